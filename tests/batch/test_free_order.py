@@ -132,15 +132,15 @@ def test_a_later_version_of_what_has_to_wait_counts(batch):
 
 
 @pytest.fixture
-def guarded(api, batch, documents):
+def restricted(api, batch, documents):
     """A client of the school 2 under relationships with organizations and people."""
     batch.results(start())
     client = Scenario(api, documents).client_by(EOP, organizations=(2,))
     return BatchClient(client.token)
 
 
-def test_what_nothing_opens_is_refused(guarded):
-    results = free(guarded, student(2, firstName="Ida"), enrolment(2, 2), mode="independent")
+def test_what_nothing_opens_is_refused(restricted):
+    results = free(restricted, student(2, firstName="Ida"), enrolment(2, 2), mode="independent")
 
     # The association itself is about a student whom nothing opens yet.
     assert statuses(results) == [403, 403]

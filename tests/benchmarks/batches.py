@@ -6,7 +6,7 @@ Starts the server as `make run` does, in a temporary home, with the limits of ba
 are operations per second, `server` and `database` microseconds of processor time for one operation; on a machine that
 has other things to do, these tell more. `times` is the rate divided by that of the single request in the same round.
 Batches have 500 operations, those that are as slow as single requests 50. An association has 2 references and 2
-descriptors. The guarded client has the claim set SISVendor and all schools. The last rows are single requests again:
+descriptors. The restricted client has the claim set SISVendor and all schools. The last rows are single requests again:
 beside a client that sends batches without pause.
 """
 
@@ -87,9 +87,9 @@ def _rows(server: Server, home: Path, seconds: float, only: str) -> Iterator[Row
     yield found.singles("POST association", workloads.new_associations(round(4000 * seconds)))
     for mode in ("independent", "atomic"):
         yield found.batches(f"associations, {mode}", _of("studentSchoolAssociations", associations), f"mode={mode}")
-    vendor = _guarded_token(server, home)
+    vendor = _vendor_token(server, home)
     operations = _of("studentSchoolAssociations", associations)
-    yield found.batches("associations, guarded client", operations, "mode=independent", vendor)
+    yield found.batches("associations, restricted client", operations, "mode=independent", vendor)
     unchanged = [_operation("studentSchoolAssociations", body) for body in workloads.stored_association_bodies()]
     yield found.batches("associations, unchanged", _again(unchanged), "mode=independent")
     yield found.batches("five resources, sorted", _sorted(workloads.families()), "mode=independent")
@@ -188,11 +188,11 @@ def _request(server: Server, operations: list[Body], query: str, token: str = ""
     return "\r\n".join([*head, f"Content-Length: {len(content)}", "", ""]).encode() + content
 
 
-def _guarded_token(server: Server, home: Path) -> str:
+def _vendor_token(server: Server, home: Path) -> str:
     options = ["--claim-set", "SISVendor"]
     options += [word for school in SCHOOLS for word in ("--education-organization-id", str(school))]
     environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
-    return token_of_new_client(server, environment, "guarded", *options)
+    return token_of_new_client(server, environment, "restricted", *options)
 
 
 class _EndlessBatches:

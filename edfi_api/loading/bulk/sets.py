@@ -108,7 +108,7 @@ class _Statements(NamedTuple):
         stored, new = all_of([conditions.using, conditions.with_check]), conditions.with_check_new
         parameters = merged(stored.parameters, new.parameters)
         return cls(
-            Sql(statements.guarded_write(stored.text, new.text), parameters).with_values(client=client),
+            Sql(statements.authorized_write(stored.text, new.text), parameters).with_values(client=client),
             Sql(statements.allowed(stored.text, new.text), parameters),
         )
 

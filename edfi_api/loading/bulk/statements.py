@@ -1,5 +1,5 @@
 """The SQL of a batch. `WRITE` does for all staged rows of a pass what `upsert.sql` of the storage does for one, and
-`guarded_write` what it does under a policy and with conditions, for rows that are its parameter.
+`authorized_write` what it does under a policy and with conditions, for rows that are its parameter.
 
 All statements of a load's batch run in one transaction at READ COMMITTED. Targets and superclass identities are checked
 first, so that rows that cannot be written do not fail the batch; integrity is still enforced by the foreign keys and
@@ -216,7 +216,7 @@ _NEW_ALLOWED = "coalesce(s.expected_version, 0) = 0 AND ({})"
 
 
 @lru_cache(maxsize=1024)
-def guarded_write(stored_allowed: str, new_allowed: str) -> str:
+def authorized_write(stored_allowed: str, new_allowed: str) -> str:
     """The statement that writes those of the `rows`, a JSON array of objects with the columns of `staged_document`, for
     which these conditions hold, and those of their `expected_version`: on rows `s` for which there is a document `d`,
     and on new ones. Returns position, outcome, id and change version."""
@@ -232,7 +232,7 @@ def guarded_write(stored_allowed: str, new_allowed: str) -> str:
 
 @lru_cache(maxsize=1024)
 def allowed(stored_allowed: str, new_allowed: str) -> str:
-    """Which of the `rows` meet the conditions of `guarded_write`."""
+    """Which of the `rows` meet the conditions of `authorized_write`."""
     return _ALLOWED.format(
         stored_allowed=_STORED_ALLOWED.format(stored_allowed), new_allowed=_NEW_ALLOWED.format(new_allowed)
     )

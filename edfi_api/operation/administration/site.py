@@ -67,7 +67,7 @@ class AdministrationSite(SignInSite):
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.path_info:
                 raise BadRequest("The address has a NUL in it.")
             try:
@@ -82,7 +82,7 @@ class AdministrationSite(SignInSite):
                 )
                 raise
 
-        return guarded
+        return checked
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
         """Documents first, then by name."""

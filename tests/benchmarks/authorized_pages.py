@@ -1,6 +1,6 @@
 """The cost of authorization in collections: with the policy of a client and without.
 
-    python -m tests.benchmarks.guarded_pages [RESOURCE ...] [--json FILE]
+    python -m tests.benchmarks.authorized_pages [RESOURCE ...] [--json FILE]
 
 for the database that `DATABASE_URL` names, filled by `make bench-data`. Each query is measured without a policy, and
 for each client with the policy of a strategy. Times are those of the statement including reading its rows, in
@@ -44,18 +44,18 @@ Clients = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class Row:
-    """A query for a client; `unguarded` is the time without a policy."""
+    """A query for a client; `unrestricted` is the time without a policy."""
 
     resource: str
     question: str
     client: str
     documents: int
     milliseconds: float
-    unguarded: float
+    unrestricted: float
 
     @property
     def ratio(self) -> float:
-        return self.milliseconds / self.unguarded
+        return self.milliseconds / self.unrestricted
 
 
 def measure(names: list[str]) -> Iterator[Row]:
@@ -74,12 +74,12 @@ def measure(names: list[str]) -> Iterator[Row]:
 def _rows(
     resource: "Resource", question: str, strategy: str, count: "Callable[[RowPolicy | None], int]"
 ) -> Iterator[Row]:
-    unguarded = _shortest(lambda: count(None))
+    unrestricted = _shortest(lambda: count(None))
     for who, organizations in _clients().items():
         policy = _policy(resource, strategy, organizations)
         documents = count(policy)
         taken = _shortest(lambda policy=policy: count(policy))
-        yield Row(resource.name.resource, question, who, documents, taken, unguarded)
+        yield Row(resource.name.resource, question, who, documents, taken, unrestricted)
 
 
 def _requests(resource: "Resource") -> Iterator[Row]:
@@ -92,11 +92,11 @@ def _requests(resource: "Resource") -> Iterator[Row]:
         return lambda: len(json.loads(http.get(path, headers=headers).content))
 
     try:
-        unguarded = _shortest(count(_token(http, "EdFiSandbox", [])))
+        unrestricted = _shortest(count(_token(http, "EdFiSandbox", [])))
         for who, organizations in _clients().items():
             if organizations:
                 of_client = count(_token(http, "SISVendor", organizations))
-                yield Row(resource.name.resource, "GET", who, of_client(), _shortest(of_client), unguarded)
+                yield Row(resource.name.resource, "GET", who, of_client(), _shortest(of_client), unrestricted)
     finally:
         for model in (ApiClient, Application, Vendor):
             model.objects.filter(name__startswith=_NAME_PREFIX).delete()
@@ -110,7 +110,7 @@ def _token(http: Client, claim_set: str, organizations: list[int]) -> str:
     return http.post("/oauth/token", form, content_type="application/json").json()["access_token"]
 
 
-_NAME_PREFIX = "benchmark of guarded pages"
+_NAME_PREFIX = "benchmark of authorized pages"
 
 
 def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolicy | None], int]]]":
@@ -282,7 +282,7 @@ def _shortest(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """The command line; see the module's docstring."""
-    parser = command_line.parser("guarded_pages", __doc__)
+    parser = command_line.parser("authorized_pages", __doc__)
     parser.add_argument("resource", nargs="*", default=_RESOURCES)
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
@@ -292,7 +292,7 @@ def main() -> None:
         rows.append(row)
         print(
             f"{row.resource:28} {row.question:38} {row.client:26} {row.documents:>7} {row.milliseconds:9.2f} ms"
-            f" {row.unguarded:9.2f} {row.ratio:7.1f}x",
+            f" {row.unrestricted:9.2f} {row.ratio:7.1f}x",
             flush=True,
         )
     verify_here()
