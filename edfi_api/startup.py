@@ -1,6 +1,7 @@
 """What this process serves: settings → model → surface and XML schemas, compiled once.
 
-Called only at the edges (wsgi, urls, checks, commands); inner functions get the `Resource` as an argument.
+The way of a request gets its `Resource` as an argument. Commands, pages of the admin and other work that concerns
+several resources call `current_surface`.
 """
 
 from collections.abc import Sequence

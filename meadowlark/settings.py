@@ -1,4 +1,4 @@
-"""Settings of the Meadowlark server: the only place that reads the environment.
+"""Settings of the Meadowlark server. Only the programs that start it read a few variables before.
 
 Every variable has a default that suits `make run` on a developer's machine, and a meaning: README's table of variables
 is generated from these declarations (see `environment.py`).

@@ -16,6 +16,7 @@ from edfi_api.model.profiles.creatability import hidden_required_members
 from edfi_api.model.profiles.members import Member, Members
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import is_descriptor_name
 
 Body = dict[str, Any]
 # Stored value, or None without one, and sent value, or None without one → merged value; None for no value.
@@ -174,5 +175,5 @@ def _next(items: Iterator[Any]) -> Iterator[Any]:
 def _key_value(item: Mapping[str, Any], steps: tuple[str, ...]) -> Any:
     found = values_at(dict(item), steps)
     value = found[0][1] if found else None
-    # Exactly the members that hold descriptors have names with this ending; descriptors compare case-insensitively.
-    return value.lower() if steps[-1].endswith("Descriptor") and isinstance(value, str) else value
+    # Descriptors compare case-insensitively.
+    return value.lower() if is_descriptor_name(steps[-1]) and isinstance(value, str) else value

@@ -43,9 +43,8 @@ def page(selection: Selection, size: int, offset: int) -> Iterator[StoredDocumen
 def count(selection: Selection) -> int:
     """The exact number of documents, from which clients plan their requests.
 
-    Without a filter an index is counted, about a second for some millions. With a filter each match is read, and ten
-    thousand matches take about a tenth of a second; so only values with millions of matches can exceed the time limit
-    of a request.
+    Without a filter an index is counted. With a filter each match is read; so only values with millions of matches can
+    exceed the time limit of a request (meadowlark/docs/performance.md has figures).
     """
     ((number,),) = _run(_of_all(_COUNT, selection), selection)
     return int(number)

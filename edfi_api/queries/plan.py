@@ -7,7 +7,7 @@ statement is planned without the values. So a page is found in bounded steps, th
 decides by what it has found whether the next one is necessary.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from edfi_api.queries.selection import Order, Selection
@@ -51,7 +51,7 @@ class Plan:
     way: Way
     scanned: Predicate | None = None
     path: AccessPath | None = None
-    limits: Limits = LIMITS
+    limits: Limits = field(default_factory=lambda: LIMITS)
 
     @property
     def hides_values(self) -> bool:
@@ -65,18 +65,18 @@ def plan(selection: Selection) -> Plan:
     """The plan for a page of the selection."""
     predicates = selection.predicates
     if any(predicate.finds_few for predicate in predicates):
-        return Plan(Way.INDEX, limits=LIMITS)
+        return Plan(Way.INDEX)
     scanned = _scanned(selection)
     if all(predicate is scanned for predicate in predicates) and _scans_the_window(selection):
-        return Plan(Way.IN_ORDER, scanned, limits=LIMITS)
+        return Plan(Way.IN_ORDER, scanned)
     path = next((predicate.access_path for predicate in predicates if predicate.access_path), None)
     if path is None or scanned is not None:
-        return Plan(Way.NEAR_ROWS, scanned, limits=LIMITS)
+        return Plan(Way.NEAR_ROWS, scanned)
     if selection.order is Order.CHANGE_VERSION:
-        return Plan(Way.ACCESS_PATH_BY_VERSION, path=path, limits=LIMITS)
+        return Plan(Way.ACCESS_PATH_BY_VERSION, path=path)
     if len(predicates) > 1 or not selection.is_of_all_versions:
-        return Plan(Way.FILTERED_ACCESS_PATH, path=path, limits=LIMITS)
-    return Plan(Way.CHECKED_ACCESS_PATH if path.remaining else Way.ACCESS_PATH, path=path, limits=LIMITS)
+        return Plan(Way.FILTERED_ACCESS_PATH, path=path)
+    return Plan(Way.CHECKED_ACCESS_PATH if path.remaining else Way.ACCESS_PATH, path=path)
 
 
 def _scanned(selection: Selection) -> Predicate | None:

@@ -37,7 +37,7 @@ SELECT client, subject, problem, data_store, resource FROM refusal
 
 
 def ledger_connection() -> BaseDatabaseWrapper:
-    """Of this thread to the control database, which has the ledger."""
+    """This thread's connection to the control database, which has the ledger."""
     return connections[DEFAULT_DB_ALIAS]
 
 

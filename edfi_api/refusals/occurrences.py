@@ -20,7 +20,7 @@ _PREFIX = "urn:ed-fi:api:"
 
 @dataclass(slots=True)
 class Occurrences:
-    """Of one refusal: `write` is the latest that is kept."""
+    """Repetitions of one refused request: `write` is the latest that is kept."""
 
     write: RefusedWrite
     first_at: float
@@ -42,8 +42,8 @@ _OTHERS = None
 
 @dataclass(slots=True)
 class Refusals:
-    """Those of one client, data store, resource and cause. `problem` is the type of the problem without its prefix,
-    `write` the first of them, `last_at` the time of the latest, and `count` their number."""
+    """The refusals of one client, data store, resource and cause. `problem` is the type of the problem without its
+    prefix, `write` the first of them, `last_at` the time of the latest, and `count` their number."""
 
     problem: str
     write: RefusedWrite

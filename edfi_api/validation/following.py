@@ -44,7 +44,7 @@ class Follower:
         return request is not None and self._requested(request)
 
     def _requested(self, request: RunRequest) -> bool:
-        asked = replace(
+        requested = replace(
             self.nightly,
             rules=frozenset(request.rules),
             categories=frozenset(request.categories),
@@ -54,7 +54,7 @@ class Follower:
             run=request.run,
             retires_others=False,
         )
-        if not self._try(asked):
+        if not self._try(requested):
             return False
         end_request(request, self.using)
         return True

@@ -15,7 +15,7 @@ _sql = statements_beside(__file__)
 _LOCK, _APPEAR, _CHANGE, _RESOLVE, _RETIRE = map(_sql, ("lock_publishing", "appear", "change", "resolve", "retire"))
 # Beyond this number the planner needs statistics of the staged rows; without them it joins by nested loops.
 _MANY = 1_000
-_COUNT_STAGED = "ANALYZE staged_violation"
+_ANALYZE_STAGED = "ANALYZE staged_violation"
 _COPY = f"COPY staged_violation (run_id, rule_id, {', '.join(Staged._fields)}) FROM STDIN"
 _UNSTAGE = "DELETE FROM staged_violation WHERE run_id = %(run)s AND rule_id = %(rule)s"
 _NAMED = """
@@ -132,7 +132,7 @@ class Publisher:
         with self.connection.transaction():
             self.connection.execute(_LOCK.text)
             if evaluation.found > _MANY:
-                self.connection.execute(_COUNT_STAGED)
+                self.connection.execute(_ANALYZE_STAGED)
             self._execute(Sql(_NAMED, {"types": sorted(types)}))
             appeared = self._execute(_APPEAR)
             changed = self._execute(_CHANGE)

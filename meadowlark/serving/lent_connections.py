@@ -28,10 +28,10 @@ _MOST_SECONDS_IDLE = 60.0
 
 
 class LentConnections:
-    """Those of a process to all its databases, by alias. `most_to_others` limits those to databases that are not in the
-    settings; as many more are open as are in use. `most_seconds_silent` limits how long a request waits for a database
-    that does not answer; 0 is for ever. `count` is called with the alias of such another database and 1 or -1 for a
-    connection that was opened or closed."""
+    """The connections of a process to all its databases, by alias. `most_to_others` limits those to databases that are
+    not in the settings; as many more are open as are in use. `most_seconds_silent` limits how long a request waits for
+    a database that does not answer; 0 is for ever. `count` is called with the alias of such another database and 1 or
+    -1 for a connection that was opened or closed."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class LentConnections:
             _close([connection])
 
     def _close_if_obsolete(self, idle: deque[BaseDatabaseWrapper]) -> None:
-        """Of those that are idle, the one that has been for longest."""
+        """Close the connection that has been idle for longest, if it is obsolete."""
         with suppress(IndexError, ValueError):  # Other threads take connections at the same time.
             oldest = idle[0]
             if oldest.close_at is not None and time.monotonic() >= oldest.close_at:
@@ -138,7 +138,7 @@ class _Others:
         self._close(closed)
 
     def close_idle(self, alias: str) -> None:
-        """Those to this database."""
+        """Close the idle connections to this database."""
         with self._lock:
             idle = list(self._by_alias.get(alias, ()))
             for connection in idle:
@@ -162,7 +162,7 @@ class _Others:
             self._count(connection.alias, -1)
 
     def _beyond(self) -> Iterator[BaseDatabaseWrapper]:
-        """Those to close, after they were removed."""
+        """Remove and yield the idle connections to close: those beyond the limit, and those idle for too long."""
         late = time.monotonic() - _MOST_SECONDS_IDLE
         while self._idle:
             oldest, since = next(iter(self._idle.items()))

@@ -39,7 +39,8 @@ class SilentDatabases:
         self._thread = Thread()
 
     def watch(self, connection: BaseDatabaseWrapper) -> None:
-        """For as long as it exists. Starts a thread, which a fork does not copy, with the first in each process."""
+        """Watch a connection for as long as it exists. The first one in each process starts a thread, which a fork does
+        not copy."""
         if not hasattr(socket, "TCP_INFO"):
             return
         with self._lock:

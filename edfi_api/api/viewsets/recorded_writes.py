@@ -87,7 +87,7 @@ def record_refused(
 
 
 def ids_of(prepared: IncomingDocument | PendingDocument | None, document_uuid: str | UUID) -> tuple[UUID, ...]:
-    """By which an accepted write is recognized."""
+    """The ids by which the ledger recognizes the document of an accepted write."""
     uuid = document_uuid if isinstance(document_uuid, UUID) else UUID(document_uuid)
     return (uuid,) if prepared is None else (prepared.identity.referential_id, uuid)
 

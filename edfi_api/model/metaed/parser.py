@@ -116,8 +116,8 @@ def _possible_terminals(parser: InteractiveParser) -> frozenset[str]:
 
 def _has_quote_slip(tokens: list[Token]) -> bool:
     """Whether a quotation mark touches a word outside the text: one is missing or too many."""
-    neighbours = (pair for pair in pairwise(tokens) if "TEXT" in (pair[0].type, pair[1].type))
-    return tokens[-2].type == "UNCLOSED_TEXT" or any(left.end_pos == right.start_pos for left, right in neighbours)
+    adjacent = (pair for pair in pairwise(tokens) if "TEXT" in (pair[0].type, pair[1].type))
+    return tokens[-2].type == "UNCLOSED_TEXT" or any(left.end_pos == right.start_pos for left, right in adjacent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from edfi_api.model.profiles.definition import (
     Usage,
 )
 from edfi_api.model.profiles.findings import Finding, Severity
+from edfi_api.model.profiles.member_names import Enclosing, key_named, member_named
 from edfi_api.model.profiles.members import Member, MemberKind, Members, ResourceMembers, names_in_order
 from edfi_api.model.profiles.names import SERVER_MEMBERS
-from edfi_api.model.profiles.spelling import Enclosing, key_named, member_named
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 
 _FITTING = {ElementKind.OBJECT: MemberKind.OBJECT, ElementKind.COLLECTION: MemberKind.COLLECTION}

@@ -48,7 +48,10 @@ BASE_TYPES = (
     ComplexType(
         name=REFERENCE_TYPE,
         annotation=Annotation("What all references have.", TypeGroup.BASE),
-        attributes=(_ID, Attribute("ref", "xs:IDREF", "The `id` of what is meant, if it stands in the same file.")),
+        attributes=(
+            _ID,
+            Attribute("ref", "xs:IDREF", "The `id` of the referenced element, if the file has it."),
+        ),
     ),
 )
 

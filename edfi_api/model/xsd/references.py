@@ -69,7 +69,7 @@ class ReferenceTypes:
 
     def _part(self, entity: Entity, name: str, type_name: str) -> Element:
         what = "What identifies" if name == identity_element(entity.name) else "What can be known of"
-        return Element(name, type_name, Annotation(f"{what} the {entity.name} that is meant."), is_optional=True)
+        return Element(name, type_name, Annotation(f"{what} the referenced {entity.name}."), is_optional=True)
 
     def _identity(self, entity: Entity) -> ComplexType:
         elements = map(self._elements.of_property, self._identity_properties(entity))

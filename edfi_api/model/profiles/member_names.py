@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from edfi_api.model.surface.inflection import plural
+from edfi_api.model.surface.naming import is_descriptor_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def _variants(name: str) -> Iterator[str]:
         yield name.removesuffix("USI") + "UniqueId"
     if name.endswith("DescriptorId"):
         yield name.removesuffix("Id")
-    elif not name.endswith("Descriptor"):
+    elif not is_descriptor_name(name):
         yield name + "Descriptor"
 
 
