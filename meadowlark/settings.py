@@ -53,7 +53,10 @@ env.choice(
 )
 env.count("MEADOWLARK_WORKERS", default=2, meaning="gunicorn's processes")
 threads = env.count(
-    "MEADOWLARK_THREADS", default=8, meaning="threads in each of them; each uses at most one connection to a database"
+    "MEADOWLARK_THREADS",
+    default=8,
+    meaning="threads in each of them; each uses at most one connection to a database. 4 where the database is on the "
+    "same machine: `make run` with its own PostgreSQL, and Compose",
 )
 env.count(
     "MEADOWLARK_REQUEST_SECONDS",
