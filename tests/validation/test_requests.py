@@ -155,6 +155,19 @@ def test_a_request_needs_the_action_create_and_an_organization(requestable, comm
     assert client(1).post(RULES, {}).status_code == 405
 
 
+def test_who_may_not_request_runs_does_not_learn_the_names_of_rules(requestable, rules, committing_api) -> None:
+    rules.write("students.sql", STUDENTS)
+    rules.run()
+    grants = [{"claims": ["ed-fi/student"], "actions": ["Read"]}]
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Readers of students", "grants": grants}]})), by="tests")
+
+    for one in (client(1, claim_set="Readers of students"), client()):
+        answer = one.post(RUNS, {"rules": ["x"], "categories": ["x"]})
+
+        assert answer.status_code == 403
+        assert "S-1" not in answer.content.decode()
+
+
 def test_a_run_that_was_stopped_is_not_begun_again(requestable, rules, committing_api, enroll, rows) -> None:
     enroll("A", 77)
     write(rules, "R-1", EACH)

@@ -92,11 +92,12 @@ class RunsView(CollectionView):
         """Request a run of rules over the client's organizations."""
         if not api_settings.VALIDATION_REQUESTS:
             return self.http_method_not_allowed(request)
-        rules, categories = chosen_rules(request.parsers[0].parse(request._request), active_rules(self.using))
         self.action = "create"
         self.authorize(request)
         if not request.user.education_organization_ids:
             raise NoRelationship((), ("EducationOrganizationId",), ())
+        # What is wrong with the body is answered with the names of all rules.
+        rules, categories = chosen_rules(request.parsers[0].parse(request._request), active_rules(self.using))
         run = request_run(request.user, rules, categories, self.using)
         location = f"{self.host(request)}/{addresses.VALIDATION}/validationRuns/{run}"
         return EmptyResponse(HTTP_202_ACCEPTED, {"Location": location})
