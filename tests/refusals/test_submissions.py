@@ -197,6 +197,13 @@ def test_csv_is_safe_in_a_spreadsheet(api, recorder):
     assert {row[9] for row in rows} == {"$.birthDate", "$.lastSurname"}
 
 
+def test_json_that_is_preferred_to_csv_is_answered(api, recorder):
+    for path in (REFUSALS, "/submissions/v1/causes"):
+        for accept in ("text/csv;q=0.1, application/json", "text/csv;q=0", "application/json, text/csv"):
+            assert api.get(path, HTTP_ACCEPT=accept)["Content-Type"].startswith("application/json"), accept
+        assert api.get(path, HTTP_ACCEPT="application/json;q=0.9, text/csv")["Content-Type"].startswith("text/csv")
+
+
 def test_without_a_ledger_there_are_no_routes(api):
     assert api.get(REFUSALS).status_code == 404
     assert "submissions" not in http().get("/").json()["urls"]

@@ -131,6 +131,26 @@ def test_all_results_as_csv(rules, committing_api, enroll, log) -> None:
     assert line.startswith("R-1,tests,Minor Validation Error,c,77,StudentSchoolAssociation,NK#entryDate=2025-08-20")
     assert ",A,,'=1+1,entryDate: 2025-08-20," in line
     assert client(99).get(RESULTS, HTTP_ACCEPT="text/csv").content.decode().count("\n") == 1
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("text/csv", "text/csv"),
+        ("TEXT/CSV;charset=utf-8", "text/csv"),
+        ("text/csv, application/json", "text/csv"),
+        ("application/json;q=0.5, text/csv", "text/csv"),
+        ("application/json, text/csv;q=0.1", "application/json"),
+        ("application/json, text/csv", "application/json"),
+        ("application/json, text/csv;q=0", "application/json"),
+        ("text/csv;q=0, */*", "application/json"),
+        ("text/csv;q=0", "application/json"),
+        ("*/*", "application/json"),
+        ("text/html, */*;q=0.8", "application/json"),
+    ],
+)
+def test_the_preferred_form_is_answered(api, accept: str, media_type: str) -> None:
+    assert api.get(RESULTS, HTTP_ACCEPT=accept)["Content-Type"].partition(";")[0] == media_type
+
+
     exports = [line for line in log.of("meadowlark.audit") if line["event"] == "validation results exported"]
     assert len({line["client"] for line in exports}) == len(exports) == 2
 

@@ -14,6 +14,7 @@ from rest_framework.status import HTTP_204_NO_CONTENT
 from edfi_api.api.submissions import causes, entries, organizations, parameters
 from edfi_api.api.submissions.sender import Sender
 from edfi_api.api.submissions.summary import summary
+from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.responses import MOST_IN_MEMORY, EmptyResponse, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
@@ -25,7 +26,6 @@ from edfi_api.refusals.models import Refusal
 from edfi_api.security.data_stores import data_store_in_address
 from references.identity import as_uuid
 
-_CSV = "text/csv"
 _CSV_HEADERS = {"Content-Type": "text/csv; charset=utf-8"}
 _ROWS_AT_ONCE = 1_000
 
@@ -66,7 +66,7 @@ class RefusalsView(SubmissionsView):
         found = self.refusals().filter(filters).order_by("sequence")
         page = self.paginator.read_offset(request)
         headers = {"Total-Count": str(found.count())} if page.wants_total else {}
-        if _wants_csv(request):
+        if prefers_csv(request._request):
             limited = "limit" in {name.lower() for name in request.query_params}
             chosen: Iterable[Refusal] = found[page.offset : page.offset + page.size] if limited else _all(found)
             return _csv(entries.CSV_COLUMNS, (row for entry in chosen for row in entries.rows(entry)), headers)
@@ -104,7 +104,7 @@ class CausesView(SubmissionsView):
         page = self.paginator.read_offset(request)
         found = causes.causes(self.sender, page.size, page.offset, self.place_of)
         headers = {"Total-Count": str(causes.count(self.sender))} if page.wants_total else {}
-        if _wants_csv(request):
+        if prefers_csv(request._request):
             return _csv(causes.CSV_COLUMNS, map(causes.row, found), headers)
         return _json(found, headers)
 
@@ -116,10 +116,6 @@ class SummaryView(SubmissionsView):
         for name in request.query_params:
             raise UnknownQueryField(name)
         return _json(summary(self.sender, self.place_of))
-
-
-def _wants_csv(request: EdFiRequest) -> bool:
-    return str(request.META.get("HTTP_ACCEPT", "")).partition(";")[0].strip().lower() == _CSV
 
 
 def _json(value: Any, headers: dict[str, str] | None = None) -> HttpResponseBase:

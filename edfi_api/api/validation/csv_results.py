@@ -9,7 +9,7 @@ import orjson
 from django.http.response import HttpResponseBase
 
 from edfi_api.api.validation.base import Rows
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.api.viewsets.accepted_types import CSV
 from edfi_api.api.viewsets.responses import MOST_IN_MEMORY, json_file_response
 from edfi_api.refusals.csv_text import csv_blocks
 from edfi_api.storage.driver.sql import Sql
@@ -19,16 +19,11 @@ COLUMNS = (
     "resourceId", "studentUniqueId", "staffUniqueId", "message", "additionalContexts", "appearedDateTime",
     "resolvedDateTime", "resultIdentifier",
 )  # fmt: skip
-_HEADERS = {"Content-Type": "text/csv; charset=utf-8"}
+_HEADERS = {"Content-Type": CSV}
 _ROWS_AT_ONCE = 1_000
 
 # The rows and the size of a page → the JSON of each, and its row id.
 Read = Callable[[Rows, int], list[tuple[str, int]]]
-
-
-def wants_csv(request: EdFiRequest) -> bool:
-    """Whether the request accepts CSV, and says so."""
-    return "text/csv" in request.META.get("HTTP_ACCEPT", "").lower()
 
 
 def csv_response(rows: Rows, read: Read) -> HttpResponseBase:

@@ -10,10 +10,11 @@ from rest_framework.response import Response
 
 from edfi_api import addresses
 from edfi_api.api.validation.base import ENGINE, CollectionView, Rows, ValidationView, id_of, json_object, moment
-from edfi_api.api.validation.csv_results import csv_response, wants_csv
+from edfi_api.api.validation.csv_results import csv_response
 from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
 from edfi_api.api.validation.visible_rows import VisibleRows
+from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.windows import read_window
 from edfi_api.logs import audit
@@ -137,7 +138,7 @@ class ResultsView(VisibleResultsView, CollectionView):
     """Open results, unless `state` says otherwise; all of them as CSV, a page as JSON."""
 
     def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
-        if not wants_csv(request):
+        if not prefers_csv(request._request):
             return super().get(request, **kwargs)
         self.paginator.read(request)
         rows = self.selected(request)
