@@ -28,7 +28,7 @@ def validation_settings(env: Environment) -> dict[str, Any]:
         "VALIDATION_SECONDS": env.int(
             "MEADOWLARK_VALIDATION_SECONDS",
             default=3600,
-            meaning="seconds after which `run_validation` begins no further rule",
+            meaning="seconds after which `run_validation` stops",
         ),
         "VALIDATION_REQUESTS": env.bool(
             "MEADOWLARK_VALIDATION_REQUESTS",

@@ -1,5 +1,6 @@
 """Runs rules: all of them read one snapshot, and the results of each are published whole or not at all."""
 
+import logging
 import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,8 @@ from .rule import Rule, Scope
 from .scoping import RunFully, Watched, changed_values
 from .standby import caught_up_replica
 from .values import Given, given
+
+log = logging.getLogger(__name__)
 
 MOST_JOBS = 8
 _EXAMPLES = 20
@@ -66,12 +69,14 @@ class WasStopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RuleReport:
-    """What a run did with a rule; a rehearsal has some of its violations as examples."""
+    """What a run did with a rule, and whether it ended before the rule did; a rehearsal has some of its violations as
+    examples."""
 
     rule: str
     evaluation: Evaluation
     published: Published = NOTHING
     examples: tuple[Staged, ...] = ()
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +117,9 @@ def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: 
                 retire(connection, number, [each.number for each in registered])
         chosen = [each for each in registered if request.includes(each.rule)]
         with _snapshot(request.organizations, source) as (snapshot, organizations):
-            run = _Run(number, request, values, surface, using, source, snapshot, organizations)
+            run = _Run(number, identifier, request, values, surface, using, source, snapshot, organizations)
             reports = run.all(chosen)
-        is_complete = len(reports) == len(chosen)
+        is_complete = len(reports) == len(chosen) and not any(report.is_cut for report in reports)
         if not request.is_rehearsal:
             connection.execute(_END, {"run": number, "status": "Completed" if is_complete else "Stopped"})
     return Report(identifier, is_complete, tuple(reports))
@@ -161,6 +166,7 @@ class _Run:
     """`using` is the database with the results, `source` the one in which rules read: the same, or a replica."""
 
     number: int
+    identifier: str
     request: Request
     values: Given
     surface: Surface
@@ -180,17 +186,18 @@ class _Run:
         if left <= 0:
             return None
         with connected(self.using) as connection:
-            return _RuleRun(self, registered, min(left, registered.rule.seconds), connection).report()
+            return _RuleRun(self, registered, left, connection).report()
 
 
 class _RuleRun:
-    """One rule of a run."""
+    """One rule of a run that has `left` seconds."""
 
-    def __init__(self, run: _Run, registered: Registered, seconds: float, connection: Connection) -> None:
+    def __init__(self, run: _Run, registered: Registered, left: float, connection: Connection) -> None:
         self.run = run
         self.registered = registered
         self.rule = registered.rule
-        self.seconds = seconds
+        self.ends_with_run = left < self.rule.seconds
+        self.seconds = min(left, self.rule.seconds)
         self.publisher = Publisher(connection, run.number, registered.number)
         self.examples: list[Staged] = []
         self.found = Found()
@@ -207,13 +214,22 @@ class _RuleRun:
             if not self.run.request.is_rehearsal:
                 published = self._publish(self._evaluation(outcome, started), values)
         except (OutOfTime, errors.QueryCanceled):
-            outcome, self.reason = Outcome.TIMED_OUT, f"more than {self.seconds:.0f} seconds"
+            outcome, self.reason = Outcome.TIMED_OUT, self._limit()
         except Exception as error:
             outcome, self.reason = Outcome.FAILED, fault_of(error, self.rule)
         evaluation = self._evaluation(outcome, started)
-        if outcome in (Outcome.TIMED_OUT, Outcome.FAILED) and not self.run.request.is_rehearsal:
-            self.publisher.record(evaluation)
-        return RuleReport(self.rule.name, evaluation, published, tuple(self.examples))
+        if outcome in (Outcome.TIMED_OUT, Outcome.FAILED):
+            first_line = self.reason.partition("\n")[0]
+            log.warning("the rule %s %s in the run %s: %s", self.rule.name, outcome, self.run.identifier, first_line)
+            if not self.run.request.is_rehearsal:
+                self.publisher.record(evaluation)
+        is_cut = outcome is Outcome.TIMED_OUT and self.ends_with_run
+        return RuleReport(self.rule.name, evaluation, published, tuple(self.examples), is_cut)
+
+    def _limit(self) -> str:
+        if self.ends_with_run:
+            return f"the run takes more than {api_settings.VALIDATION_SECONDS} seconds"
+        return f"more than {self.rule.seconds} seconds"
 
     def _evaluation(self, outcome: Outcome, started: float) -> Evaluation:
         return Evaluation(

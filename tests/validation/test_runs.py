@@ -165,6 +165,37 @@ def test_a_slow_rule_is_timed_out(rules, committing_api, rows) -> None:
     assert rows("SELECT outcome, reason FROM validation_run_rule") == [("timed out", "more than 1 seconds")]
 
 
+def test_a_run_that_is_out_of_time_is_stopped(rules, committing_api, rows, settings) -> None:
+    """Also if it cuts its last rule."""
+    settings.EDFI_API = {**settings.EDFI_API, "VALIDATION_SECONDS": 1}
+    rules.write("t1.sql", broken("T-1", "SELECT 1 AS education_organization_id, pg_sleep(30)::text AS key"))
+
+    out = rules.run_with_failures("--jobs", "1")
+
+    assert "stopped: out of time" in out
+    assert rows("SELECT status FROM validation_run") == [("Stopped",)]
+    assert rows("SELECT outcome, reason FROM validation_run_rule") == [
+        ("timed out", "the run takes more than 1 seconds")
+    ]
+
+
+def test_rules_that_could_not_be_run_are_in_the_log(rules, committing_api, rows, log) -> None:
+    student(committing_api, "1")
+    named = "SELECT d.id AS document_id, (d.natural_key)::date::text AS key FROM documents('ed-fi/students') d"
+    rules.write("f1.sql", broken("F-1", named))
+    slow = broken("T-1", "SELECT 1 AS education_organization_id, pg_sleep(30)::text AS key")
+    rules.write("t1.sql", slow.replace("*/", "seconds = 1\n*/"))
+
+    rules.run_with_failures()
+
+    [(run,)] = rows("SELECT run_identifier FROM validation_run")
+    warnings = [line for line in log.of("edfi_api.validation.running") if line["level"] == "WARNING"]
+    assert sorted(line["message"] for line in warnings) == [
+        f"the rule tests/F-1 failed in the run {run}: InvalidDatetimeFormat (22007)",
+        f"the rule tests/T-1 timed out in the run {run}: more than 1 seconds",
+    ]
+
+
 def test_too_many_violations_appear_but_resolve_nothing(rules, committing_api, rows) -> None:
     rules.write("s1.sql", STUDENTS)
     for number in range(3):
