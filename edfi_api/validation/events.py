@@ -30,7 +30,8 @@ _EVENTS = """
 SELECT d.validation_version,
        CASE WHEN d.resolved_at IS NOT NULL THEN 'resolved' WHEN d.is_changed THEN 'changed' ELSE 'appeared' END,
        d.result_uuid, replace(d.result_key::text, '-', '') || '-' || d.episode, v.source, v.identifier, v.severity,
-       v.resource, d.document_uuid, d.natural_key, d.organization, d.message, coalesce(d.resolved_at, d.appeared_at)
+       v.resource, d.document_uuid, d.natural_key, d.organization, d.message,
+       coalesce(d.resolved_at, d.changed_at, d.appeared_at)
   FROM validation_result d JOIN validation_rule v ON v.id = d.rule_id
  WHERE d.validation_version > %s ORDER BY d.validation_version LIMIT %s
 """

@@ -131,6 +131,10 @@ def test_all_results_as_csv(rules, committing_api, enroll, log) -> None:
     assert line.startswith("R-1,tests,Minor Validation Error,c,77,StudentSchoolAssociation,NK#entryDate=2025-08-20")
     assert ",A,,'=1+1,entryDate: 2025-08-20," in line
     assert client(99).get(RESULTS, HTTP_ACCEPT="text/csv").content.decode().count("\n") == 1
+    exports = [line for line in log.of("meadowlark.audit") if line["event"] == "validation results exported"]
+    assert len({line["client"] for line in exports}) == len(exports) == 2
+
+
 @pytest.mark.parametrize(
     ("accept", "media_type"),
     [
@@ -149,10 +153,6 @@ def test_all_results_as_csv(rules, committing_api, enroll, log) -> None:
 )
 def test_the_preferred_form_is_answered(api, accept: str, media_type: str) -> None:
     assert api.get(RESULTS, HTTP_ACCEPT=accept)["Content-Type"].partition(";")[0] == media_type
-
-
-    exports = [line for line in log.of("meadowlark.audit") if line["event"] == "validation results exported"]
-    assert len({line["client"] for line in exports}) == len(exports) == 2
 
 
 @pytest.mark.parametrize(
@@ -289,6 +289,24 @@ def test_resolved_results_are_listed_for_their_organizations(rules, committing_a
     assert found(client(77), "state=all") == []
     assert client(77).get(f"{RESULTS}/deletes?totalCount=true")["Total-Count"] == "1"
     assert client(99).get(f"{RESULTS}/deletes").json() == []
+
+
+def test_a_result_that_changes_has_another_etag_and_date(rules, committing_api, enroll) -> None:
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    rules.run()
+    [appeared] = committing_api.get(RESULTS).json()
+    write(rules, "R-1", EACH.replace("AS context", "AS context, 'other words' AS message"))
+    rules.run()
+
+    [changed] = committing_api.get(RESULTS).json()
+
+    assert (changed["id"], changed["message"]) == (appeared["id"], "other words")
+    assert changed["_etag"] != appeared["_etag"]
+    assert changed["_lastModifiedDate"] > appeared["_lastModifiedDate"] == appeared["appearedDateTime"]
+    assert changed["appearedDateTime"] == appeared["appearedDateTime"]
+    rules.run()
+    assert committing_api.get(RESULTS).json()[0]["_lastModifiedDate"] == changed["_lastModifiedDate"]
 
 
 def test_a_follower_ends_with_the_open_results(rules, committing_api, enroll) -> None:

@@ -44,7 +44,8 @@ MEMBERS = f"""
         SELECT json_agg(json_build_object('identificationCode', name, 'customizationValue', value) ORDER BY name)
           FROM jsonb_each_text(d.context) AS each (name, value) WHERE value ~ '[^[:space:]]'
     ) END,
-    '_etag', d.validation_version::text, '_lastModifiedDate', {moment("coalesce(d.resolved_at, d.appeared_at)")}
+    '_etag', d.validation_version::text,
+    '_lastModifiedDate', {moment("coalesce(d.resolved_at, d.changed_at, d.appeared_at)")}
 """
 _OWN_MEMBERS = f"""
     'resourceLink', %(data)s::text || (%(paths)s::json ->> d.resource_type_id::text) || '/' || d.document_uuid,

@@ -1,0 +1,1 @@
+ALTER TABLE validation_result DROP COLUMN changed_at;
