@@ -8,9 +8,11 @@ from typing import Any
 import psycopg
 from psycopg import errors
 
-from edfi_api.model.surface.resource import Surface
+from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.driver.sql import Sql
 
-from .connections import reading
+from .connections import Reading, reading
 from .faults import fault_of, resource_of
 from .finding import RuleFault, checked_columns
 from .query_text import ROW_LIMIT, QueryFault, parameters_in, violations_statement
@@ -19,6 +21,15 @@ from .values import Given, standard_of
 
 _SECONDS = 30
 _MANY_ROWS = 100_000
+# Of the whole table: a plan has how many rows a filter leaves. Tables that were never analyzed have -1.
+_TABLE_ROWS = """
+SELECT c.reltuples FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = %(schema)s AND c.relname = %(table)s
+"""
+_NAMESAKE = """
+SELECT resource, short_description, digest, retired_at IS NOT NULL AND is_on FROM validation_rule
+ WHERE source = %(source)s AND identifier = %(identifier)s
+"""
 
 
 def served(rules: Iterable[Rule], surface: Surface) -> list[Rule]:
@@ -30,7 +41,9 @@ def served(rules: Iterable[Rule], surface: Surface) -> list[Rule]:
 def problems(rule: Rule, surface: Surface, using: str) -> Iterator[Problem]:
     """Everything that is wrong with a rule for the served standard. Nothing is executed."""
     try:
-        resource_of(rule, surface)
+        resource = resource_of(rule, surface)
+        if former := _former_rule(rule, resource, using):
+            yield Problem(rule.path, rule.line, f"the identifier {rule.identifier!r} was another rule's: {former}")
     except RuleFault as fault:
         yield Problem(rule.path, rule.line, str(fault))
     for path in rule.incremental.watch if rule.incremental else ():
@@ -67,17 +80,35 @@ def large_scans(rule: Rule, surface: Surface, using: str) -> list[str]:
     """The tables of which more than 100,000 rows are read one after the other."""
     with reading(using, rule, _SECONDS) as opened:
         opened.least_privilege()
-        statement = "EXPLAIN (FORMAT JSON) " + violations_statement(rule.text, rule.types)
+        # VERBOSE adds the schemas of tables.
+        statement = "EXPLAIN (FORMAT JSON, VERBOSE) " + violations_statement(rule.text, rule.types)
         [[explained]] = opened.all(statement, _values(rule, surface))
-    found = json.loads(explained) if isinstance(explained, str) else explained
-    return sorted(set(_scans(found[0]["Plan"])))
+        found = json.loads(explained) if isinstance(explained, str) else explained
+        scans = list(_scans(found[0]["Plan"]))
+        return sorted({scan["Relation Name"] for scan in scans if _rows_read(scan, opened) > _MANY_ROWS})
 
 
-def _scans(node: dict[str, Any]) -> Iterator[str]:
-    if node["Node Type"] == "Seq Scan" and node["Plan Rows"] > _MANY_ROWS:
-        yield node["Relation Name"]
+def _scans(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if node["Node Type"] == "Seq Scan":
+        yield node
     for each in node.get("Plans", ()):
         yield from _scans(each)
+
+
+def _rows_read(scan: dict[str, Any], opened: Reading) -> float:
+    [(rows,)] = opened.all(_TABLE_ROWS, {"schema": scan["Schema"], "table": scan["Relation Name"]})
+    return max(float(rows), scan["Plan Rows"])
+
+
+def _former_rule(rule: Rule, resource: Resource, using: str) -> str:
+    """The short description of another rule that had the identifier, as far as that can be seen: one about another
+    resource, or one that was removed and had both another text and another short description."""
+    given = {"source": rule.source, "identifier": rule.identifier}
+    for name, short, digest, was_removed in execute(Sql(_NAMESAKE, given), using):
+        is_rewritten = digest != rule.digest and short != rule.short
+        if name != resource.name.resource or (was_removed and is_rewritten):
+            return f"{short} ({name})"
+    return ""
 
 
 def _values(rule: Rule, surface: Surface) -> dict[str, object]:

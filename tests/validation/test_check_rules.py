@@ -4,6 +4,7 @@
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connection
 
 from tests.validation.rules import STUDENTS
 
@@ -111,6 +112,55 @@ def test_nothing_is_executed(rules) -> None:
     rules.write("s1.sql", f"{PLAIN}*/\nSELECT 1 AS education_organization_id, pg_sleep(60)::text AS key")
 
     assert rules.check() == ["1 rule(s) without problems"]
+
+
+RENAMED = STUDENTS.replace("no middle name", "no nickname")
+
+
+@pytest.mark.parametrize(
+    ("former", "text", "is_another"),
+    [
+        ("open", STUDENTS, False),
+        ("open", RENAMED.replace("'middleName'", "'nickname'"), False),
+        ("open", STUDENTS.replace('resource = "ed-fi/students"', 'resource = "ed-fi/staffs"'), True),
+        ("removed", STUDENTS, False),
+        ("removed", RENAMED, False),
+        ("removed", STUDENTS.replace("'middleName'", "'nickname'"), False),
+        ("removed", RENAMED.replace("'middleName'", "'nickname'"), True),
+        ("removed", RENAMED.replace("'middleName'", "'nickname'").replace("tests", "others"), False),
+    ],
+)
+def test_an_identifier_that_was_another_rules_is_a_problem(
+    rules, transactional_db, former: str, text: str, is_another: bool
+) -> None:
+    path = rules.write("s1.sql", STUDENTS)
+    rules.run()
+    if former == "removed":
+        path.unlink()
+        rules.run()
+    rules.write("s1.sql", text)
+
+    found = [line for line in rules.check() if "another rule's" in line]
+
+    message = "s1.sql:1: the identifier 'S-1' was another rule's: The student has no middle name (Student)"
+    assert found == [message] * is_another
+
+
+@pytest.mark.parametrize(("rows", "is_large"), [(100_000, False), (100_001, True)])
+def test_a_filter_does_not_hide_that_a_large_table_is_read(rules, transactional_db, rows: int, is_large: bool) -> None:
+    query = "SELECT 1 AS education_organization_id, n::text AS key FROM checked WHERE n = 5"
+    path = rules.write("s1.sql", f"{PLAIN}*/\n{query}")
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE checked AS SELECT n FROM generate_series(1, %s) n", [rows])
+        cursor.execute("ANALYZE checked")
+    try:
+        found = rules.check()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE checked")
+
+    warning = f"{path.name}: warning: reads more than 100,000 rows of checked one after the other"
+    assert found == [warning] * is_large + ["1 rule(s) without problems"]
 
 
 def test_a_plan_can_be_shown(rules) -> None:
