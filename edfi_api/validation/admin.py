@@ -10,6 +10,7 @@ from django.db import connections
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -28,7 +29,9 @@ from .values import UnusableValue, parsed
 _AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id = %s UNION SELECT %s"
 _RUNS_SHOWN = 10
 _RESULTS_SHOWN = 50
+_OTHERS_SHOWN = 50
 _RESULT = "admin:validation_validationresult_change"
+_SWITCHES = {"is_switched_off", "is_switched_on"}
 
 
 @admin.register(ValidationRule)
@@ -45,14 +48,14 @@ class ValidationRuleAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         "last_outcome",
         "open",
     ]
-    list_filter = ["severity", "category", "source", "is_switched_off"]
+    list_filter = ["severity", "category", "source", "is_switched_off", "is_switched_on"]
     search_fields = ["identifier", "short_description"]
     ordering = ["source", "identifier"]
     readonly_fields = (
         "identifier", "source", "version", "short_description", "description", "severity", "category", "resource",
-        "language", "file", "state", "open", "last_runs", "declared_parameters",
+        "language", "file", "state", "retired_at", "open", "last_runs", "declared_parameters",
     )  # fmt: skip
-    fields = (*readonly_fields, "is_switched_off", "parameters")
+    fields = (*readonly_fields, "is_switched_off", "is_switched_on", "parameters")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return admin.ModelAdmin.has_change_permission(self, request, obj)
@@ -64,17 +67,26 @@ class ValidationRuleAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         def clean_parameters(self: Any) -> dict[str, str]:
             return checked_parameters(self.cleaned_data["parameters"], declared)
 
-        return type(form.__name__, (form,), {"clean_parameters": clean_parameters})
+        def clean(self: Any) -> None:
+            form.clean(self)
+            if self.cleaned_data.get("is_switched_off") and self.cleaned_data.get("is_switched_on"):
+                raise ValidationError("A rule cannot be switched both off and on.")
+
+        return type(form.__name__, (form,), {"clean_parameters": clean_parameters, "clean": clean})
 
     def save_model(self, request: HttpRequest, obj: ValidationRule, form: Any, change: bool) -> None:
-        obj.save(update_fields=["is_switched_off", "parameters"])
+        if _SWITCHES.intersection(form.changed_data):
+            obj.modified_at = timezone.now()  # Of the status that clients read.
+        obj.save(update_fields=[*_SWITCHES, "parameters", "modified_at"])
         audit.administered("rule changed", changed=", ".join(form.changed_data), by=request.user, **obj.audit_facts)
 
     @admin.display
     def state(self, rule: ValidationRule) -> str:
-        if rule.is_switched_off:
-            return "switched off"
-        return "active" if rule.retired_at is None and rule.is_active else "retired"
+        if rule.is_switched_off or rule.is_switched_on:
+            return "switched off" if rule.is_switched_off else "switched on"
+        if not rule.is_active:
+            return "inactive"
+        return "active" if rule.retired_at is None else "retired"
 
     @admin.display(description="open results")
     def open(self, rule: ValidationRule) -> SafeString:
@@ -201,6 +213,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         ("rule__category", ValuesOfRulesFilter),
         ("rule", RuleFilter),
         OrganizationFilter,
+        "appeared_at",
     ]
     list_select_related = ["rule"]
     # Enables the search box; `get_search_results` does the search.
@@ -209,8 +222,8 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     ordering = ["-id"]
     change_list_template = "edfi_api/validation_result_list.html"
     fields = readonly_fields = (
-        "rule", "message", "description", "context", "document", "natural_key", "organization", "student", "staff",
-        "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
+        "rule", "message", "description", "context", "document", "natural_key", "others", "organization", "student",
+        "staff", "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
     )  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
@@ -262,8 +275,14 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         row = documents.filter(document_uuid=result.document_uuid).values_list("pk", flat=True).first()
         if row is None:
             return "no longer there"
-        address = reverse("admin:edfi_api_document_change", args=[row])
-        return format_html('<a href="{}">{}</a>', address, result.document_uuid)
+        return _link_to(row, result.document_uuid)
+
+    @admin.display(description="other documents")
+    def others(self, result: ValidationResult) -> str | SafeString:
+        """Those about which the result says something, too, as far as they are still there."""
+        documents = Document.objects.using(result._state.db).filter(document_uuid__in=result.other_documents)
+        found = documents.order_by("pk").values_list("pk", "natural_key")[:_OTHERS_SHOWN]
+        return format_html_join("", "{}<br>", ((_link_to(row, abridged(key)),) for row, key in found)) or "-"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[ValidationResult], search_term: str
@@ -277,6 +296,10 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         else:
             found = Q(natural_key=term) | Q(student=term) | Q(staff=term)
         return queryset.filter(found), False
+
+
+def _link_to(document: int, text: object) -> SafeString:
+    return format_html('<a href="{}">{}</a>', reverse("admin:edfi_api_document_change", args=[document]), text)
 
 
 def open_results_of(document: Document) -> list[SafeString]:

@@ -1,10 +1,11 @@
 """Rules, runs and results of validation, for the admin. The tables are created by `sql/0001_validation.sql`."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
 class ValidationRule(models.Model):
-    """A rule that was ever run."""
+    """A rule of a file, of any run."""
 
     id = models.AutoField(primary_key=True)
     rule_uuid = models.UUIDField("id", unique=True)
@@ -26,13 +27,18 @@ class ValidationRule(models.Model):
     is_switched_off = models.BooleanField(
         "switched off", default=False, help_text="The next run leaves the rule out, and resolves its results."
     )
+    is_switched_on = models.BooleanField(
+        "switched on",
+        default=False,
+        help_text="The next run has the rule, although its file says that it is inactive.",
+    )
     declared_parameters = models.JSONField(default=dict)
     parameters = models.JSONField(
         default=dict, blank=True, help_text='Texts in place of the defaults, by name: {"days": "30"}.'
     )
     published_version = models.BigIntegerField(null=True)
     published_run = models.BigIntegerField(null=True)
-    retired_at = models.DateTimeField(null=True)
+    retired_at = models.DateTimeField("left out since", null=True)
     modified_at = models.DateTimeField()
 
     class Meta:
@@ -104,6 +110,7 @@ class ValidationResult(models.Model):
     document_uuid = models.UUIDField(null=True)
     resource_type_id = models.SmallIntegerField(null=True)
     natural_key = models.TextField(null=True)
+    other_documents = ArrayField(models.UUIDField(), default=list)
     organization = models.BigIntegerField(null=True)
     student = models.TextField(null=True)
     staff = models.TextField(null=True)

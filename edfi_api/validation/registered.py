@@ -32,7 +32,7 @@ class Registered:
 
 
 def register(rules: Iterable[Rule], surface: Surface, connection: Connection) -> list[Registered]:
-    """Save the metadata of the rules; those that are not switched off."""
+    """Save the metadata of the rules; those that are on: active by their files, unless the admin says otherwise."""
     before = {(source, identifier): tuple(facts) for source, identifier, *facts in connection.execute(_BEFORE)}
     found = []
     for rule in rules:

@@ -30,9 +30,7 @@ _NEXT = """
 SELECT id, run_uuid, requested_by, rules, categories, organizations FROM validation_request
  WHERE ended_at IS NULL ORDER BY id LIMIT 1
 """
-_ACTIVE = """
-SELECT identifier, category FROM validation_rule WHERE retired_at IS NULL AND is_active AND NOT is_switched_off
-"""
+_ACTIVE = "SELECT identifier, category FROM validation_rule WHERE retired_at IS NULL AND is_on"
 _END = "UPDATE validation_request SET ended_at = now() WHERE id = %s"
 
 

@@ -97,7 +97,7 @@ def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: 
 
     Raises AlreadyRunning, WasStopped, UnusableValue for a value of a parameter, NoReplica and ReplicaLags.
     """
-    known = [rule for rule in rules if rule.active]
+    known = list(rules)
     values = given(surface, using, datetime.now(UTC).date(), request.texts)
     for rule in known:
         values.of(rule, {})
@@ -107,7 +107,7 @@ def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: 
         version = newest_change_version(using)
         source = caught_up_replica(using) if request.on_replica else using
         if request.is_rehearsal:
-            number, registered = 0, [Registered(rule) for rule in known]
+            number, registered = 0, [Registered(rule) for rule in known if rule.active]
         else:
             connection.execute(_STOP_KILLED)
             connection.execute(_CLEAR)

@@ -128,6 +128,7 @@ SERVED = {
     ),
     "validation_request_client": "SELECT FROM validation_request WHERE client = 1 ORDER BY requested_at DESC LIMIT 1",
     "validation_request_open": "SELECT FROM validation_request WHERE client = 1 AND ended_at IS NULL",
+    "validation_result_appeared": "SELECT FROM validation_result WHERE appeared_at >= '2026-03-02'",
     "validation_result_document": (
         "SELECT FROM validation_result WHERE document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
     ),

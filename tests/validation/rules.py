@@ -36,6 +36,10 @@ resource = "{resource}"
 """
 ENROLLMENTS = "ed-fi/studentSchoolAssociations"
 EACH = "SELECT id AS document_id, jsonb_build_object('entryDate', body ->> 'entryDate') AS context FROM documents('{}')"
+PAIRS = """
+SELECT a.id AS document_id, b.organization::text AS key, ARRAY[b.id] AS other_document_ids
+  FROM documents('{0}') a JOIN documents('{0}') b ON a.student = b.student AND a.id <> b.id
+"""
 
 
 class Rules:

@@ -6,8 +6,10 @@ from django.db import connection
 from django.test import Client
 
 from edfi_api.models import Document
+from tests.conftest import ApiTestClient
+from tests.validation.api import RULES
 from tests.validation.conftest import student
-from tests.validation.rules import EACH, STUDENTS, write
+from tests.validation.rules import EACH, PAIRS, STUDENTS, write
 
 ADMIN = "/admin/validation"
 # Whether the only result is found.
@@ -95,6 +97,77 @@ def test_a_rule_is_switched_off_and_its_parameters_set(admin_client, rules, comm
     last = "SELECT count(*) FROM validation_run_rule WHERE run_id = (SELECT max(id) FROM validation_run)"
     assert rows(last) == [(0,)]
     assert any(line["event"] == "rule changed" for line in log.of("meadowlark.audit"))
+
+
+def test_a_rule_that_is_not_active_in_its_file_is_switched_on(admin_client, rules, committing_api, rows, log) -> None:
+    rules.write("s1.sql", STUDENTS.replace("S-1", "S-2").replace("short =", "active = false\nshort ="))
+    rules.run()
+    [(number,)] = rows("SELECT id FROM validation_rule WHERE identifier = 'S-2'")
+    address = f"{ADMIN}/validationrule/{number}/change/"
+    assert "inactive" in admin_client.get(address).content.decode()
+    assert status(committing_api, "S-2") == "Inactive"
+    both = {"is_switched_on": "on", "is_switched_off": "on", "parameters": "{}"}
+    assert "cannot be switched both off and on" in admin_client.post(address, both).content.decode()
+
+    assert admin_client.post(address, {"is_switched_on": "on", "parameters": "{}"}).status_code == 302
+    rules.run()
+
+    assert "switched on" in admin_client.get(address).content.decode()
+    assert status(committing_api, "S-2") == "Active"
+    assert rows("SELECT rule_id FROM validation_result WHERE resolved_at IS NULL") == [(number,)]
+    [changed] = [line["changed"] for line in log.audit if line["event"] == "rule changed"]
+    assert str(changed).startswith("is_switched_on")
+    assert admin_client.post(address, {"parameters": "{}"}).status_code == 302
+    rules.run()
+    assert rows("SELECT count(*) FROM validation_result WHERE resolved_at IS NULL") == [(0,)]
+    assert status(committing_api, "S-2") == "Inactive"
+
+
+def status(api: ApiTestClient, rule: str) -> str:
+    [found] = api.get(f"{RULES}?ruleIdentifier={rule}").json()
+    return str(found["ruleStatusDescriptor"]).partition("#")[2]
+
+
+def test_a_switch_changes_the_etag_of_the_rule(admin_client, committing_api, rows) -> None:
+    [before] = committing_api.get(RULES).json()
+    [(number,)] = rows("SELECT id FROM validation_rule")
+    address = f"{ADMIN}/validationrule/{number}/change/"
+
+    admin_client.post(address, {"is_switched_off": "on", "parameters": "{}"})
+
+    [after] = committing_api.get(RULES).json()
+    assert after["ruleStatusDescriptor"] != before["ruleStatusDescriptor"]
+    assert after["_etag"] != before["_etag"] and after["_lastModifiedDate"] > before["_lastModifiedDate"]
+
+
+def test_results_link_to_their_other_documents(rules, committing_api, enroll, rows) -> None:
+    enroll("C", 77)
+    gone = enroll("C", 88)
+    write(rules, "R-1", PAIRS)
+    rules.run()
+    others = "SELECT r.id, d.id FROM validation_result r JOIN document d ON d.document_uuid = r.other_documents[1]"
+    [(number, other)] = rows(f"{others} WHERE r.organization = 77")
+    client = Client()
+    client.force_login(User.objects.create_superuser("administrator"))
+    address = f"{ADMIN}/validationresult/{number}/change/"
+
+    assert f'href="/admin/edfi_api/document/{other}/change/">' in client.get(address).content.decode()
+    assert committing_api.delete(gone).status_code == 204
+    assert f"/admin/edfi_api/document/{other}/" not in client.get(address).content.decode()
+
+
+def test_results_are_filtered_by_the_day_on_which_they_appeared(admin_client) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE validation_result SET appeared_at = '2026-03-02 12:00+00'")
+    for query, is_there in {
+        "appeared_at__gte=2026-03-02T00:00Z&appeared_at__lt=2026-03-03T00:00Z": True,
+        "appeared_at__gte=2026-03-03T00:00Z": False,
+        "appeared_at__lt=2026-03-02T00:00Z": False,
+    }.items():
+        answer = admin_client.get(f"{ADMIN}/validationresult/?{query}")
+        assert answer.status_code == 200, answer["Location"]
+        assert (">studentUniqueId=1<" in answer.content.decode()) == is_there, query
+        assert "appeared at" in answer.content.decode()
 
 
 @pytest.fixture

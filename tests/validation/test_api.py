@@ -17,13 +17,9 @@ from edfi_api.storage.driver.sql import Sql
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_xml
 from tests.validation.api import RESULTS, RULES, RUNS, client, found
-from tests.validation.rules import EACH, write
+from tests.validation.rules import EACH, PAIRS, write
 
 PEOPLE = "FROM unnest(ARRAY['A', 'B']) x"
-PAIRS = """
-SELECT a.id AS document_id, b.organization::text AS key, ARRAY[b.id] AS other_document_ids
-  FROM documents('{0}') a JOIN documents('{0}') b ON a.student = b.student AND a.id <> b.id
-"""
 
 
 def test_a_result_has_the_form_of_the_validation_api(rules, committing_api, enroll) -> None:
@@ -307,6 +303,22 @@ def test_a_result_that_changes_has_another_etag_and_date(rules, committing_api, 
     assert changed["appearedDateTime"] == appeared["appearedDateTime"]
     rules.run()
     assert committing_api.get(RESULTS).json()[0]["_lastModifiedDate"] == changed["_lastModifiedDate"]
+
+
+def test_a_help_url_is_an_address_that_can_be_followed(rules, committing_api) -> None:
+    """The bundled rules name a page of the repository."""
+    for identifier, address in (("R-1", "https://help.example/rules#r-1"), ("R-2", "help/rules#r-2")):
+        write(rules, identifier, EACH)
+        path = rules.folder / f"{identifier.lower()}.sql"
+        path.write_text(path.read_text().replace("short =", f'help_url = "{address}"\nshort ='))
+    rules.run()
+
+    first, second = committing_api.get(RULES).json()
+
+    assert first["helpUrl"] == "https://help.example/rules#r-1"
+    assert "helpUrl" not in second
+    assert len(committing_api.get(f"{RULES}?helpUrl=https://help.example/rules%23r-1").json()) == 1
+    assert committing_api.get(f"{RULES}?helpUrl=help/rules%23r-2").json() == []
 
 
 def test_a_follower_ends_with_the_open_results(rules, committing_api, enroll) -> None:

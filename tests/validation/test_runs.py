@@ -196,6 +196,19 @@ def test_rules_that_could_not_be_run_are_in_the_log(rules, committing_api, rows,
     ]
 
 
+def test_a_rule_that_is_not_active_is_known_and_not_run(rules, committing_api, rows) -> None:
+    student(committing_api, "1")
+    rules.write("s1.sql", STUDENTS)
+    rules.run()
+    rules.write("s1.sql", STUDENTS.replace("short =", "active = false\nshort ="))
+    rules.write("s2.sql", STUDENTS.replace("S-1", "S-2").replace("short =", "active = false\nshort ="))
+    rules.run()
+
+    assert rows("SELECT identifier, is_active FROM validation_rule ORDER BY 1") == [("S-1", False), ("S-2", False)]
+    assert rows(EPISODES) == [("NK#studentUniqueId=1", 1, False, "rule retired")]
+    assert rows(OUTCOMES) == []
+
+
 def test_too_many_violations_appear_but_resolve_nothing(rules, committing_api, rows) -> None:
     rules.write("s1.sql", STUDENTS)
     for number in range(3):

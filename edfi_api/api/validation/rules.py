@@ -13,12 +13,14 @@ from edfi_api.validation.resources import RULE
 SEVERITY = f"""'{NAMESPACE}/SeverityDescriptor#' || CASE v.severity
     WHEN 'major' THEN 'Major Validation Error' WHEN 'minor' THEN 'Minor Validation Error' ELSE 'Warning' END"""
 _STATUS = f"""'{NAMESPACE}/RuleStatusDescriptor#' || CASE
-    WHEN v.retired_at IS NULL AND v.is_active AND NOT v.is_switched_off THEN 'Active' ELSE 'Inactive' END"""
+    WHEN v.retired_at IS NULL AND v.is_on THEN 'Active' ELSE 'Inactive' END"""
+# A path, such as those of the bundled rules in their repository, leads a client nowhere.
+_HELP = "CASE WHEN v.help_url ~* '^https?://' THEN v.help_url END"
 _LANGUAGE = f"'{NAMESPACE}/ValidationLogicTypeDescriptor#' || v.language"
 _ROWS = "FROM validation_rule v"
 # Those that Ed-Fi's extension has.
 MEMBERS = f"""
-    'id', v.rule_uuid, 'ruleIdentifier', v.identifier, 'ruleSource', v.source, 'helpUrl', nullif(v.help_url, ''),
+    'id', v.rule_uuid, 'ruleIdentifier', v.identifier, 'ruleSource', v.source, 'helpUrl', {_HELP},
     'shortDescription', v.short_description, 'description', nullif(v.description, ''),
     'ruleStatusDescriptor', {_STATUS}, 'category', v.category, 'severityDescriptor', {SEVERITY},
     'externalRuleId', nullif(v.external_id, ''), 'validationLogicTypeDescriptor', {_LANGUAGE},
@@ -30,7 +32,7 @@ FIELDS = (
     Field("id", "v.rule_uuid", "uuid"),
     Field("ruleIdentifier", "v.identifier"),
     Field("ruleSource", "v.source"),
-    Field("helpUrl", "v.help_url"),
+    Field("helpUrl", _HELP),
     Field("shortDescription", "v.short_description"),
     Field("description", "v.description"),
     Field("ruleStatusDescriptor", _STATUS),
@@ -44,7 +46,7 @@ _OWN_FIELDS = (Field("version", "v.version"), Field("resourceType", "v.resource"
 
 
 class RulesView(CollectionView):
-    """All rules that were ever run."""
+    """All rules that there ever were."""
 
     resource = RULE
     fields: tuple[Field, ...] = (*FIELDS, *_OWN_FIELDS)

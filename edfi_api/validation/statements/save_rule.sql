@@ -1,4 +1,4 @@
--- The ETag is made of `modified_at`, so that it changes with the rule.
+-- The ETag is made of `modified_at`, so that it changes with the rule. A rule that is not left out any more is not retired.
 INSERT INTO validation_rule AS r (
     source, identifier, version, digest, file, language, resource, severity, category, short_description, description,
     help_url, external_id, logic, is_active, declared_parameters
@@ -13,13 +13,14 @@ ON CONFLICT (source, identifier) DO UPDATE SET
     short_description = excluded.short_description, description = excluded.description, help_url = excluded.help_url,
     external_id = excluded.external_id, logic = excluded.logic, is_active = excluded.is_active,
     declared_parameters = excluded.declared_parameters,
-    retired_at = CASE WHEN r.is_switched_off THEN r.retired_at END,
+    retired_at = CASE WHEN r.is_switched_off OR NOT (excluded.is_active OR r.is_switched_on) THEN r.retired_at END,
     modified_at = CASE
-        WHEN (r.version, r.digest, r.severity, r.category, r.short_description, r.description, r.help_url, r.external_id,
+        WHEN r.retired_at IS NOT NULL AND NOT r.is_switched_off AND (excluded.is_active OR r.is_switched_on)
+          OR (r.version, r.digest, r.severity, r.category, r.short_description, r.description, r.help_url, r.external_id,
               r.logic, r.is_active, r.declared_parameters)
              IS DISTINCT FROM
              (excluded.version, excluded.digest, excluded.severity, excluded.category, excluded.short_description,
               excluded.description, excluded.help_url, excluded.external_id, excluded.logic, excluded.is_active,
               excluded.declared_parameters)
         THEN now() ELSE r.modified_at END
-RETURNING id, NOT is_switched_off, parameters, published_version, published_basis
+RETURNING id, is_on, parameters, published_version, published_basis

@@ -1,0 +1,1 @@
+DROP INDEX validation_result_appeared;
