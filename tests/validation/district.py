@@ -1,6 +1,7 @@
 """A district with violations of every bundled rule, and with what almost violates them."""
 
 from datetime import date, timedelta
+from random import Random
 from typing import Any
 
 from tests.conftest import ApiTestClient
@@ -202,3 +203,59 @@ def programs(district: District) -> list[str]:
         district.program("501 late", iepReviewDate=TODAY - timedelta(days=366)),
         district.program("501 away"),
     ]
+
+
+class Life:
+    """What changes in a district each day: attendance, calendars, sections, demographics and programs."""
+
+    DELETED = (
+        "studentSchoolAttendanceEvents",
+        "calendarDates",
+        "studentSectionAssociations",
+        "staffSectionAssociations",
+        "studentEducationOrganizationAssociations",
+        "studentSpecialEducationProgramAssociations",
+        "studentSchoolAssociations",
+    )
+    STUDENTS = ("A", "B")
+
+    def __init__(self, district: District) -> None:
+        self.district = district
+        self.events = [district.descriptor("CalendarEvent", name) for name in ("Instructional day", "Holiday")]
+        self.sex = district.descriptor("Sex", "Female")
+        district.session("Past", "2024-01-01", "2024-06-30")
+        district.session("Now", LONG_AGO, TODAY)
+        self.sections = [district.section(name, "Now") for name in ("S1", "S2")]
+        for day, event in zip(("05", "06", "07"), (*self.events, self.events[0]), strict=True):
+            district.calendar_day("C1", f"2024-02-{day}", event)
+        for student in self.STUDENTS:
+            district.enroll(student, "2024-01-10")
+            district.assign(student, self.sections[0], LONG_AGO)
+
+    def change(self, chance: Random) -> None:
+        """A random write or deletion."""
+        student, section = chance.choice(self.STUDENTS), chance.choice(self.sections)
+        day, today = f"2024-02-{chance.choice(('05', '06', '07'))}", chance.choice((YESTERDAY, TODAY))
+        match chance.randint(0, 9):
+            case 0 | 1:
+                self.district.attendance(student, day)
+            case 2:
+                self.district.calendar_day("C1", day, chance.choice(self.events))
+            case 3:
+                self.district.assign(student, section, LONG_AGO, today)
+            case 4:
+                self.district.teach(section, LONG_AGO, today)
+            case 5:
+                known = {"sexDescriptor": self.sex} if chance.random() < 0.7 else {}
+                self.district.demographics(student, chance.choice((7, 77)), hispanicLatinoEthnicity=True, **known)
+            case 6:
+                self.district.program(student, iepBeginDate=TODAY, iepEndDate=chance.choice((YESTERDAY, TOMORROW)))
+            case 7:
+                self.district.enroll(student, "2024-01-10", chance.choice((None, YESTERDAY)))
+            case _:
+                self._delete(chance)
+
+    def _delete(self, chance: Random) -> None:
+        endpoint = chance.choice(self.DELETED)
+        if found := self.district.api.get(f"/{endpoint}?limit=100").json():
+            assert self.district.api.delete(f"/{endpoint}/{chance.choice(found)['id']}").status_code == 204

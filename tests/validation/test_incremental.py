@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.validation.conftest import student
-from tests.validation.district import District, enrollment
+from tests.validation.district import District, Life, enrollment
 from tests.validation.rules import STUDENTS, Rules
 
 FULL = """
@@ -54,6 +54,9 @@ SELECT s.id AS document_id, 77 AS education_organization_id, s.body ->> 'lastSur
 """
 
 
+OF_LIFE = [argument for rule in ("AT-201", "SC-301", "ST-401", "PR-501") for argument in ("--rule", rule)]
+
+
 def test_an_incremental_run_equals_a_full_one(rules: Rules, settings, district: District, rows) -> None:
     """For every bundled rule that looks at enrollments, and for others, after random writes."""
     settings.EDFI_API = {**settings.EDFI_API, "BUNDLED_RULES": True}
@@ -97,6 +100,27 @@ def move(district: District, found: dict[str, Any], first: date) -> None:
     """Change the natural key of an enrollment, unless another has that key."""
     changed = {name: value for name, value in found.items() if name[0] != "_"} | {"entryDate": str(first)}
     assert district.api.put(f"/studentSchoolAssociations/{found['id']}", changed).status_code in (204, 409)
+
+
+def test_an_incremental_run_of_what_is_true_today_equals_a_full_one(
+    rules: Rules, settings, district: District, rows
+) -> None:
+    """For the bundled rules about attendance, sections, demographics and programs."""
+    settings.EDFI_API = {**settings.EDFI_API, "BUNDLED_RULES": True}
+    life = Life(district)
+    chance = random.Random(23)  # noqa: S311
+    rules.run(*OF_LIFE)
+    followed: set[str] = set()
+    for _ in range(12):
+        for _ in range(chance.randint(1, 2)):
+            life.change(chance)
+        rules.run(*OF_LIFE)
+        incremental = {rule for rule, is_full, _ in rows(FULL) if not is_full}
+        followed |= {rule for rule, *_ in rows(DIFFERENCES)} & incremental
+        rules.run("--full", *OF_LIFE)
+        assert rows(DIFFERENCES) == []
+
+    assert followed == {"AT-201", "SC-301", "ST-401", "PR-501"}
 
 
 @pytest.mark.parametrize(
