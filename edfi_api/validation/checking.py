@@ -97,7 +97,7 @@ def _scans(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _rows_read(scan: dict[str, Any], opened: Reading) -> float:
     [(rows,)] = opened.all(_TABLE_ROWS, {"schema": scan["Schema"], "table": scan["Relation Name"]})
-    return max(float(rows), scan["Plan Rows"])
+    return max(float(rows), float(scan["Plan Rows"]))
 
 
 def _former_rule(rule: Rule, resource: Resource, using: str) -> str:

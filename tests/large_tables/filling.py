@@ -46,7 +46,8 @@ INSERT INTO validation_result (
     student, staff, message, first_run, appeared_at, resolved_at, resolved_run
 )
 SELECT md5(n::text)::uuid, md5(n::text)::uuid, 1, v.id, sha256(n::text::bytea), d.document_uuid, d.resource_type_id,
-       'NK#studentUniqueId=' || n, 77 + mod(n, 2000), 'S' || n / 10, 'T' || n / 10, 'message', 1, now(),
+       'NK#studentUniqueId=' || n, 77 + mod(n, 2000), 'S' || n / 10, 'T' || n / 10, 'message', 1,
+       now() - (%(rows)s - n) * interval '60 days' / %(rows)s,
        CASE WHEN mod(n, 10) = 0 THEN now() END, CASE WHEN mod(n, 10) = 0 THEN 1 END
   FROM document d JOIN resource_type t ON t.id = d.resource_type_id AND t.name = 'Student',
        generate_series(1, %(rows)s) n

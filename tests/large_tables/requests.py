@@ -26,6 +26,8 @@ _BY_HAND = {
     RESULTS: (
         "?q=NK%23studentUniqueId%3D700", "?q=none", "?q=S70", "?q=T70&state=all", "?q=00000000000040008000000000000000",
         "?organization=5", "?organization=78", "?organization=78&state=all", "?organization=78&state=resolved",
+        "?appeared_at__gte=2090-01-01T00:00Z", "?appeared_at__gte=2090-01-01T00:00Z&state=all",
+        "?appeared_at__lt=2020-01-01T00:00Z", "?appeared_at__lt=2020-01-01T00:00Z&state=resolved",
     ),
 }  # fmt: skip
 SUBMISSIONS = (
