@@ -75,9 +75,11 @@ class ValidationRuleAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         return type(form.__name__, (form,), {"clean_parameters": clean_parameters, "clean": clean})
 
     def save_model(self, request: HttpRequest, obj: ValidationRule, form: Any, change: bool) -> None:
+        changed = {*_SWITCHES, "parameters"}
         if _SWITCHES.intersection(form.changed_data):
-            obj.modified_at = timezone.now()  # Of the status that clients read.
-        obj.save(update_fields=[*_SWITCHES, "parameters", "modified_at"])
+            obj.modified_at = timezone.now()  # Clients read the status of the rule.
+            changed.add("modified_at")
+        obj.save(update_fields=changed)
         audit.administered("rule changed", changed=", ".join(form.changed_data), by=request.user, **obj.audit_facts)
 
     @admin.display

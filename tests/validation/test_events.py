@@ -39,6 +39,28 @@ def test_each_state_of_a_result_is_an_event(rules, committing_api) -> None:
     assert streamed(sink) == []
     assert sink.lines[0]["resource"] == "validation/validationResults"
     assert len({line["resultIdentifier"] for line in sink.lines}) == 1
+    times = [line["time"] for line in sink.lines]
+    assert times == sorted(set(times))
+
+
+def test_earlier_changes_get_the_time_of_the_migration(rules, committing_api, rows) -> None:
+    migration = Path(validation.__file__).parent / "sql"
+    rules.write("s1.sql", STUDENTS)
+    for name in ("1", "2"):
+        student(committing_api, name)
+    rules.run()
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute((migration / "0010_changed_at.reverse.sql").read_text())
+            cursor.execute("UPDATE validation_result SET is_changed = true WHERE student = '1'")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute((migration / "0010_changed_at.sql").read_text())
+
+    assert rows("SELECT student, changed_at > appeared_at FROM validation_result ORDER BY 1") == [
+        ("1", True),
+        ("2", None),
+    ]
 
 
 def test_events_that_were_not_accepted_are_sent_again(rules, committing_api) -> None:
