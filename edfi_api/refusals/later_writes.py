@@ -62,7 +62,7 @@ class LaterWrites:
             window = {"types": types, "after": after, "last": last, "most": _AT_ONCE}
             rows = self._read(_CHANGES.text, window)
             self._resolve_by(rows, awaited)
-            after = rows[-1][0] if len(rows) == _AT_ONCE else last
+            after = rows[-1][0] if len(rows) >= _AT_ONCE else last
             self._ledger.rows(_MOVE, [after, self._data_store, after])
         self._ledger.rows(_MOVE, [last, self._data_store, last])
 

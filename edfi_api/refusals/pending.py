@@ -39,10 +39,22 @@ class Part:
 
 @dataclass(slots=True)
 class _Hour:
+    """Writes, and when the last began or was answered, 0 if there was none."""
+
     accepted: int = 0
     refused: int = 0
-    last_accepted_at: float | None = None
-    last_refused_at: float | None = None
+    last_accepted_at: float = 0.0
+    last_refused_at: float = 0.0
+
+    def add(self, other: "_Hour") -> None:
+        self.accepted += other.accepted
+        self.refused += other.refused
+        self.last_accepted_at = max(self.last_accepted_at, other.last_accepted_at)
+        self.last_refused_at = max(self.last_refused_at, other.last_refused_at)
+
+
+# Writes by client, data store, path of the resource, and number of the hour since 1970.
+Hours = dict[tuple[int, int, str, int], _Hour]
 
 
 class Pending:
@@ -54,7 +66,7 @@ class Pending:
         # Of all parts, also of those that were taken and are not released.
         self._writes = 0
         self._bytes = 0
-        self._hours: dict[tuple[int, int, str, int], _Hour] = {}
+        self._hours: Hours = {}
 
     def __bool__(self) -> bool:
         return bool(self._parts or self._hours)
@@ -98,7 +110,7 @@ class Pending:
         with self._lock:
             hour = self._hour(client, data_store, resource, at)
             hour.accepted += 1
-            hour.last_accepted_at = at
+            hour.last_accepted_at = max(hour.last_accepted_at, at)
 
     def count_refused(self, refusals: Iterable[Refusals]) -> None:
         """In the hour of the latest. Those of unknown resources are counted together."""
@@ -108,7 +120,7 @@ class Pending:
                 resource = write.resource if write.preparer else ""
                 hour = self._hour(write.client, write.data_store, resource, each.last_at)
                 hour.refused += each.count
-                hour.last_refused_at = each.last_at
+                hour.last_refused_at = max(hour.last_refused_at, each.last_at)
 
     def taken_parts(self) -> list[Part]:
         """All parts, in their order; none are left. Each is to be released, or put back."""
@@ -127,23 +139,17 @@ class Pending:
             self._writes -= part.writes
             self._bytes -= part.size
 
-    def taken_hours(self) -> list[dict[str, Any]]:
-        """The counts as rows of `submission_hour`; none are left."""
+    def taken_hours(self) -> Hours:
+        """The counts; none are left."""
         with self._lock:
             hours, self._hours = self._hours, {}
-        return [
-            {
-                "client": client,
-                "data_store": data_store,
-                "resource": resource,
-                "hour": number * _SECONDS_OF_AN_HOUR,
-                "accepted": hour.accepted,
-                "refused": hour.refused,
-                "last_accepted_at": hour.last_accepted_at,
-                "last_refused_at": hour.last_refused_at,
-            }
-            for (client, data_store, resource, number), hour in hours.items()
-        ]
+        return hours
+
+    def put_back_hours(self, hours: Hours) -> None:
+        """Counts that could not be recorded are added to those since."""
+        with self._lock:
+            for key, hour in hours.items():
+                self._hours.setdefault(key, _Hour()).add(hour)
 
     def _hour(self, client: int, data_store: int, resource: str, at: float) -> _Hour:
         key = (client, data_store, resource, int(at) // _SECONDS_OF_AN_HOUR)
@@ -163,6 +169,23 @@ class Pending:
         if not self._parts or self._parts[-1] is not part:
             self._parts.append(part)
         return True
+
+
+def rows_of(hours: Hours) -> list[dict[str, Any]]:
+    """The rows of `submission_hour`."""
+    return [
+        {
+            "client": client,
+            "data_store": data_store,
+            "resource": resource,
+            "hour": number * _SECONDS_OF_AN_HOUR,
+            "accepted": hour.accepted,
+            "refused": hour.refused,
+            "last_accepted_at": hour.last_accepted_at or None,
+            "last_refused_at": hour.last_refused_at or None,
+        }
+        for (client, data_store, resource, number), hour in hours.items()
+    ]
 
 
 def _size(write: RefusedWrite) -> int:

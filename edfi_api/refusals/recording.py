@@ -17,7 +17,7 @@ from edfi_api.refusals import metrics
 from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
 from edfi_api.refusals.ledger import Ledger
 from edfi_api.refusals.observed import AcceptedWrite
-from edfi_api.refusals.pending import Pending
+from edfi_api.refusals.pending import Pending, rows_of
 
 _SECONDS_BETWEEN_COUNTS = 10.0
 _SECONDS_BETWEEN_LOOKS = 60.0
@@ -49,8 +49,7 @@ class Recording:
             self._look_if_due(ledger, now)
             return None
         self._counted_at = now
-        if hours := self._pending.taken_hours():
-            ledger.count_hours(hours)
+        self._count_hours(ledger)
         if is_end:
             return None
         if is_now:
@@ -90,6 +89,15 @@ class Recording:
             for each in refusals:
                 self._counter.count(each)
             parts.pop(0)
+
+    def _count_hours(self, ledger: Ledger) -> None:
+        hours = self._pending.taken_hours()
+        try:
+            if hours:
+                ledger.count_hours(rows_of(hours))
+        except (DatabaseError, InterfaceError):
+            self._pending.put_back_hours(hours)
+            raise
 
     def _look_if_due(self, ledger: Ledger, now: float) -> None:
         if self._looks and now - self._noted_at >= _SECONDS_TO_RECORD:

@@ -10,7 +10,7 @@ from django.db import OperationalError, connection
 from edfi_api.api.viewsets import recorded_writes
 from edfi_api.refusals import pending
 from edfi_api.refusals.metrics import DROPPED
-from edfi_api.refusals.models import OpenRefusals, Refusal
+from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from edfi_api.refusals.observed import RefusedWrite
 from edfi_api.refusals.recorder import Recorder
 from edfi_api.refusals.recording import Recording
@@ -68,6 +68,23 @@ def test_what_cannot_be_recorded_now_is_kept(db, monkeypatch):
     recording.flush()
 
     assert Refusal.objects.get().count == 1
+
+
+def test_counts_that_cannot_be_recorded_now_are_kept(api, recorder, monkeypatch):
+    def fail(*_):
+        raise OperationalError("gone")
+
+    api.post("/students", STUDENT)
+    api.post("/students", STUDENT | {"birthDate": "never"})
+    with monkeypatch.context() as away, pytest.raises(OperationalError):
+        away.setattr("edfi_api.refusals.ledger.Ledger.count_hours", fail)
+        recorder.flush()
+    api.post("/students", STUDENT)
+    recorder.flush()
+
+    [hour] = SubmissionHour.objects.all()
+    assert (hour.accepted, hour.refused) == (2, 1)
+    assert hour.last_accepted_at > hour.last_refused_at
 
 
 def test_a_full_queue_drops_the_newest_and_counts_them(monkeypatch):

@@ -187,6 +187,22 @@ def test_a_key_change_resolves_the_old_identity(api, refused):
     assert entry.resolution == "succeeded"
 
 
+def test_a_key_change_resolves_both_identities_however_changes_are_read(api, refused, settings, monkeypatch):
+    """The change of a key and the document have one change version."""
+    monkeypatch.setattr("edfi_api.refusals.later_writes._AT_ONCE", 1)
+    store_school(api)
+    path = item_path(api.post("/classPeriods", PERIOD))
+    for name in ("First", "Second"):
+        api.post("/classPeriods", PERIOD | {"classPeriodName": name, "meetingTimes": 1})
+    refused()
+    Refusal.objects.update(last_at="2020-01-01T00:00Z")  # The documents of a test are of its beginning.
+    settings.EDFI_API = settings.EDFI_API | {"WRITE_RECORDER": ""}  # As if another process had it.
+    body = PERIOD | {"classPeriodName": "Second", "id": path.rpartition("/")[2]}
+    assert api.put(path, body).status_code == 204
+
+    assert [each.resolution for each in refused()] == ["succeeded", "succeeded"]
+
+
 def test_operations_of_batches_are_recorded_and_resolve(api, refused):
     batch = BatchClient(api.token)
     period = {"resource": "/ed-fi/classPeriods", "document": PERIOD}
