@@ -1,6 +1,5 @@
 """What the API passes to the recorder of writes: references to values that requests have anyway."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -50,11 +49,6 @@ class AcceptedWrite(NamedTuple):
 
 class WriteRecorder(Protocol):
     """The class that the setting `WRITE_RECORDER` names. Its methods neither wait nor raise."""
-
-    def counted(
-        self, client: int, data_store: int, resource: str, problem: Mapping[str, Any], missing: Sequence[MissingTarget]
-    ) -> bool:
-        """A write was refused. Returns whether it is only counted, so that `refused` is not to be called."""
 
     def refused(self, write: RefusedWrite) -> None:
         """A write was refused."""

@@ -6,14 +6,13 @@ done for the first different ones of a cause only; of the others the cause and t
 grouped as they arrive, so that of those that are only counted nothing is kept.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from edfi_api.documents import json_text
 from edfi_api.refusals.causes import cause_key
 from edfi_api.refusals.observed import RefusedWrite
-from references.exceptions import MissingTarget
 
 _PREFIX = "urn:ed-fi:api:"
 
@@ -90,12 +89,11 @@ class Refusals:
         return self._places.get(_OTHERS)
 
 
-def group_of(
-    client: int, data_store: int, resource: str, problem: Mapping[str, Any], missing: Sequence[MissingTarget]
-) -> Hashable:
+def group_of(write: RefusedWrite) -> Hashable:
     """Equal for refusals of one client, data store, resource and cause."""
-    type_ = problem_type(problem)
-    return (client, data_store, resource, type_, cause_key(problem, missing, type_))
+    type_ = problem_type(write.problem)
+    cause = cause_key(write.problem, write.missing, type_)
+    return (write.client, write.data_store, write.resource, type_, cause)
 
 
 def problem_type(problem: Mapping[str, Any]) -> str:

@@ -32,6 +32,12 @@ class Part:
         """Whether the document of a refused write may have been accepted earlier."""
         return bool(self.succeeded) and (write.prepared is None or not self.succeeded.isdisjoint(subjects(write)))
 
+    def counts_only(self, group: Hashable, at: float) -> bool:
+        """Count a refused write of this group, if it has so many that nothing else is kept of further ones. Returns
+        whether that is so."""
+        refusals = None if self.succeeded else self.refusals.get(group)
+        return refusals is not None and refusals.count_other(at)
+
     def accept(self, write: AcceptedWrite) -> None:
         self.accepted.append(write)
         self.succeeded.update(write.ids)
@@ -72,10 +78,12 @@ class Pending:
         return bool(self._parts or self._hours)
 
     def refuse(self, write: RefusedWrite) -> bool:
-        """Whether there was room for the write."""
-        group = group_of(write.client, write.data_store, write.resource, write.problem, write.missing)
+        """Whether there was room for the write. Of one that is only counted nothing is kept."""
+        group = group_of(write)
         with self._lock:
             part = self._parts[-1] if self._parts else Part()
+            if part.counts_only(group, write.at):
+                return True
             if part.has_succeeded(write):
                 part = Part()
             refusals = part.refusals.get(group) or Refusals(problem_type(write.problem), write)
@@ -86,16 +94,6 @@ class Pending:
             refusals.add(write, place)
             part.refusals[group] = refusals
         return True
-
-    def count_other(self, group: Hashable, at: float) -> bool:
-        """Count a refused write of this group, if it has so many that nothing else is kept of further ones. Returns
-        whether that is so."""
-        with self._lock:
-            part = self._parts[-1] if self._parts else None
-            if part is None or part.succeeded:
-                return False
-            refusals = part.refusals.get(group)
-            return refusals is not None and refusals.count_other(at)
 
     def accept(self, write: AcceptedWrite) -> bool:
         """Whether there was room for the write."""

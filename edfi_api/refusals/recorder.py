@@ -8,17 +8,13 @@ import atexit
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.db import DatabaseError, InterfaceError
 
 from edfi_api.refusals import metrics
 from edfi_api.refusals.observed import AcceptedWrite, RefusedWrite
-from edfi_api.refusals.occurrences import group_of
 from edfi_api.refusals.pending import Pending
 from edfi_api.refusals.recording import Recording
-from references.exceptions import MissingTarget
 
 _SECONDS_BETWEEN_FLUSHES = 1.0
 _SECONDS_UNTIL_IDLE = 60.0
@@ -41,11 +37,6 @@ class Recorder:
         self._start_lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_idle = True
-
-    def counted(
-        self, client: int, data_store: int, resource: str, problem: Mapping[str, Any], missing: Sequence[MissingTarget]
-    ) -> bool:
-        return self.pending.count_other(group_of(client, data_store, resource, problem, missing), time.time())
 
     def refused(self, write: RefusedWrite) -> None:
         if not self.pending.refuse(write):

@@ -64,14 +64,11 @@ def record_refused(
     own = recorder()
     if own is None:
         return
-    client, data_store, missing = request.user.row_id, data_store_of(request), missing_targets(error)
-    if own.counted(client, data_store, resource, response.data, missing):
-        return
     size = _body_size(request)
     own.refused(
         RefusedWrite(
-            client=client,
-            data_store=data_store,
+            client=request.user.row_id,
+            data_store=data_store_of(request),
             resource=resource,
             preparer=preparer,
             operation=operation,
@@ -81,7 +78,7 @@ def record_refused(
             document_uuid=document_uuid,
             sent=received.sent if received and size <= MOST_BODY_BYTES else None,
             prepared=received.prepared if received else None,
-            missing=missing,
+            missing=missing_targets(error),
         )
     )
 
