@@ -139,6 +139,11 @@ class Preparer:
         """What a body that may be invalid says about the document. Raises nothing, whatever the body is."""
         return self._partial_identity.read(self._coerced(sent, None)[0])
 
+    def natural_key_of_target(self, sent: dict[str, Any], target: UUID) -> str | None:
+        """The natural key by which a body that is valid refers to this referential id; None if no reference object
+        does."""
+        return self.extractor.natural_key_of_target(self._coerced(sent, None)[0], target)
+
     def aliases_of_refused(self, sent: dict[str, Any]) -> list[UUID]:
         """The referential ids that an invalid body would have had; none if its key is incomplete."""
         try:

@@ -62,10 +62,12 @@ def _name_of_target(write: RefusedWrite, uri: str | None, target: UUID) -> str |
         return None
     if uri is not None:
         return uri.replace("\0", "\ufffd")
-    document = write.prepared
-    if not isinstance(document, IncomingDocument) or write.preparer is None:
+    if write.preparer is None:
         return None
-    return write.preparer.extractor.natural_key_of_target(document.body, target)
+    if isinstance(write.prepared, IncomingDocument):
+        return write.preparer.extractor.natural_key_of_target(write.prepared.body, target)
+    # Once for each cause, so that batches need not keep what they have prepared.
+    return None if write.sent is None else write.preparer.natural_key_of_target(write.sent, target)
 
 
 def _text(body: Mapping[str, Any], problem: str) -> str:

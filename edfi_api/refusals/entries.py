@@ -77,7 +77,7 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "id": uuid7(),
         "client": write.client,
         "data_store": write.data_store,
-        "resource": _storable(write.resource),
+        "resource": storable(write.resource),
         "subject": _subject(write, identity, paths),
         "has_identity": identity.referential_id is not None or write.document_uuid is not None,
         "natural_key": None if is_hashed() or identity.natural_key is None else identity.natural_key[:_LONGEST_KEY],
@@ -95,7 +95,7 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "cause_text": cause.text,
         "awaited_resource": cause.awaited_resource,
         "awaited": cause.awaited,
-        "correlation_id": _storable(write.problem.get("correlationId", "")),
+        "correlation_id": storable(write.problem.get("correlationId", "")),
         "first_at": occurrences.first_at,
         "last_at": occurrences.last_at,
         "count": occurrences.count,
@@ -120,6 +120,6 @@ def _subject(write: RefusedWrite, identity: PartialIdentity, paths: dict[str, li
     return digest("subject", write.resource, identity.natural_key or "", orjson.dumps(paths))
 
 
-def _storable(text: str) -> str:
-    """Cut, and without what PostgreSQL's text cannot have."""
+def storable(text: str) -> str:
+    """The text, cut, and without what PostgreSQL's text cannot have."""
     return text[:_LONGEST_TEXT].encode(errors="replace").decode().replace("\0", "\ufffd")

@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.refusals.ledger import Awaiting, Ledger
+from edfi_api.refusals.ledger import Awaiting, Ledger, Resolving
 from edfi_api.startup import current_surface
 from edfi_api.storage.driver.sql_files import statements_beside
 
@@ -78,14 +78,15 @@ class LaterWrites:
     def _resolve_by(
         self, rows: list[tuple[int, str, str, list[UUID], int | None, float, bool, str | None]], awaited: Set[str]
     ) -> None:
-        writes, written = [], []
+        writes: list[Resolving] = []
+        written: list[UUID] = []
         for _, project, name, ids, client, at, is_delete, former in rows:
             resource = ResourceName(project, name)
             old_ids = [] if former is None else _identity(resource, former)
             if not is_delete and _is_one_of(awaited, resource):
                 written += ids
             if client is not None:
-                writes += [(client, self._data_store, id_, at, is_delete) for id_ in (*ids, *old_ids)]
+                writes += [Resolving(client, self._data_store, id_, at, is_delete) for id_ in (*ids, *old_ids)]
         with self._ledger.changes():
             self._ledger.resolve(writes)
             self._ledger.mark_causes_gone(self._data_store, written)

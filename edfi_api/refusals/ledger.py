@@ -6,7 +6,7 @@ reads entries behind the last `sequence` it has seen misses none.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.conf import api_settings
-from edfi_api.refusals.entries import Entry, entries_of, key_of, summary_of, summary_of_problem
+from edfi_api.refusals.entries import Entry, entries_of, key_of, storable, summary_of, summary_of_problem
 from edfi_api.refusals.occurrences import Refusals
 from edfi_api.refusals.personal_data import kept_id
 from edfi_api.storage.driver.sql_files import statements_beside
@@ -45,6 +45,18 @@ def ledger_connection() -> BaseDatabaseWrapper:
 Awaiting = tuple[int, int, str, str]
 
 
+class Resolving(NamedTuple):
+    """A write that resolves the entries of an id, referential or of the document, that occurred last before `at`, or
+    as an earlier operation of the same batch; `batch` is its correlation id."""
+
+    client: int
+    data_store: int
+    id: UUID
+    at: float
+    is_delete: bool
+    batch: str = ""
+
+
 class Ledger:
     """The tables, over one connection, which the caller opens and closes."""
 
@@ -65,17 +77,18 @@ class Ledger:
         if entries := self._bounded(entries_of(refusals)):
             self._execute(_RECORD.text, {"entries": _json(entries)})
 
-    def resolve(self, writes: Sequence[tuple[int, int, UUID, float, bool]]) -> None:
-        """Resolve open entries by writes: client, data store, id, time, and whether it is a delete."""
+    def resolve(self, writes: Iterable[Resolving]) -> None:
+        """Resolve open entries."""
         rows = [
             {
-                "client": client,
-                "data_store": data_store,
-                "subject": kept_id(id_),
-                "at": at,
-                "resolution": "deleted" if is_delete else "succeeded",
+                "client": write.client,
+                "data_store": write.data_store,
+                "subject": kept_id(write.id),
+                "at": write.at,
+                "resolution": "deleted" if write.is_delete else "succeeded",
+                "batch": storable(write.batch) or None,
             }
-            for client, data_store, id_, at, is_delete in writes
+            for write in writes
         ]
         if rows:
             self._execute(_RESOLVE.text, {"writes": _json(rows)})

@@ -36,8 +36,9 @@ class RefusedWrite(NamedTuple):
 
 
 class AcceptedWrite(NamedTuple):
-    """A write that succeeded: `ids` are referential ids and ids of the document, `at` the time when the request
-    began."""
+    """A write that succeeded: `ids` are referential ids and ids of the document, `at` the time when the request, the
+    atomic batch or the operation of another batch began. `batch` is the correlation id of the batch, if there is one:
+    operations of one batch come in their order, whatever their times are."""
 
     client: int
     data_store: int
@@ -45,6 +46,7 @@ class AcceptedWrite(NamedTuple):
     ids: tuple[UUID, ...]
     at: float
     is_delete: bool = False
+    batch: str = ""
 
 
 class WriteRecorder(Protocol):

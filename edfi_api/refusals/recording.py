@@ -4,7 +4,6 @@ for later writes that resolve entries."""
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -15,7 +14,7 @@ from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.routes import routes
 from edfi_api.refusals import metrics
 from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
-from edfi_api.refusals.ledger import Ledger
+from edfi_api.refusals.ledger import Ledger, Resolving
 from edfi_api.refusals.observed import AcceptedWrite
 from edfi_api.refusals.pending import Pending, rows_of
 
@@ -144,12 +143,14 @@ class Recording:
         return self._opened[data_store]
 
 
-def _latest(writes: Iterable[AcceptedWrite]) -> list[tuple[int, int, UUID, float, bool]]:
-    """Client, data store, id, time, and whether it is a delete, of the last write of each document."""
+def _latest(writes: Iterable[AcceptedWrite]) -> Iterable[Resolving]:
+    """The last write of each id."""
     found = {
         # The integer, because hashing and comparing UUIDs runs Python code.
-        (write.client, write.data_store, id_.int): (write.client, write.data_store, id_, write.at, write.is_delete)
+        (write.client, write.data_store, id_.int): Resolving(
+            write.client, write.data_store, id_, write.at, write.is_delete, write.batch
+        )
         for write in writes
         for id_ in write.ids
     }
-    return list(found.values())
+    return found.values()

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from django.db import connection
 
-from edfi_api.refusals.ledger import Ledger
+from edfi_api.refusals.ledger import Ledger, Resolving
 
 ROWS = 1000
 OPEN_ENTRIES = """
@@ -46,7 +46,7 @@ def test_no_accepted_write_is_compared_with_each_open_entry(db):
         cursor.execute(AS_IN_A_NEW_DATABASE)
         cursor.execute(OPEN_ENTRIES, [ROWS])
     with connection.execute_wrapper(explained):
-        Ledger(connection).resolve([(1, 0, uuid.uuid4(), time.time(), False) for _ in range(ROWS)])
+        Ledger(connection).resolve([Resolving(1, 0, uuid.uuid4(), time.time(), is_delete=False) for _ in range(ROWS)])
 
     [plan] = plans
     assert sum(node.get("Rows Removed by Join Filter", 0) * node["Actual Loops"] for node in nodes(plan)) <= ROWS

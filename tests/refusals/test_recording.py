@@ -6,6 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from edfi_api.api.batch.body import LINES
+from edfi_api.api.batch.recorded_operations import RecordedOperations
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from tests.batch.batch_client import BatchClient
 from tests.batch.operations import DESCRIPTORS, school
@@ -208,12 +210,86 @@ def test_operations_of_batches_are_recorded_and_resolve(api, refused):
     period = {"resource": "/ed-fi/classPeriods", "document": PERIOD}
     assert batch.statuses(period) == [409]
     [entry] = refused()
-    assert (entry.is_batch, entry.cause_text) == (True, "School is missing")
+    assert (entry.is_batch, entry.cause_text) == (True, MISSING_SCHOOL)
     batch.independent(*DESCRIPTORS, school(7), period)
 
     [entry] = refused()
 
     assert (entry.count, entry.resolution) == (1, "succeeded")
+
+
+def test_targets_that_are_missing_in_a_batch_are_causes_with_names_of_their_own(api, refused):
+    periods = [
+        {"resource": "/ed-fi/classPeriods", "document": PERIOD | {"schoolReference": {"schoolId": school_id}}}
+        for school_id in (7, "8")
+    ]
+    assert BatchClient(api.token).statuses(*periods) == [409, 409]
+
+    entries = refused()
+
+    assert [each.cause_text for each in entries] == [MISSING_SCHOOL, "School NK#schoolId=8 is missing"]
+
+
+@pytest.mark.parametrize("mode", ["atomic", "independent"])
+def test_what_is_refused_while_a_batch_is_executed_is_not_resolved_by_it(api, refused, monkeypatch, mode):
+    path = item_path(api.post("/students", STUDENT))
+    write = {"resource": "/ed-fi/students", "document": STUDENT}
+    other = {"resource": "/ed-fi/students", "document": STUDENT | {"studentUniqueId": "1"}}
+    note = RecordedOperations.note
+
+    def refused_before(*result):
+        assert api.put(path, STUDENT | {"id": path.rpartition("/")[2], "birthDate": "never"}).status_code == 400
+        note(*result)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(RecordedOperations, "note", refused_before)
+        BatchClient(api.token).results([write, other], mode=mode)
+    assert [(each.state, each.count) for each in refused()] == [("open", 2)]
+    BatchClient(api.token).results([write, other], mode=mode)
+
+    assert [each.resolution for each in refused()] == ["succeeded"]
+
+
+def test_operations_of_a_batch_resolve_those_before_them(api, refused):
+    right = {"resource": "/ed-fi/students", "document": STUDENT}
+    wrong = {"resource": "/ed-fi/students", "document": STUDENT | {"birthDate": "never"}}
+    batch = BatchClient(api.token)
+    assert batch.statuses(wrong, right) == [400, 201]
+    assert [each.state for each in refused()] == ["resolved"]
+    assert batch.statuses(right, wrong) == [200, 400]
+
+    assert [each.state for each in refused()] == ["resolved", "open"]
+
+
+def test_operations_that_name_no_resource_or_kind_are_recorded(api, refused):
+    operations = [
+        {"resource": "/ed-fi/nonsense", "document": {}},
+        {"resource": "nonsense", "document": {}},
+        {"resource": "/ed-fi/students", "op": "replace", "document": STUDENT},
+        {"resource": 7, "document": {}},
+    ]
+    assert BatchClient(api.token).statuses(*operations) == [404, 404, 400, 400]
+
+    entries = refused()
+
+    assert [(each.resource, each.operation, each.status) for each in entries] == [
+        ("/ed-fi/nonsense", "upsert", 404),
+        ("/nonsense", "upsert", 404),
+        ("/ed-fi/students", "unknown", 400),
+        ("", "upsert", 400),
+    ]
+    assert [each.is_batch for each in entries] == [True] * 4
+    hours = SubmissionHour.objects.order_by("resource").values_list("resource", "refused")
+    assert list(hours) == [("", 3), ("/ed-fi/students", 1)]
+
+
+def test_a_line_of_a_batch_that_is_not_json_is_recorded(api, refused):
+    BatchClient(api.token).send(b'{"resource": Featherstonehaugh', mode="independent", content_type=LINES)
+
+    [entry] = refused()
+
+    assert (entry.resource, entry.status, entry.natural_key) == ("", 400, None)
+    assert "Featherstonehaugh" not in json.dumps([entry.paths, entry.errors, entry.cause_text])
 
 
 def test_an_atomic_batch_that_fails_resolves_nothing(api, refused):

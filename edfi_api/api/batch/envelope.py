@@ -26,6 +26,7 @@ from edfi_api.profiles.media_types import is_of_a_profile
 # Beside the document, an operation has members of a few hundred bytes.
 _ENVELOPE_BYTES = 64 * 1024
 _LONGEST_TAG = 100
+_LONGEST_UNKNOWN = 100
 _ALIASES = {"uuid": "id", "documentId": "id", "payload": "document", "body": "document"}
 _OF_ALL = {"op", "resource", "ifMatch", "ifNoneMatch", "tag"}
 _OF_WRITES, _OF_STORED = {"document", "profile"}, {"id", "naturalKey"}
@@ -107,6 +108,8 @@ class Envelopes:
             operation.tag = tag
         operation.kind = kind = _kind(members, found)
         operation.resource = resource = self._resource(members, found)
+        if resource is None:
+            operation.sent_resource = _unknown(members)
         if kind is not None:
             found += _misplaced(kind, members)
         if not found and resource is not None and "naturalKey" in members:
@@ -198,6 +201,12 @@ def _wrong_types(members: Mapping[str, _Member]) -> list[Violation]:
         for name in names
         if name in members and not isinstance(members[name].value, type_)
     ]
+
+
+def _unknown(members: Mapping[str, _Member]) -> str:
+    """The name of an unknown resource, cut."""
+    name = _value(members, "resource")
+    return name[:_LONGEST_UNKNOWN] if isinstance(name, str) else ""
 
 
 def _type_name(value: Any) -> str:

@@ -1,5 +1,6 @@
 """An operation of a batch, and what becomes of it."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,13 +30,15 @@ class Operation:
     """One operation as it was understood. With a `refusal` the rest may be missing.
 
     An update or delete has either the id of its document or its natural key, in the form of a body. `headers` are those
-    of the single request that differ from the batch's, by their names in WSGI.
+    of the single request that differ from the batch's, by their names in WSGI. `sent_resource` is the beginning of the
+    name of a resource that is unknown.
     """
 
     position: int
     tag: str | None = None
     kind: Kind | None = None
     resource: Resource | None = None
+    sent_resource: str = ""
     document: dict[str, Any] | None = None
     document_uuid: UUID | None = None
     key: dict[str, Any] | None = None
@@ -43,6 +46,8 @@ class Operation:
     refusal: Exception | None = None
     # The bytes of its text.
     size: int = 0
+    # When it was read, in seconds since 1970: nothing has been done for it before.
+    began: float = field(default_factory=time.time)
 
 
 @dataclass(slots=True)

@@ -96,7 +96,7 @@ class Singles:
         self.data_store = data_store_of(request)
         self.has_profiles = bool(request.user.profile_ids)
         self._request = request
-        self._correlation_id = correlation_id(request._request)
+        self.correlation_id = correlation_id(request._request)
         self._meta = {name: value for name, value in request.META.items() if name not in _OF_THE_BATCH}
 
     def attempted(self, operation: Operation) -> tuple[Result, Exception | None]:
@@ -122,7 +122,7 @@ class Singles:
         if problem is None:
             _log.error("operation %s failed", operation.position, exc_info=error)
             problem = SYSTEM_ERROR
-        body = problem.body(self._correlation_id)
+        body = problem.body(self.correlation_id)
         return Result(operation, problem.status, problem=body, is_temporary=problem.status == 503)
 
     def authorization(self, operation: Operation) -> Authorization:

@@ -29,7 +29,11 @@ _SCHEMAS: dict[str, Schema] = {
             "naturalKey": _TEXT | {"description": "The identity of the document, with ? for what was missing."},
             "documentId": _TEXT,
             "educationOrganizationId": _NUMBER,
-            "operation": {"type": "string", "enum": ["create", "upsert", "update", "delete"]},
+            "operation": {
+                "type": "string",
+                "enum": ["create", "upsert", "update", "delete", "unknown"],
+                "description": "Unknown if an operation of a batch names none of the others.",
+            },
             "isBatch": _YES_OR_NO,
             "isSummary": _YES_OR_NO | {"description": "Refusals beyond the limit of entries, counted by cause."},
             "status": {"type": "integer", "format": "int32"},
