@@ -6,10 +6,12 @@ import json
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.api.metadata.discovery import discovery_document, specifications
 from edfi_api.refusals.models import Refusal
+from edfi_api.security.models import ApiClient
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import http
 from tests.factories import STUDENT
@@ -166,6 +168,48 @@ def test_causes_group_entries_by_what_repairs_them(api, other_api, recorder):
     assert (second["text"], second["entries"]) == ("$.birthDate: birthDate should be of type date.", 1)
     assert [each["causeGone"] for each in gone] == [True]
     assert len(listed(api, recorder, f"?cause={first['id']}")) == 2
+
+
+def test_causes_with_equally_many_entries_are_in_loading_order_over_all_pages(api, recorder):
+    api.post("/unknown", {})
+    for resource in ("studentSchoolAssociations", "sections", "classPeriods", "courses", "staffs", "students"):
+        api.post(f"/{resource}", "{")
+    recorder.flush()
+    Refusal.objects.update(cause=F("subject"))
+    in_loading_order = [each["resource"] for each in api.get("/submissions/v1/summary").json()]
+
+    pages = [api.get(f"/submissions/v1/causes?limit=1&offset={number}").json() for number in range(8)]
+
+    assert [[*each["resources"]] for page in pages for each in page] == [[path] for path in in_loading_order]
+    assert len(in_loading_order) == 7
+
+
+def test_csv_has_all_causes_unless_there_is_a_limit(api, recorder, settings):
+    settings.EDFI_API = settings.EDFI_API | {"DEFAULT_PAGE_SIZE": 1}
+    for school in (7, 8, 9):
+        api.post("/classPeriods", PERIOD | {"schoolReference": {"schoolId": school}})
+    recorder.flush()
+
+    def texts(query=""):
+        response = api.get(f"/submissions/v1/causes{query}", HTTP_ACCEPT="text/csv")
+        header, *rows = csv.reader(io.StringIO(response.content.decode("utf-8-sig")))
+        return [row[header.index("text")] for row in rows]
+
+    assert sorted(texts()) == [f"School NK#schoolId={school} is missing" for school in (7, 8, 9)]
+    assert len(texts("?limit=2")) == 2
+    assert len(api.get("/submissions/v1/causes").json()) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "event"), [("refusals", "refusals exported"), ("causes", "causes of refusals exported")]
+)
+def test_exports_of_a_client_are_audited(api, recorder, caplog, path, event):
+    api.get(f"/submissions/v1/{path}")
+    assert "exported" not in caplog.text
+
+    api.get(f"/submissions/v1/{path}", HTTP_ACCEPT="text/csv")
+
+    assert f'event="{event}" client={ApiClient.objects.get(name="tests").client_id}' in caplog.text
 
 
 def test_the_summary_counts_by_resource_in_loading_order(api, recorder):

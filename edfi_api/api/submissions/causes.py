@@ -1,9 +1,11 @@
 """Open causes of a client: entries that are resolved by one correction."""
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
+from django.db import DEFAULT_DB_ALIAS
+from django.db.transaction import atomic
 
 from edfi_api.api.submissions.entries import as_text
 from edfi_api.api.submissions.parameters import CAUSE_PREFIX
@@ -21,7 +23,8 @@ SELECT cause, min(problem), min(cause_text), min(awaited_resource), sum(entries)
            min(first_at) AS first_at, max(last_at) AS last_at, bool_and(cause_gone) AS cause_gone
       FROM refusal WHERE {SENT} AND resolved_at IS NULL GROUP BY cause, resource
   ) AS by_resource
- GROUP BY cause ORDER BY entries DESC, cause LIMIT %(size)s OFFSET %(offset)s
+  LEFT JOIN unnest(%(loaded)s::text[]) WITH ORDINALITY AS places (path, place) ON path = resource
+ GROUP BY cause ORDER BY entries DESC, min(place), cause LIMIT %(size)s OFFSET %(offset)s
 """
 _COUNT = f"SELECT count(DISTINCT cause) FROM refusal WHERE {SENT} AND resolved_at IS NULL"
 
@@ -38,16 +41,16 @@ CSV_COLUMNS = (
     "causeGone",
 )
 
-# The place of a resource in the loading order, by its path.
-PlaceOf = Callable[[str], int]
 
-
-def causes(sender: Sender, size: int, offset: int, place_of: PlaceOf) -> list[dict[str, Any]]:
-    """Those with most entries first, then in loading order."""
-    with ledger_connection().cursor() as cursor:
-        cursor.execute(_CAUSES, sender.parameters | {"size": size, "offset": offset})
-        found = [_members(*row) for row in cursor]
-    return sorted(found, key=lambda cause: (-cause["entries"], min(place_of(path) for path in cause["resources"])))
+def causes(sender: Sender, loaded: Sequence[str], size: int | None, offset: int) -> Iterator[dict[str, Any]]:
+    """Those with most entries first, then in loading order, with unknown resources last. `loaded` has the paths of
+    resources in this order. With None in place of a size all causes, in bounded memory."""
+    facts = {"loaded": list(loaded), "size": size, "offset": offset}
+    # In a transaction, because a cursor that outlives one cannot be used behind a pooler of transactions.
+    with atomic(DEFAULT_DB_ALIAS), ledger_connection().chunked_cursor() as cursor:
+        cursor.execute(_CAUSES, sender.parameters | facts)
+        for row_ in cursor:
+            yield _members(*row_)
 
 
 def count(sender: Sender) -> int:

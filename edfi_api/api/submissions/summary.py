@@ -1,14 +1,17 @@
 """What a client has sent: open entries by resource and problem, and accepted and refused writes."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
-from edfi_api.api.submissions.causes import PlaceOf
 from edfi_api.api.submissions.entries import as_text
 from edfi_api.api.submissions.sender import SENT, Sender
 from edfi_api.refusals.ledger import ledger_connection
+
+# The place of a resource in the loading order, by its path.
+PlaceOf = Callable[[str], int]
 
 _OPEN = f"""
 SELECT resource, problem, sum(entries)::bigint FROM open_refusals

@@ -18,6 +18,7 @@ from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.responses import MOST_IN_MEMORY, EmptyResponse, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
+from edfi_api.logs import audit
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries.exceptions import UnknownQueryField
 from edfi_api.refusals.csv_text import csv_blocks
@@ -67,8 +68,9 @@ class RefusalsView(SubmissionsView):
         page = self.paginator.read_offset(request)
         headers = {"Total-Count": str(found.count())} if page.wants_total else {}
         if prefers_csv(request._request):
-            limited = "limit" in {name.lower() for name in request.query_params}
-            chosen: Iterable[Refusal] = found[page.offset : page.offset + page.size] if limited else _all(found)
+            audit.administered("refusals exported", client=request.user.key)
+            is_page = _has_limit(request)
+            chosen: Iterable[Refusal] = found[page.offset : page.offset + page.size] if is_page else _all(found)
             return _csv(entries.CSV_COLUMNS, (row for entry in chosen for row in entries.rows(entry)), headers)
         chosen = found[page.offset : page.offset + page.size]
         return _json([entries.members(entry) for entry in chosen], headers)
@@ -102,11 +104,14 @@ class CausesView(SubmissionsView):
     def get(self, request: EdFiRequest) -> HttpResponseBase:
         parameters.refuse_all_but_paging(request.query_params)
         page = self.paginator.read_offset(request)
-        found = causes.causes(self.sender, page.size, page.offset, self.place_of)
         headers = {"Total-Count": str(causes.count(self.sender))} if page.wants_total else {}
-        if prefers_csv(request._request):
-            return _csv(causes.CSV_COLUMNS, map(causes.row, found), headers)
-        return _json(found, headers)
+        is_csv = prefers_csv(request._request)
+        size = None if is_csv and not _has_limit(request) else page.size
+        found = causes.causes(self.sender, list(self.places), size, page.offset)
+        if not is_csv:
+            return _json(list(found), headers)
+        audit.administered("causes of refusals exported", client=request.user.key)
+        return _csv(causes.CSV_COLUMNS, map(causes.row, found), headers)
 
 
 class SummaryView(SubmissionsView):
@@ -116,6 +121,11 @@ class SummaryView(SubmissionsView):
         for name in request.query_params:
             raise UnknownQueryField(name)
         return _json(summary(self.sender, self.place_of))
+
+
+def _has_limit(request: EdFiRequest) -> bool:
+    """Whether a file is to have one page. Without a limit it has everything."""
+    return "limit" in {name.lower() for name in request.query_params}
 
 
 def _json(value: Any, headers: dict[str, str] | None = None) -> HttpResponseBase:
