@@ -21,6 +21,7 @@ from edfi_api.operation.administration.tables import tables_page
 from edfi_api.refusals import admin_pages, overview
 from edfi_api.refusals.admin_filters import (
     ApplicationFilter,
+    CauseFilter,
     ClientFilter,
     ProblemFilter,
     ResourceFilter,
@@ -54,6 +55,7 @@ class RefusalAdmin(ReadOnlyAdmin):
         ResourceFilter,
         ProblemFilter,
         StatusFilter,
+        CauseFilter,
         "last_at",
     ]
     search_fields = ["correlation_id"]
@@ -173,8 +175,12 @@ class RefusalAdmin(ReadOnlyAdmin):
         )
 
     @admin.display(description="client")
-    def client_name(self, entry: Any) -> str:
-        return name_of(entry.client) or f"client {entry.client}"
+    def client_name(self, entry: Any) -> SafeString | str:
+        """A link to the client, if it is still there."""
+        name = name_of(entry.client)
+        if name is None:
+            return f"client {entry.client}"
+        return format_html('<a href="{}">{}</a>', reverse("admin:security_apiclient_change", args=[entry.client]), name)
 
     @admin.display(description="natural key")
     def key(self, entry: Any) -> str:

@@ -10,7 +10,9 @@ from django.http import HttpRequest
 
 from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.refusals.models import OpenRefusals, Refusal
+from edfi_api.refusals.overview import LOOKED_AT
 from edfi_api.security.models import ApiClient, Application, Vendor
+from references.identity import as_uuid
 
 _LATEST = 1_000
 
@@ -130,3 +132,30 @@ class ProblemFilter(_TextFilter):
 
     title = "problem"
     parameter_name = "problem"
+
+
+class CauseFilter(admin.SimpleListFilter):
+    """The cause to which a number of the overview links, among the open entries that the overview looks at. It appears
+    only when it is in the URL, and can be cleared."""
+
+    title = "cause"
+    parameter_name = "cause"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        chosen = self.queryset(request, Refusal.objects.order_by())
+        return [(str(self.value()), text) for text in chosen.values_list("cause_text", flat=True)[:1]]
+
+    def has_output(self) -> bool:
+        return self.value() is not None
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        cause = as_uuid(chosen)
+        if cause is None:
+            return queryset.none()
+        found = queryset.filter(resolved_at=None, cause=cause)
+        earlier = Refusal.objects.filter(resolved_at=None).order_by("-id").values_list("id", flat=True)
+        before = earlier[LOOKED_AT : LOOKED_AT + 1]
+        return found.filter(id__gt=before[0]) if before else found

@@ -38,7 +38,13 @@ def open_by(name: str, caption: str, found: Iterable[Open]) -> Table:
 
 def causes(found: Iterable[Cause]) -> Table:
     rows = [
-        cells(each.text, each.problem, each.entries, each.occurrences, "yes" if each.is_gone else "no")
+        cells(
+            each.text,
+            each.problem,
+            Cell(each.entries, filtered(_LIST, {"cause": each.id})),
+            each.occurrences,
+            "yes" if each.is_gone else "no",
+        )
         for each in found
     ]
     heads = ("Cause", "Problem", "Entries", "Occurrences", "Gone")
@@ -52,7 +58,12 @@ def activity(found: Iterable[Activity]) -> Table:
         + _writes(each.writes, {"client": each.client})
         for each in found
     ]
-    return Table("Writes of the last week", ("Vendor", "Client", *_WRITES), rows, "No client has sent anything.")
+    return Table(
+        "Clients, and their writes of the last week",
+        ("Vendor", "Client", *_WRITES),
+        rows,
+        "No client has sent anything.",
+    )
 
 
 def activity_of(name: str, client: int, found: Iterable[tuple[str, Writes]]) -> Table:
@@ -62,7 +73,12 @@ def activity_of(name: str, client: int, found: Iterable[tuple[str, Writes]]) -> 
         + _writes(writes, {"client": client, **({"resource": resource} if resource else {})})
         for resource, writes in found
     ]
-    return Table(f"Writes of {name} in the last week", ("Resource", *_WRITES), rows, "The client has sent nothing.")
+    return Table(
+        f"Resources that {name} has written, and its writes of the last week",
+        ("Resource", *_WRITES),
+        rows,
+        "The client has sent nothing.",
+    )
 
 
 def _writes(writes: Writes, filters: dict[str, Any]) -> list[Cell]:

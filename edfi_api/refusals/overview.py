@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
@@ -26,28 +27,40 @@ SELECT problem, problem, resource, sum(entries)::bigint FROM open_refusals
 """
 _ORDER = " ORDER BY 4 DESC, 2, 3 LIMIT %s"
 _CAUSES = """
-SELECT cause_text, min(problem), count(*), sum(count)::bigint, bool_and(cause_gone)
+SELECT cause, cause_text, min(problem), count(*), sum(count)::bigint, bool_and(cause_gone)
   FROM (SELECT * FROM refusal WHERE resolved_at IS NULL ORDER BY id DESC LIMIT %s) AS latest
  GROUP BY cause, cause_text ORDER BY count(*) DESC, cause_text LIMIT %s
 """
+# The last times are found by the latest hours of each client, however many hours there are.
 _ACTIVITY = """
-SELECT c.id, c.name, v.name, max(h.last_accepted_at), max(h.last_refused_at),
-       coalesce(sum(h.accepted) FILTER (WHERE h.hour > %(day)s), 0)::bigint,
-       coalesce(sum(h.refused) FILTER (WHERE h.hour > %(day)s), 0)::bigint,
-       sum(h.accepted)::bigint, sum(h.refused)::bigint
-  FROM submission_hour h
-  JOIN security_apiclient c ON c.id = h.client
+SELECT c.id, c.name, v.name, last.accepted_at, last.refused_at,
+       coalesce(week.accepted_day, 0), coalesce(week.refused_day, 0), coalesce(week.accepted, 0),
+       coalesce(week.refused, 0)
+  FROM security_apiclient c
   JOIN security_application a ON a.id = c.application_id
   JOIN security_vendor v ON v.id = a.vendor_id
- WHERE h.hour > %(week)s
- GROUP BY c.id, c.name, v.name ORDER BY v.name, c.name LIMIT %(most)s
+  CROSS JOIN LATERAL (
+    SELECT (SELECT max(last_accepted_at) FROM submission_hour WHERE client = c.id AND hour =
+             (SELECT max(hour) FROM submission_hour WHERE client = c.id AND accepted > 0)) AS accepted_at,
+           (SELECT max(last_refused_at) FROM submission_hour WHERE client = c.id AND hour =
+             (SELECT max(hour) FROM submission_hour WHERE client = c.id AND refused > 0)) AS refused_at
+  ) AS last
+  LEFT JOIN (
+    SELECT client, coalesce(sum(accepted) FILTER (WHERE hour > %(day)s), 0)::bigint AS accepted_day,
+           coalesce(sum(refused) FILTER (WHERE hour > %(day)s), 0)::bigint AS refused_day,
+           sum(accepted)::bigint AS accepted, sum(refused)::bigint AS refused
+      FROM submission_hour WHERE hour > %(week)s GROUP BY client
+  ) AS week ON week.client = c.id
+ WHERE last.accepted_at IS NOT NULL OR last.refused_at IS NOT NULL
+ ORDER BY v.name, c.name, c.id LIMIT %(most)s
 """
 _ACTIVITY_BY_RESOURCE = """
 SELECT resource, max(last_accepted_at), max(last_refused_at),
        coalesce(sum(accepted) FILTER (WHERE hour > %(day)s), 0)::bigint,
        coalesce(sum(refused) FILTER (WHERE hour > %(day)s), 0)::bigint,
-       sum(accepted)::bigint, sum(refused)::bigint
-  FROM submission_hour WHERE hour > %(week)s AND client = %(client)s
+       coalesce(sum(accepted) FILTER (WHERE hour > %(week)s), 0)::bigint,
+       coalesce(sum(refused) FILTER (WHERE hour > %(week)s), 0)::bigint
+  FROM submission_hour WHERE client = %(client)s
  GROUP BY resource ORDER BY resource LIMIT %(most)s
 """
 _HOURS = """
@@ -74,6 +87,7 @@ class Cell:
 class Cause:
     """A cause and the entries that it has among those that were looked at."""
 
+    id: UUID
     text: str
     problem: str
     entries: int
@@ -83,7 +97,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """The writes of the last 24 hours and 7 days."""
+    """When there were writes last, and the numbers of the last 24 hours and 7 days."""
 
     last_accepted_at: datetime | None
     last_refused_at: datetime | None
@@ -123,13 +137,13 @@ def top_causes() -> list[Cause]:
 
 
 def activity() -> list[Activity]:
-    """The clients that sent anything in the last week, by vendor and name."""
+    """The clients of which anything is known, by vendor and name."""
     rows = _rows(_ACTIVITY, _last_days())
     return [Activity(client, name, vendor, Writes(*writes)) for client, name, vendor, *writes in rows]
 
 
 def activity_of(client: int) -> list[tuple[str, Writes]]:
-    """The writes of a client in the last week by the path of the resource, which is empty for unknown resources."""
+    """The writes of a client by the path of the resource, which is empty for unknown resources."""
     rows = _rows(_ACTIVITY_BY_RESOURCE, _last_days() | {"client": client})
     return [(resource, Writes(*writes)) for resource, *writes in rows]
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -11,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.refusals import admin
-from edfi_api.refusals.models import Refusal
+from edfi_api.refusals.models import Refusal, SubmissionHour
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD
@@ -22,6 +23,13 @@ from tests.refusals.many_refusals import insert_many_refusals
 
 LIST = "/admin/refusals/refusal/"
 KEY = "NK#classPeriodName=First#schoolReference.schoolId=7"
+
+HOURS = """
+INSERT INTO submission_hour
+SELECT %s, 0, '/ed-fi/students', date_trunc('hour', now()) - n * interval '1 hour', 1, 0,
+       date_trunc('hour', now()) - n * interval '1 hour', NULL
+  FROM generate_series(200, 20200) n
+"""
 
 
 @pytest.fixture
@@ -147,6 +155,72 @@ def test_the_activity_of_clients_is_shown(steward, api, two, refused):
     assert re.findall(r"(?:/ed-fi/\w+|unknown resources)(?=<)", of_client) == ["/ed-fi/classPeriods", "/ed-fi/students"]
     assert f"?state=all&amp;client={client_id()}&amp;resource=/ed-fi/students" in of_client
     assert [steward.get(f"{LIST}activity/?client={row}").status_code for row in ("0", "x", "9" * 30)] == [404] * 3
+
+
+def test_clients_that_are_silent_are_shown_with_their_last_success_and_refusal(steward, two):
+    SubmissionHour.objects.all().delete()
+    for month, accepted, refused in ((1, 1, 0), (2, 1, 2), (3, 5, 0)):
+        at = datetime(2026, month, 7, 8, 30, tzinfo=UTC)
+        times = {"last_accepted_at": at, "last_refused_at": at + timedelta(minutes=1) if refused else None}
+        for resource in ("/ed-fi/students", "/ed-fi/staffs"):
+            SubmissionHour.objects.create(
+                client=client_id(), data_store=0, resource=resource, hour=at.replace(minute=0), accepted=accepted,
+                refused=refused, **times,
+            )  # fmt: skip
+
+    for address in ("activity/", f"activity/?client={client_id()}"):
+        page = steward.get(LIST + address).content.decode()
+        row = page.partition('id="content-main"')[2].partition("<td>")[2].partition("</tr>")[0]
+        assert ("March 7, 2026, 8:30 a.m." in row, "Feb. 7, 2026, 8:31 a.m." in row) == (True, True), row
+        assert re.findall(r">(\d+)<", row) == ["0", "0", "0", "0"]
+
+
+def test_the_activity_of_clients_reads_few_of_the_hours_that_are_kept(steward, two):
+    """20,000 hours with a success each, and none with a refusal."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOURS, [client_id()])
+        cursor.execute("ANALYZE submission_hour")
+    steward.get(f"{LIST}activity/")
+
+    assert touched(lambda: steward.get(f"{LIST}activity/")).rows < 1_000
+
+
+def test_a_refusal_links_to_its_client(steward, two):
+    link = f'<a href="/admin/security/apiclient/{client_id()}/change/">tests</a>'
+
+    assert link in steward.get(f"{LIST}{two[0].pk}/change/").content.decode()
+    assert link in shown(steward)
+    Refusal.objects.update(client=0)
+    assert "client 0" in shown(steward)
+
+
+def test_causes_of_the_overview_link_to_their_open_refusals(steward, two, api, refused):
+    for name in ("Second", "Third"):
+        api.post("/classPeriods", PERIOD | {"classPeriodName": name})
+    third = refused()[-1]
+    Refusal.objects.filter(pk=third.pk).update(resolved_at=third.last_at, resolution="dismissed")
+    [link] = re.findall(r'<a href="([^"]*cause=[^"]*)">2</a>', steward.get(f"{LIST}overview/").content.decode())
+
+    page = steward.get(link).content.decode()
+
+    assert [name in page for name in ("=First#", "=Second#", "=Third#", "604822")] == [True, True, False, False]
+    assert "2 refusals" in page
+
+
+def test_a_cause_is_sought_among_the_open_refusals_that_the_overview_looks_at(steward, two, monkeypatch):
+    monkeypatch.setattr("edfi_api.refusals.admin_filters.LOOKED_AT", 1)
+    found = [shown(steward, f"?cause={each.cause}") for each in two]
+
+    assert [each.correlation_id in page or str(each.pk) in page for each, page in zip(two, found, strict=True)] == [
+        False,
+        True,
+    ]
+
+
+def test_filters_by_cause_need_a_permission_and_an_id(helper, steward, two):
+    assert str(two[0].pk) in shown(steward, f"?cause={two[0].cause}")
+    assert helper.get(f"{LIST}?cause={two[0].cause}").status_code == 400
+    assert str(two[0].pk) not in shown(steward, "?cause=nonsense")
 
 
 @pytest.mark.parametrize("path", ["", "overview/", "activity/"])

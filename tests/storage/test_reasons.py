@@ -120,7 +120,9 @@ SERVED = {
     ),
     "refusal_sequence": "SELECT FROM refusal WHERE client = 1 ORDER BY sequence LIMIT 25",
     "refusal_to_purge": "SELECT FROM refusal WHERE last_at < '2026-01-01'",
+    "submission_hour_accepted": "SELECT max(hour) FROM submission_hour WHERE client = 1 AND accepted > 0",
     "submission_hour_client": "SELECT FROM submission_hour WHERE client = 1 ORDER BY hour DESC LIMIT 25",
+    "submission_hour_refused": "SELECT max(hour) FROM submission_hour WHERE client = 1 AND refused > 0",
     "superseded_document_to_purge": "SELECT FROM superseded_document WHERE superseded_at < '2026-01-01'",
     "superseded_document_uuid": (
         "SELECT FROM superseded_document WHERE document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"

@@ -1,0 +1,1 @@
+DROP INDEX submission_hour_accepted, submission_hour_refused;
