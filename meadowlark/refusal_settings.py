@@ -32,7 +32,7 @@ def refusal_settings(env: Environment) -> dict[str, Any]:
         "REFUSALS_PER_SECOND": env.int(
             "MEADOWLARK_REFUSALS_PER_SECOND",
             default=10,
-            meaning="different refused requests of a client for one cause, each second and server process, that are "
-            "recorded singly; of more only the number is recorded",
+            meaning="different refused requests of a client for one cause that a server process records singly each "
+            "time it writes to the ledger, once a second; of more only the number is recorded",
         ),
     }
