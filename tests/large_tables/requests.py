@@ -21,7 +21,7 @@ _BY_HAND = {
     REFUSALS: (
         "?q=NK%23studentUniqueId%3D7", "?q=none", "?q=organization%3D7", "?q=f000", "?q=none&state=all",
         "?state=all&status=418", "?resource=/ed-fi/none", "?state=resolved&problem=none", "?state=all&client=0",
-        "?state=resolved&vendor=0",
+        "?state=resolved&vendor=0", "?cause=00000000000000000000000000000000",
     ),
     RESULTS: (
         "?q=NK%23studentUniqueId%3D700", "?q=none", "?q=S70", "?q=T70&state=all", "?q=00000000000040008000000000000000",
