@@ -63,10 +63,9 @@ def summary_of_problem(entry: Entry) -> Entry:
 
 
 def subjects(write: RefusedWrite) -> tuple[UUID, ...]:
-    """The ids by which an accepted write of the same batch is recognized."""
-    prepared = write.prepared
-    ids = [prepared.identity.referential_id] if prepared else []
-    return tuple(ids if write.document_uuid is None else [*ids, write.document_uuid])
+    """The ids by which an accepted write of the same document is recognized."""
+    known = write.prepared.identity.referential_id if write.prepared else _identity(write).referential_id
+    return tuple(id_ for id_ in (known, write.document_uuid) if id_ is not None)
 
 
 def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:

@@ -28,14 +28,10 @@ class Part:
     size: int = 0
     succeeded: set[UUID] = field(default_factory=set)
 
-    def has_succeeded(self, write: RefusedWrite) -> bool:
-        """Whether the document of a refused write may have been accepted earlier."""
-        return bool(self.succeeded) and (write.prepared is None or not self.succeeded.isdisjoint(subjects(write)))
-
     def counts_only(self, group: Hashable, at: float) -> bool:
         """Count a refused write of this group, if it has so many that nothing else is kept of further ones. Returns
         whether that is so."""
-        refusals = None if self.succeeded else self.refusals.get(group)
+        refusals = self.refusals.get(group)
         return refusals is not None and refusals.count_other(at)
 
     def accept(self, write: AcceptedWrite) -> None:
@@ -80,12 +76,13 @@ class Pending:
     def refuse(self, write: RefusedWrite) -> bool:
         """Whether there was room for the write. Of one that is only counted nothing is kept."""
         group = group_of(write)
+        ids = subjects(write) if self._has_successes else ()
         with self._lock:
             part = self._parts[-1] if self._parts else Part()
+            if not part.succeeded.isdisjoint(ids):
+                part = Part()
             if part.counts_only(group, write.at):
                 return True
-            if part.has_succeeded(write):
-                part = Part()
             refusals = part.refusals.get(group) or Refusals(problem_type(write.problem), write)
             place = refusals.place_of(write, api_settings.REFUSALS_PER_SECOND)
             replaced = refusals.at(place)
@@ -148,6 +145,13 @@ class Pending:
         with self._lock:
             for key, hour in hours.items():
                 self._hours.setdefault(key, _Hour()).add(hour)
+
+    @property
+    def _has_successes(self) -> bool:
+        """Whether a refusal may have to begin a part. Without the lock: to read the identity in a large body takes
+        longer than an append, and what succeeds at the same moment has no order."""
+        parts = self._parts
+        return bool(parts) and bool(parts[-1].succeeded)
 
     def _hour(self, client: int, data_store: int, resource: str, at: float) -> _Hour:
         key = (client, data_store, resource, int(at) // _SECONDS_OF_AN_HOUR)

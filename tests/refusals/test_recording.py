@@ -402,6 +402,25 @@ def test_of_many_different_requests_for_one_cause_only_the_first_are_recorded_si
     assert list(SubmissionHour.objects.filter(refused__gt=0).values_list("refused", flat=True)) == [6]
 
 
+def test_of_refusals_between_successes_only_the_first_are_recorded_singly(api, refused, settings):
+    settings.EDFI_API = settings.EDFI_API | {"REFUSALS_PER_SECOND": 2}
+    wrong = STUDENT | {"birthDate": "never"}
+    api.post("/students", wrong | {"studentUniqueId": "0"})
+    refused()
+    for number in range(1, 5):
+        assert api.post("/students", STUDENT | {"studentUniqueId": f"right {number}"}).status_code == 201
+        assert api.post("/students", wrong | {"studentUniqueId": f"{number}"}).status_code == 400
+
+    entries = refused()
+
+    assert [(each.natural_key, each.count) for each in entries] == [
+        ("NK#studentUniqueId=0", 1),
+        ("NK#studentUniqueId=1", 1),
+        ("NK#studentUniqueId=2", 1),
+        (None, 2),
+    ]
+
+
 def test_open_entries_and_writes_by_hour_are_counted(api, refused):
     api.post("/classPeriods", PERIOD)
     api.post("/students", STUDENT)
