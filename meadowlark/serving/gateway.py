@@ -35,8 +35,8 @@ class Gateway:
     variables: WSGIEnvironment
     bodies: RequestBodies
     senders: ThreadPoolExecutor
-    # Clients, by address and port, whose request is not answered yet.
-    busy: set[str]
+    # Clients, as address and port, whose request has arrived and is not answered yet, by exchange.
+    busy: dict[object, str]
     seconds: float
     # From then on each answer is the last one of its connection.
     stopping: Event
@@ -45,7 +45,6 @@ class Gateway:
     def handle(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """Answers at once, or when the body has arrived."""
         client = scope.client
-        self.busy.add(client)
         _Exchange(self, client, self.variables | environ.variables(scope, client), protocol).begin()
 
 
@@ -86,6 +85,7 @@ class _Exchange:
             return self._refuse(refusals.BODY_TOO_SLOW)
         if body is Unread.NO_ROOM:
             return self._refuse(refusals.TOO_MANY_BODIES)
+        self._gateway.busy[self] = self._client
         self._is_last = body is Unread.INCOMPLETE
         environ.add_body(self._variables, None if isinstance(body, Unread) else body)
         # What the application sets in this context is still there when the rest of a large answer is made.
@@ -135,16 +135,20 @@ class _Exchange:
     def _close(self, size: int) -> None:
         if close := getattr(self._blocks, "close", None):
             close()
-        self._variables["wsgi.input"].close()
+        if body := self._variables.get("wsgi.input"):
+            body.close()
         if log := self._gateway.access_log:
             log(self._variables, self._status, self._headers, size, perf_counter() - self._begin)
 
     def _refuse(self, problem: Problem) -> None:
-        refusals.send(self._protocol, problem)
-        self._end()
+        self._status, self._headers = problem.status, []
+        try:
+            self._close(refusals.send(self._protocol, problem))
+        finally:
+            self._end()
 
     def _end(self) -> None:
-        self._gateway.busy.discard(self._client)
+        self._gateway.busy.pop(self, None)
 
 
 def _write(_: bytes) -> object:

@@ -17,12 +17,13 @@ _TCP_INFO = struct.Struct("44xI4xI")
 
 def close_longest_silent(ports: Set[int], most: int, busy: Set[str]) -> int:
     """Closes connections beyond `most` to these local ports, as far as their clients (ADDRESS:PORT) are not busy;
-    returns how many."""
+    returns how many. A client that has sent only a part of its request is not busy."""
     files = _open_files()
     if len(files) <= most:
         return 0
-    idle = [each for each in _connections(files, ports) if each[1] not in busy]
-    surplus = sorted(idle, reverse=True)[: max(0, len(idle) - most)]
+    connections = list(_connections(files, ports))
+    idle = [each for each in connections if each[1] not in busy]
+    surplus = sorted(idle, reverse=True)[: max(0, len(connections) - most)]
     for _, client, number in surplus:
         # The engine may have closed this one, and given the number to another.
         with suppress(OSError), _duplicate(number) as connection:

@@ -41,8 +41,9 @@ def of_head(variables: WSGIEnvironment) -> Problem | None:
     return None
 
 
-def send(protocol: HTTPProtocol, problem: Problem) -> None:
-    """Answer with the problem, close the connection, and write a log line as for every other refusal."""
+def send(protocol: HTTPProtocol, problem: Problem) -> int:
+    """Answer with the problem, close the connection, and write a log line as for every other refusal. Returns the
+    length of the answer's body."""
     correlation_id = new_correlation_id()
     level = logging.INFO if problem.status < 500 else logging.ERROR
     with correlated(correlation_id):
@@ -56,3 +57,4 @@ def send(protocol: HTTPProtocol, problem: Problem) -> None:
         **problem.headers,
     }
     protocol.response_bytes(problem.status, list(headers.items()), body)
+    return len(body)

@@ -55,7 +55,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
     def run(self) -> None:
         self._bodies = RequestBodies(api_settings.MAX_BODY_BYTES, self.request_seconds)
         self._senders = ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer")
-        self._busy: set[str] = set()
+        self._busy: dict[object, str] = {}
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
         self._stopping = Event()
         engines = [self._engine(listener) for listener in self.sockets]
@@ -121,7 +121,8 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         """Until a signal arrives, or for so many seconds."""
         self.notify()
         self._bodies.expire()
-        if close_longest_silent(self._ports, int(_FULL * self.cfg.worker_connections), self._busy):
+        busy = frozenset(self._busy.copy().values())
+        if close_longest_silent(self._ports, int(_FULL * self.cfg.worker_connections), busy):
             interval = _SHORT_INTERVAL
         if select.select([self.PIPE[0]], [], [], interval)[0]:
             os.read(self.PIPE[0], 4096)

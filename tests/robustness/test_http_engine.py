@@ -19,7 +19,7 @@ import pytest
 
 from meadowlark.serving import environ
 from meadowlark.serving.engine import Engine
-from meadowlark.serving.gateway import Gateway
+from meadowlark.serving.gateway import AccessLog, Gateway
 from meadowlark.serving.request_bodies import RequestBodies, RequestBody
 from tests.robustness.waiting import wait_until
 
@@ -42,7 +42,14 @@ def serving(application: Application, seconds: float = 60, head_seconds: int = 6
 
 @contextmanager
 def serving_on(
-    listener: socket.socket, application: Application, stopping: Event, seconds: float = 60, head_seconds: int = 60
+    listener: socket.socket,
+    application: Application,
+    stopping: Event,
+    seconds: float = 60,
+    head_seconds: int = 60,
+    *,
+    busy: dict[object, str] | None = None,
+    access_log: AccessLog | None = None,
 ) -> Iterator[Engine]:
     bodies = RequestBodies(LIMIT, seconds)
     stopped = Event()
@@ -51,7 +58,8 @@ def serving_on(
         ThreadPoolExecutor(1) as clock,
     ):
         variables = environ.FIXED | {"SERVER_NAME": "localhost", "SERVER_PORT": "1"}
-        gateway = Gateway(application, variables, bodies, senders, set(), seconds, stopping)
+        busy = {} if busy is None else busy
+        gateway = Gateway(application, variables, bodies, senders, busy, seconds, stopping, access_log)
         engine = Engine(
             listener, gateway.handle, threads=THREADS, connections=100, head_seconds=head_seconds, backlog=100
         )
@@ -496,3 +504,67 @@ def test_an_application_that_raises_is_answered_with_500(caplog: pytest.LogCaptu
                 assert received(connection).status == 500
 
     assert "ValueError: /x" in caplog.text
+
+
+def test_an_answer_that_fails_is_closed_and_logged() -> None:
+    class Failing:
+        is_closed = False
+
+        def __iter__(self) -> Iterator[bytes]:
+            raise ValueError
+
+        def close(self) -> None:
+            self.is_closed = True
+
+    answer, logged = Failing(), []
+
+    def application(_: dict[str, Any], start: Callable[..., Any]) -> Any:
+        start("200 OK", [])
+        return answer
+
+    def log(_variables: dict[str, Any], status: int, *_: object) -> None:
+        logged.append(status)
+
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        serving_on(listener, application, Event(), access_log=log),
+        connected(listener.getsockname()[1]) as connection,
+    ):
+        connection.sendall(b"GET / HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert received(connection).status == 500
+
+    assert answer.is_closed
+    assert logged == [500]
+
+
+def test_a_client_is_busy_while_its_second_request_is_processed() -> None:
+    """Although the first one ends behind its answer, when the client has sent the second one."""
+    busy: dict[object, str] = {}
+    may_end_first, may_answer_second = Event(), Event()
+
+    def application(variables: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+        if variables["PATH_INFO"] == "/second":
+            may_answer_second.wait(30)
+        start("200 OK", [])
+        return [b""]
+
+    def log(variables: dict[str, Any], *_: object) -> None:
+        if variables["PATH_INFO"] == "/first":
+            may_end_first.wait(30)
+
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        serving_on(listener, application, Event(), busy=busy, access_log=log),
+        connected(listener.getsockname()[1]) as connection,
+    ):
+        for path in (b"/first", b"/second"):
+            connection.sendall(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+            if path == b"/first":
+                assert received(connection).status == 200
+        wait_until(lambda: len(busy) == 2, 30, "the second request has not arrived")
+        may_end_first.set()
+        wait_until(lambda: len(busy) == 1, 30, "the first request has not ended")
+        assert list(busy.values()) == [f"127.0.0.1:{connection.getsockname()[1]}"]
+        may_answer_second.set()
+        assert received(connection).status == 200
+        wait_until(lambda: not busy, 30, "the second request has not ended")

@@ -9,6 +9,7 @@ import socket
 import time
 from contextlib import ExitStack
 from functools import partial
+from itertools import cycle, islice
 
 import httpx
 import psutil
@@ -124,16 +125,23 @@ def test_idle_connections_do_not_block_new_ones(tmp_path):
     with constant_view(tmp_path / "home", within=["prlimit", "--nofile=200"]) as (port, _):
         assert_new_connections_are_answered_beside_idle_ones(port, b"")  # Silent from the beginning.
         assert_new_connections_are_answered_beside_idle_ones(port, b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert_new_connections_are_answered_beside_idle_ones(port, b"", HALF_SENT)
+        assert_new_connections_are_answered_beside_idle_ones(port, HALF_SENT)
 
     assert (tmp_path / "home.constant.log").read_text() == ""
 
 
-def assert_new_connections_are_answered_beside_idle_ones(port, words):
+HALF_SENT = b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc"
+
+
+def assert_new_connections_are_answered_beside_idle_ones(port, *words):
+    """`words` are what the idle connections have sent, in turn. A half-sent body is ended by its deadline only after a
+    minute."""
     with ExitStack() as idle:
-        for _ in range(450):
-            idle.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(words)
+        for sent in islice(cycle(words), 450):
+            idle.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(sent)
         for _ in range(5):
-            new = idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            new = idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
             time.sleep(0.1)  # A new connection that sends its request late is not closed before older idle ones.
             new.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert whole_answer(new).status == 200
