@@ -50,16 +50,17 @@ _HEAD = (
     f"{'generator':>11}{'server us':>11}{'database us':>13}"
 )
 
-# Targets of the project; ratios without a number are printed for information.
+# Targets of the project; ratios without a number are printed for information. Those to our own statement and to a
+# constant view have none: they fall when the statement or the engine gets faster, although requests do, too.
 RATIOS: list[tuple[str, str, float | None]] = [
-    ("POST association", STATEMENT, 0.40),
-    ("POST association", PLAIN_TABLES, None),
+    ("POST association", PLAIN_TABLES, 0.09),
+    ("POST association", STATEMENT, None),
     ("POST student", STATEMENT, None),
-    ("GET association by id", LEAN, None),
-    ("GET association by id", CONSTANT, 0.55),
+    ("GET association by id", LEAN, 0.80),
+    ("GET association by id", CONSTANT, None),
     ("GET association by id", PLAIN_CONSTANT, None),
     (FEDERATED, "GET association by id", 0.98),
-    ("GET student by id", CONSTANT, 0.55),
+    ("GET student by id", CONSTANT, None),
     ("POST association again", "POST association", 1.5),
 ]
 
