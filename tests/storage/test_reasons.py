@@ -14,7 +14,7 @@ TABLES = sorted(
     table
     for file in [*TOP.glob("edfi_api/**/sql/*.sql"), *TOP.glob("references/sql/*.sql")]
     if not file.name.endswith(".reverse.sql")
-    for table in re.findall(r"^CREATE TABLE (\w+)", file.read_text(), re.MULTILINE)
+    for table in re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", file.read_text(), re.MULTILINE)
 )
 
 _WITHOUT_REASON = """
