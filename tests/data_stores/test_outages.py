@@ -31,7 +31,7 @@ def _breaker(name):
 
 def _let_one_try(breaker):
     """As if the seconds had passed."""
-    breaker._closed_until = time.monotonic()
+    breaker._open_until = time.monotonic()
 
 
 def test_after_two_outages_requests_are_refused_without_connecting(two, store_databases, log):
