@@ -9,13 +9,22 @@ are accepted by its successor; where gunicorn itself opens a socket for each wor
 import os
 import signal
 import socket
+import struct
+import time
+from array import array
 from collections import Counter
+from contextlib import suppress
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 Socket = socket.socket
 Sockets = list[Socket]
+
+# Linux's options of a listening socket for all that share its address; Python has no names for them.
+_ATTACH_PROGRAM, _DETACH_PROGRAM = 51, 68
+# In seconds: for handshakes under way to complete, and for a worker to accept what waits in its queue.
+_QUEUE_SECONDS = 1.0
 
 # By slot. A slot has one live worker, and two while one replaces the other. The first has the sockets of gunicorn.
 _slots: dict[int, Sockets] = {}
@@ -41,16 +50,42 @@ def keep_own(worker: Worker) -> None:
 
 
 def retire(server: Arbiter, count: int) -> None:
-    """Stop the workers of the slots beyond this number of workers; gunicorn would stop the oldest workers instead."""
-    for worker in server.WORKERS.values():
-        if worker.slot >= count:
-            os.kill(worker.pid, signal.SIGTERM)
+    """Stop the workers of the slots beyond this number of workers. Before that, the others get all new connections, and
+    these accept what waits in their queues."""
+    leaving = [worker for worker in server.WORKERS.values() if worker.slot >= count]
+    if not leaving:
+        return
+    for listener in server.LISTENERS:
+        _distribute(listener, count)
+    time.sleep(_QUEUE_SECONDS)
+    for worker in leaving:
+        os.kill(worker.pid, signal.SIGTERM)
+        # gunicorn stops the oldest if there are too many: these again, and no others.
+        worker.age = 0
 
 
 def release(server: Arbiter, worker: Worker) -> None:
     """After the end of a worker: close the sockets of its slot if there will be no other worker for it."""
-    if worker.slot >= server.num_workers:
+    if 0 < worker.slot >= server.num_workers:
         _close(_slots.pop(worker.slot, []))
+    if all(slot < server.num_workers for slot in _slots):
+        for listener in server.LISTENERS:
+            _distribute(listener, None)
+
+
+def _distribute(listener: Socket, count: int | None) -> None:
+    """New connections go to so many of the sockets at the address of this one, the first that were opened; or to all.
+    Changes nothing where a socket is shared, and on systems that have no such option."""
+    with suppress(OSError):
+        # First: what cannot be removed again would withhold connections from workers that are added later.
+        with suppress(FileNotFoundError):
+            listener.setsockopt(socket.SOL_SOCKET, _DETACH_PROGRAM, 0)
+        if count:
+            # Classic BPF: load a random number, divide it, return the remainder.
+            steps = [(0x20, 0xFFFFF038), (0x94, count), (0x16, 0)]
+            program = array("B", b"".join(struct.pack("HxxI", *step) for step in steps))
+            start, _ = program.buffer_info()
+            listener.setsockopt(socket.SOL_SOCKET, _ATTACH_PROGRAM, struct.pack("HP", len(steps), start))
 
 
 def _beside(listener: Socket, backlog: int) -> Socket:

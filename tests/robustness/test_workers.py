@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -17,14 +18,19 @@ import psutil
 import pytest
 
 from meadowlark.serving import listeners
-from tests.ports import ADDRESS, free_port
+from tests.ports import ADDRESS, free_port, is_answering
 from tests.robustness.raw_http import whole_answer
 from tests.robustness.waiting import wait_until
 from tests.server_processes import constant_view
 
 TOP = Path(__file__).parents[2]
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
+HALF_OF_A_POST, OTHER_HALF = b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n01234", b"56789"
 CLIENTS = 4
+# Requests that arrive slowly: so many that each of two workers has some.
+SLOW = 32
+# For a worker that is removed to be told to stop, and for the clients to connect many times after that.
+SECONDS_TO_LEAVE = 3
 PAUSE = 0.005
 # A generous timeout in seconds for operations that usually take one or two.
 TIMEOUT = 60
@@ -105,6 +111,74 @@ def test_a_reload_loses_no_request(server):
     assert set(statuses) == {200}
 
 
+def change_count(gunicorn: psutil.Process, number: signal.Signals, count: int) -> None:
+    """Send a signal that leads to so many workers, and wait for them."""
+    gunicorn.send_signal(number)
+    wait_until(lambda: len(workers(gunicorn)) == count, TIMEOUT)
+
+
+def test_removing_a_worker_stops_only_one_and_loses_no_request(server):
+    port, gunicorn = server
+    change_count(gunicorn, signal.SIGTTIN, 3)
+    with continuous_requests(port) as statuses:
+        for count in (2, 1):
+            before = workers(gunicorn)
+            change_count(gunicorn, signal.SIGTTOU, count)
+            assert workers(gunicorn) < before
+    change_count(gunicorn, signal.SIGTTIN, 2)
+
+    assert set(statuses) == {200}
+
+
+def test_a_reload_back_to_the_configured_number_loses_no_request(server):
+    port, gunicorn = server
+    change_count(gunicorn, signal.SIGTTIN, 3)
+    before = workers(gunicorn)
+    with continuous_requests(port) as statuses:
+        gunicorn.send_signal(signal.SIGHUP)
+        wait_until(lambda: before.isdisjoint(workers(gunicorn)) and len(workers(gunicorn)) == 2, TIMEOUT)
+
+    assert set(statuses) == {200}
+
+
+def test_a_removed_worker_with_a_request_under_way_gets_no_connections(server):
+    port, gunicorn = server
+    before = workers(gunicorn)
+    with ExitStack() as opened:
+        slow = [opened.enter_context(socket.create_connection(("127.0.0.1", port), TIMEOUT)) for _ in range(SLOW)]
+        for client in slow:
+            client.sendall(HALF_OF_A_POST)
+        with continuous_requests(port) as statuses:
+            gunicorn.send_signal(signal.SIGTTOU)
+            time.sleep(SECONDS_TO_LEAVE)
+            assert workers(gunicorn) == before
+            for client in slow:
+                client.sendall(OTHER_HALF)
+            assert {whole_answer(client).status for client in slow} == {200}
+            wait_until(lambda: len(workers(gunicorn)) == 1, TIMEOUT)
+            assert workers(gunicorn) < before
+    change_count(gunicorn, signal.SIGTTIN, 2)
+
+    assert set(statuses) == {200}
+
+
+def test_workers_start_again_after_all_were_stopped(tmp_path):
+    """By SIGWINCH, which gunicorn obeys as a daemon: the way back from a new master process to the old one."""
+    port, pid_file = free_port(), tmp_path / "pid"
+    with gunicorn(tmp_path / "log", "--bind", f"127.0.0.1:{port}", "--daemon", "--pid", str(pid_file)) as starter:
+        assert starter.wait(TIMEOUT) == 0
+    wait_until(lambda: pid_file.exists() and is_answering(port), TIMEOUT)
+    arbiter = psutil.Process(int(pid_file.read_text()))
+    try:
+        wait_until(lambda: len(workers(arbiter)) == 2, TIMEOUT)
+        change_count(arbiter, signal.SIGWINCH, 0)
+        change_count(arbiter, signal.SIGHUP, 2)
+        assert send(port) == 200
+    finally:
+        arbiter.terminate()
+        arbiter.wait(TIMEOUT)
+
+
 def test_the_sockets_of_every_worker_stay_non_blocking_when_another_takes_them_over():
     """The engine of a worker that is being replaced would wait in accept, and all of its connections with it."""
     with ExitStack() as opened:
@@ -127,11 +201,25 @@ def test_connections_are_distributed_after_adding_and_removing_workers(server):
     """Connections of a socket without a worker would wait forever."""
     port, gunicorn = server
     for number, count in [(signal.SIGTTIN, 3), (signal.SIGTTIN, 4), (signal.SIGTTOU, 3), (signal.SIGTTOU, 2)]:
-        gunicorn.send_signal(number)
-        wait_until(lambda count=count: len(workers(gunicorn)) == count, TIMEOUT)
+        change_count(gunicorn, number, count)
         wait_until(lambda count=count: listening(gunicorn, port) == count, TIMEOUT)
         with ThreadPoolExecutor(16) as pool:
             assert set(pool.map(send, [port] * 64)) == {200}
+
+
+def test_a_worker_that_is_added_after_one_was_removed_gets_connections(server):
+    port, gunicorn = server
+    change_count(gunicorn, signal.SIGTTOU, 1)
+    change_count(gunicorn, signal.SIGTTIN, 2)
+    with ExitStack() as opened:
+        for _ in range(32):
+            opened.enter_context(socket.create_connection(("127.0.0.1", port), TIMEOUT))
+        for worker in gunicorn.children():
+            wait_until(lambda worker=worker: has_connection(worker, port), TIMEOUT)
+
+
+def has_connection(worker: psutil.Process, port: int) -> bool:
+    return any(each.raddr and each.laddr.port == port for each in worker.net_connections("tcp"))
 
 
 def listening(gunicorn: psutil.Process, port: int) -> int:
@@ -203,15 +291,19 @@ def gunicorn(log: Path, *options: str, **variables: str) -> Iterator[subprocess.
 def test_several_addresses_and_unix_sockets_are_served(tmp_path):
     path, port = tmp_path / "socket", free_port()
     binds = ["--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}"]
-    with gunicorn(tmp_path / "log", *binds):
+    with gunicorn(tmp_path / "log", *binds) as process:
         wait_until(path.exists, TIMEOUT)
-        for _ in range(8):
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(TIMEOUT)
-                connection.connect(str(path))
-                connection.sendall(GET)
-                assert whole_answer(connection).status == 200
-            assert send(port) == 200
+        arbiter = psutil.Process(process.pid)
+        for count in (2, 1):
+            wait_until(lambda count=count: len(workers(arbiter)) == count, TIMEOUT)
+            for _ in range(8):
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.settimeout(TIMEOUT)
+                    connection.connect(str(path))
+                    connection.sendall(GET)
+                    assert whole_answer(connection).status == 200
+                assert send(port) == 200
+            process.send_signal(signal.SIGTTOU)
 
 
 def test_gunicorns_own_worker_can_be_selected(tmp_path):
