@@ -102,7 +102,7 @@ def pre_fork(server: Arbiter, worker: Worker) -> None:
 
 
 def nworkers_changed(server: Arbiter, count: int, before: int | None) -> None:
-    """Called at the start and by the signals TTIN and TTOU."""
+    """Called at the start and by the signals HUP, TTIN, TTOU and, in a daemon, WINCH, before gunicorn acts on them."""
     if _IS_OWN_WORKER:
         listeners.retire(server, count)
 

@@ -26,7 +26,8 @@ _ATTACH_PROGRAM, _DETACH_PROGRAM = 51, 68
 # In seconds: for handshakes under way to complete, and for a worker to accept what waits in its queue.
 _QUEUE_SECONDS = 1.0
 
-# By slot. A slot has one live worker, and two while one replaces the other. The first has the sockets of gunicorn.
+# By slot. A slot has one live worker, and two while one replaces the other. The first has the sockets of gunicorn,
+# which closes them itself.
 _slots: dict[int, Sockets] = {}
 
 
