@@ -91,6 +91,7 @@ def test_a_worker_that_is_stopped_while_it_starts_ends(tmp_path):
     """Before it has handlers of its own: those of the arbiter, which it inherits, only note a signal."""
     application = "tests.slowly_forked_application:application"
     with constant_view(tmp_path / "home", application=application, MEADOWLARK_WORKERS="1") as (_, arbiter):
+        wait_until(arbiter.children, TIMEOUT)  # The socket is open before the worker is forked.
         [worker] = arbiter.children()
         worker.kill()
         wait_until(lambda: workers(arbiter) - {worker.pid}, TIMEOUT)
