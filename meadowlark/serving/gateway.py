@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from threading import Event
 from time import perf_counter
@@ -13,7 +13,7 @@ from wsgiref.types import WSGIApplication, WSGIEnvironment
 from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.problem import Problem
 from meadowlark.serving import environ, large_answers, refusals
-from meadowlark.serving.large_answers import LARGE
+from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 
@@ -28,13 +28,13 @@ class Gateway:
     """Answers requests by a WSGI application; `variables` are the same in all of them.
 
     Large answers are sent by the threads of `senders`, each for as long as its client takes some of the answer within
-    `seconds`.
+    `seconds`, and not less than a minimum over all.
     """
 
     application: WSGIApplication
     variables: WSGIEnvironment
     bodies: RequestBodies
-    senders: ThreadPoolExecutor
+    senders: Senders
     # Clients, as address and port, whose request has arrived and is not answered yet, by exchange.
     busy: dict[object, str]
     seconds: float
@@ -61,8 +61,9 @@ class _Exchange:
         self._status = 500
         self._headers: Fields = []
         self._blocks: Iterable[bytes] = ()
-        # Of a large answer.
+        # Of a large answer, with what of it is in memory, in bytes.
         self._rest: Iterable[bytes] | None = None
+        self._held = 0
 
     def begin(self) -> None:
         """Answer at once, or when the body has arrived."""
@@ -95,10 +96,14 @@ class _Exchange:
         except Exception:
             _log.exception("The application failed.")
             return self._refuse(SYSTEM_ERROR)
-        if self._rest is None:
-            return self._end()
-        self._gateway.senders.submit(context.run, self._send, self._rest)
-        return None
+        return self._end() if self._rest is None else self._pass_to_sender(context, self._rest)
+
+    def _pass_to_sender(self, context: Context, rest: Iterable[bytes]) -> None:
+        """Refuse a read if too many answers wait. What may have written is answered: a refusal would deny it."""
+        is_read = self._variables["REQUEST_METHOD"] == "GET"
+        send = partial(context.run, self._send, rest)
+        if not self._gateway.senders.submit(self._held, send, is_refusable=is_read):
+            context.run(self._refuse, refusals.TOO_MANY_LARGE_ANSWERS)
 
     def _call(self) -> None:
         """Call the application, and send its answer unless it is large."""
@@ -109,7 +114,7 @@ class _Exchange:
             first.append(block)
             size += len(block)
             if size > LARGE:
-                self._rest = chain(first, blocks)
+                self._rest, self._held = chain(first, blocks), size
                 return
         self._protocol.response_bytes(self._status, self._headers, b"".join(first))
         self._close(size)
@@ -129,8 +134,10 @@ class _Exchange:
         except Exception:
             _log.exception("A large answer failed, and was cut off.")
         finally:
-            self._close(size)
-            self._end()
+            try:
+                self._close(size)
+            finally:
+                self._end()
 
     def _close(self, size: int) -> None:
         if close := getattr(self._blocks, "close", None):

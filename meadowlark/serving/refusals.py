@@ -1,4 +1,4 @@
-"""Answers of the server itself, before the application is called, as problem details."""
+"""Answers of the server itself in place of the application's, as problem details."""
 
 import logging
 from wsgiref.types import WSGIEnvironment
@@ -26,6 +26,13 @@ TOO_MANY_BODIES = Problem(
     type="service-unavailable",
     title="Service Unavailable",
     detail="The server is receiving too many large requests. Retry the request later.",
+    headers={"Retry-After": "5"},
+)
+TOO_MANY_LARGE_ANSWERS = Problem(
+    status=503,
+    type="service-unavailable",
+    title="Service Unavailable",
+    detail="Too many large answers wait to be sent. Retry the request later, or with smaller pages.",
     headers={"Retry-After": "5"},
 )
 _UNKNOWN_CODING = _refusal(501, "Not Implemented", "The only transfer coding that is supported is 'chunked'.")

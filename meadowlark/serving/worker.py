@@ -24,6 +24,7 @@ from meadowlark.serving import environ, stop_signals
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.idle_connections import close_longest_silent, have_been_silent
+from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 
@@ -54,7 +55,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
 
     def run(self) -> None:
         self._bodies = RequestBodies(api_settings.MAX_BODY_BYTES, self.request_seconds)
-        self._senders = ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer")
+        self._senders = Senders(ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer"))
         self._busy: dict[object, str] = {}
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
         self._stopping = Event()

@@ -20,6 +20,7 @@ import pytest
 from meadowlark.serving import environ
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import AccessLog, Gateway
+from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.request_bodies import RequestBodies, RequestBody
 from tests.robustness.waiting import wait_until
 
@@ -59,7 +60,7 @@ def serving_on(
     ):
         variables = environ.FIXED | {"SERVER_NAME": "localhost", "SERVER_PORT": "1"}
         busy = {} if busy is None else busy
-        gateway = Gateway(application, variables, bodies, senders, busy, seconds, stopping, access_log)
+        gateway = Gateway(application, variables, bodies, Senders(senders), busy, seconds, stopping, access_log)
         engine = Engine(
             listener, gateway.handle, threads=THREADS, connections=100, head_seconds=head_seconds, backlog=100
         )
@@ -461,6 +462,118 @@ def test_a_disconnected_client_ends_a_large_answer_immediately() -> None:
             leaving.sendall(b"GET / HTTP/1.1\r\n" + HOST + b"\r\n")
             wait_until(lambda: len(made) > 20, 30)
         assert closed.wait(30), "the time limit is a minute"
+
+
+LEAST_RATE = "meadowlark.serving.large_answers.LEAST_RATE"
+
+
+@contextmanager
+def serving_from_small_buffers(application: Application, seconds: float) -> Iterator[int]:
+    """The port. The system keeps little of an answer, so that the server notices each time when a client has read."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        with serving_on(listener, application, Event(), seconds):
+            yield listener.getsockname()[1]
+
+
+def slow_reader(connections: ExitStack, port: int, path: bytes) -> socket.socket:
+    """A client that has requested this path, and for which the system keeps little."""
+    connection = connections.enter_context(socket.socket())
+    connection.settimeout(30)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
+    return connection
+
+
+def read_slowly(connection: socket.socket, rate: int, end: Event) -> int:
+    """Reads so many bytes per second until the end; returns how many in all."""
+    size, begin = 0, time.monotonic()
+    while not end.is_set() and (part := connection.recv(4096)):
+        size += len(part)
+        time.sleep(max(0, begin + size / rate - time.monotonic()))
+    return size
+
+
+def test_clients_that_read_too_slowly_are_disconnected_in_favour_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many of them as threads that send large answers; they always take some of theirs within the two seconds."""
+    monkeypatch.setattr(LEAST_RATE, 1_000_000)
+    given_up = Event()
+    sends_huge, sends_large = large(10_000, [], given_up), large(100, [], Event())
+
+    def application(variables: dict[str, Any], start: Callable[..., Any]) -> Any:
+        return (sends_huge if variables["PATH_INFO"] == "/huge" else sends_large)(variables, start)
+
+    with serving_from_small_buffers(application, seconds=2) as port, ExitStack() as connections:
+        slow = [slow_reader(connections, port, b"/huge") for _ in range(THREADS)]
+        served = Event()
+        with ThreadPoolExecutor(THREADS) as pool, ExitStack() as until_served:
+            until_served.callback(served.set)
+            reading = [pool.submit(read_slowly, each, 100_000, served) for each in slow]
+            assert given_up.wait(15), "they are still served"
+            client = connections.enter_context(closing(HTTPConnection("127.0.0.1", port, timeout=15)))
+            client.request("GET", "/")
+            assert client.getresponse().read() == 100 * BLOCK
+            until_served.close()
+            taken = [each.result(30) + len(rest(connection)) for each, connection in zip(reading, slow, strict=True)]
+
+    assert max(taken) < 20 * 2**20
+
+
+def rest(connection: socket.socket) -> bytes:
+    """What arrives until the server closes the connection."""
+    return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def test_a_client_that_reads_faster_than_the_minimum_gets_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even though that takes several times as long as a client may take nothing."""
+    monkeypatch.setattr(LEAST_RATE, 100_000)
+    with serving_from_small_buffers(large(20, [], Event()), seconds=2) as port, ExitStack() as connections:
+        assert read_slowly(slow_reader(connections, port, b"/"), 200_000, Event()) > 20 * len(BLOCK)
+
+
+def test_the_time_in_which_an_answer_is_made_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LEAST_RATE, 100_000_000)
+
+    def application(_: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
+        start("200 OK", [("Content-Length", str(40 * len(BLOCK)))])
+        for _ in range(8):
+            yield 5 * BLOCK
+            time.sleep(0.4)
+
+    with serving(application, seconds=1) as port, connected(port) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert received(connection).body == 40 * BLOCK
+
+
+def test_beyond_a_limit_of_memory_large_answers_to_reads_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is room for two. Another read is refused at once; a write has been executed, and gets its answer."""
+    monkeypatch.setattr("meadowlark.serving.large_answers._MOST_WAITING", 3 * 2**20)
+    made: list[int] = []
+    writes: list[str] = []
+    sends_huge, sends_large = large(10_000, made, Event()), large(100, [], Event())
+
+    def application(variables: dict[str, Any], start: Callable[..., Any]) -> Any:
+        if variables["REQUEST_METHOD"] == "POST":
+            writes.append(variables["PATH_INFO"])
+        return (sends_huge if variables["PATH_INFO"] == "/huge" else sends_large)(variables, start)
+
+    get, post = (b"%b / HTTP/1.1\r\n" % method + HOST + b"Content-Length: 0\r\n\r\n" for method in (b"GET", b"POST"))
+    with serving(application, seconds=4) as port, ExitStack() as connections:
+        for _ in range(THREADS):
+            slow_reader(connections, port, b"/huge")
+        wait_until(lambda: len(made) > 40, 30)
+        reads = slow_heads(connections, port, get, 3)
+        [third], _, _ = select.select(reads, [], [], 30)
+        refused = received(third)
+        [write] = slow_heads(connections, port, post, 1)
+        with ThreadPoolExecutor(3) as pool:
+            answers = list(pool.map(received, {*reads, write} - {third}))
+            assert [each.body == 100 * BLOCK for each in answers] == [True] * 3
+
+    assert (refused.status, refused.getheader("Retry-After")) == (503, "5")
+    assert refused.getheader("Content-Type") == "application/problem+json"
+    assert writes == ["/"]
 
 
 def test_connections_stay_open_after_the_engine_stops_accepting_until_their_next_answer() -> None:
