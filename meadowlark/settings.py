@@ -55,14 +55,15 @@ env.count("MEADOWLARK_WORKERS", default=2, meaning="gunicorn's processes")
 threads = env.count(
     "MEADOWLARK_THREADS",
     default=8,
-    meaning="threads in each of them; each uses at most one connection to a database. 4 where the database is on the "
-    "same machine: `make run` with its own PostgreSQL, and Compose",
+    meaning="threads in each of them; each uses at most one connection to a database, and so does each batch that goes "
+    "on while its answer is sent. 4 where the database is on the same machine: `make run` with its own PostgreSQL, and "
+    "Compose",
 )
 env.count(
     "MEADOWLARK_REQUEST_SECONDS",
     default=60,
     meaning="seconds for the body of a request to arrive (408), and for a client to take some of its answer, until its "
-    "connection is closed",
+    "connection is closed; a large answer may take as long and one second for each 64 kB",
 )
 env.count(
     "MEADOWLARK_KEEPALIVE_SECONDS",

@@ -41,8 +41,10 @@ def _open_files() -> int:
 # (meadowlark/docs/performance.md). Fewer threads cost nothing while all requests are fast, but then a few slow queries
 # block all others.
 #
-# A request is lent a database connection (lent_connections.py). At most workers x threads are open to a database, and
-# no request waits for one.
+# A request is lent a database connection (lent_connections.py), and no request waits for one. A batch that goes on
+# while its answer is sent does so in a thread of `large_answers.Senders`, and is lent one there for each block. So at
+# most workers x (threads + the lesser of threads and MEADOWLARK_BATCHES_AT_ONCE) are open to a database; with
+# gunicorn's own worker, workers x threads.
 worker_class = "gthread"
 if _IS_OWN_WORKER := _is_own_worker():
     worker_class = import_module("meadowlark.serving.worker").EngineWorker

@@ -55,7 +55,7 @@ def send(protocol: HTTPProtocol, status: int, headers: Fields, blocks: Iterable[
     Raises BrokenPipeError when the client has gone, and TimeoutError when it has taken nothing for so many seconds, or
     over all less than LEAST_RATE after as many seconds. Only the time in which the client is waited for counts, not
     that in which blocks are made. The connection is then closed before the end of the answer, which its Content-Length
-    shows.
+    shows; a batch that is streamed has none, and lacks its summary.
     """
     reader, writer = os.pipe()
     try:
