@@ -96,7 +96,9 @@ class _Exchange:
         except Exception:
             _log.exception("The application failed.")
             return self._refuse(SYSTEM_ERROR)
-        return self._end() if self._rest is None else self._pass_to_sender(context, self._rest)
+        if self._rest is not None:
+            self._pass_to_sender(context, self._rest)
+        return None
 
     def _pass_to_sender(self, context: Context, rest: Iterable[bytes]) -> None:
         """Refuse a read if too many answers wait. What may have written is answered: a refusal would deny it."""
@@ -117,7 +119,7 @@ class _Exchange:
                 self._rest, self._held = chain(first, blocks), size
                 return
         self._protocol.response_bytes(self._status, self._headers, b"".join(first))
-        self._close(size)
+        self._end(size)
 
     def _start_response(self, status: str, headers: Fields, *_: object) -> Callable[[bytes], object]:
         self._status = int(status[:3])
@@ -134,28 +136,27 @@ class _Exchange:
         except Exception:
             _log.exception("A large answer failed, and was cut off.")
         finally:
-            try:
-                self._close(size)
-            finally:
-                self._end()
-
-    def _close(self, size: int) -> None:
-        if close := getattr(self._blocks, "close", None):
-            close()
-        if body := self._variables.get("wsgi.input"):
-            body.close()
-        if log := self._gateway.access_log:
-            log(self._variables, self._status, self._headers, size, perf_counter() - self._begin)
+            self._end(size)
 
     def _refuse(self, problem: Problem) -> None:
         self._status, self._headers = problem.status, []
+        size = 0
         try:
-            self._close(refusals.send(self._protocol, problem))
+            size = refusals.send(self._protocol, problem)
         finally:
-            self._end()
+            self._end(size)
 
-    def _end(self) -> None:
-        self._gateway.busy.pop(self, None)
+    def _end(self, size: int) -> None:
+        """The answer of so many bytes is made, and sent or cut off."""
+        try:
+            if close := getattr(self._blocks, "close", None):
+                close()
+            if body := self._variables.get("wsgi.input"):
+                body.close()
+            if log := self._gateway.access_log:
+                log(self._variables, self._status, self._headers, size, perf_counter() - self._begin)
+        finally:
+            self._gateway.busy.pop(self, None)
 
 
 def _write(_: bytes) -> object:
