@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet, Value
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase, StreamingHttpResponse
+from django.http.response import FileResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
@@ -29,7 +29,7 @@ from edfi_api.refusals.admin_filters import (
     StatusFilter,
     VendorFilter,
 )
-from edfi_api.refusals.csv_text import csv_blocks
+from edfi_api.refusals.csv_text import csv_file
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
@@ -166,13 +166,9 @@ class RefusalAdmin(ReadOnlyAdmin):
         """The selected entries; with "select all", those of the filters."""
         audit.administered("refusals exported", by=request.user.get_username())
         rows = exported_rows(queryset.order_by("id")[:MOST_EXPORTED])
-        return StreamingHttpResponse(
-            csv_blocks(COLUMNS, rows),
-            headers={
-                "Content-Type": "text/csv; charset=utf-8",
-                "Content-Disposition": 'attachment; filename="refusals.csv"',
-            },
-        )
+        file = csv_file(COLUMNS, rows)
+        file.seek(0)
+        return FileResponse(file, as_attachment=True, filename="refusals.csv", content_type="text/csv; charset=utf-8")
 
     @admin.display(description="client")
     def client_name(self, entry: Any) -> SafeString | str:

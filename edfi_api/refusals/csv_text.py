@@ -3,11 +3,22 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 # A spreadsheet takes cells that begin like this for formulas.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _BLOCK = 500
+_MOST_IN_MEMORY = 2**20
+
+
+def csv_file(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> SpooledTemporaryFile[bytes]:
+    """The whole text, which is on disk if it is long; its position is at the end. An answer is written before it is
+    sent, so that a slow client does not occupy the database."""
+    file: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115  The sender closes it.
+    for block in csv_blocks(columns, rows):
+        file.write(block)
+    return file
 
 
 def csv_blocks(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:

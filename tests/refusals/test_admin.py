@@ -267,6 +267,21 @@ def test_csv_has_what_was_selected(steward, two, caplog):
     assert 'event="refusals exported" by=steward' in caplog.text
 
 
+def test_csv_that_is_being_sent_uses_no_database(steward, two, monkeypatch):
+    """Its connection belongs to other requests by then."""
+    monkeypatch.setattr("edfi_api.refusals.csv_text._BLOCK", 1)
+    monkeypatch.setattr("edfi_api.refusals.export._AT_ONCE", 1)
+
+    response = steward.post(LIST, {"action": "export_csv", "_selected_action": [str(each.pk) for each in two]})
+
+    blocks = iter(response.streaming_content)
+    text = next(blocks)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_cursors")
+        assert cursor.fetchone() == (0,)
+    assert len(list(csv.reader(io.StringIO((text + b"".join(blocks)).decode("utf-8-sig"))))) == 1 + len(two)
+
+
 def test_csv_needs_the_permission_for_keys(helper, two):
     form = {"action": "export_csv", "_selected_action": [str(two[0].pk)]}
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import orjson
@@ -16,12 +15,12 @@ from edfi_api.api.submissions.sender import Sender
 from edfi_api.api.submissions.summary import summary
 from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
-from edfi_api.api.viewsets.responses import MOST_IN_MEMORY, EmptyResponse, JsonTextResponse, json_file_response
+from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries.exceptions import UnknownQueryField
-from edfi_api.refusals.csv_text import csv_blocks
+from edfi_api.refusals.csv_text import csv_file
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.data_stores import data_store_in_address
@@ -133,11 +132,7 @@ def _json(value: Any, headers: dict[str, str] | None = None) -> HttpResponseBase
 
 
 def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]], headers: dict[str, str]) -> HttpResponseBase:
-    """In memory up to some megabytes, in a temporary file beyond."""
-    file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115  Closed once it has been sent.
-    for block in csv_blocks(columns, rows):
-        file.write(block)
-    return json_file_response(file, headers | _CSV_HEADERS)
+    return json_file_response(csv_file(columns, rows), headers | _CSV_HEADERS)
 
 
 def _all(found: "QuerySet[Refusal]") -> Iterator[Refusal]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import orjson
@@ -10,8 +9,8 @@ from django.http.response import HttpResponseBase
 
 from edfi_api.api.validation.base import Rows
 from edfi_api.api.viewsets.accepted_types import CSV
-from edfi_api.api.viewsets.responses import MOST_IN_MEMORY, json_file_response
-from edfi_api.refusals.csv_text import csv_blocks
+from edfi_api.api.viewsets.responses import json_file_response
+from edfi_api.refusals.csv_text import csv_file
 from edfi_api.storage.driver.sql import Sql
 
 COLUMNS = (
@@ -27,12 +26,8 @@ Read = Callable[[Rows, int], list[tuple[str, int]]]
 
 
 def csv_response(rows: Rows, read: Read) -> HttpResponseBase:
-    """Rows in the order of their appearance. The whole answer is written before it is sent, and does not occupy
-    the database until a slow client has read it."""
-    file: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115  The sender closes it.
-    for block in csv_blocks(COLUMNS, _cells(rows, read)):
-        file.write(block)
-    return json_file_response(file, _HEADERS)
+    """Rows in the order of their appearance."""
+    return json_file_response(csv_file(COLUMNS, _cells(rows, read)), _HEADERS)
 
 
 def _cells(rows: Rows, read: Read) -> Iterator[Iterable[Any]]:
