@@ -29,7 +29,7 @@ from edfi_api.refusals.admin_filters import (
     StatusFilter,
     VendorFilter,
 )
-from edfi_api.refusals.csv_text import csv_file
+from edfi_api.refusals.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
@@ -168,7 +168,7 @@ class RefusalAdmin(ReadOnlyAdmin):
         rows = exported_rows(queryset.order_by("id")[:MOST_EXPORTED])
         file = csv_file(COLUMNS, rows)
         file.seek(0)
-        return FileResponse(file, as_attachment=True, filename="refusals.csv", content_type="text/csv; charset=utf-8")
+        return FileResponse(file, as_attachment=True, filename="refusals.csv", content_type=CONTENT_TYPE)
 
     @admin.display(description="client")
     def client_name(self, entry: Any) -> SafeString | str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
+CONTENT_TYPE = "text/csv; charset=utf-8"
 # A spreadsheet takes cells that begin like this for formulas.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _BLOCK = 500

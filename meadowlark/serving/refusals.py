@@ -20,20 +20,20 @@ def _refusal(status: int, title: str, error: str) -> Problem:
     return Problem(status=status, type="bad-request", title=title, detail=_DETAIL, errors=[error])
 
 
+def _overload(detail: str) -> Problem:
+    return Problem(
+        status=503,
+        type="service-unavailable",
+        title="Service Unavailable",
+        detail=detail,
+        headers={"Retry-After": "5"},
+    )
+
+
 BODY_TOO_SLOW = _refusal(408, "Request Timeout", "The body of the request did not arrive in time.")
-TOO_MANY_BODIES = Problem(
-    status=503,
-    type="service-unavailable",
-    title="Service Unavailable",
-    detail="The server is receiving too many large requests. Retry the request later.",
-    headers={"Retry-After": "5"},
-)
-TOO_MANY_LARGE_ANSWERS = Problem(
-    status=503,
-    type="service-unavailable",
-    title="Service Unavailable",
-    detail="Too many large answers wait to be sent. Retry the request later, or with smaller pages.",
-    headers={"Retry-After": "5"},
+TOO_MANY_BODIES = _overload("The server is receiving too many large requests. Retry the request later.")
+TOO_MANY_LARGE_ANSWERS = _overload(
+    "Too many large answers wait to be sent. Retry the request later, or with smaller pages."
 )
 _UNKNOWN_CODING = _refusal(501, "Not Implemented", "The only transfer coding that is supported is 'chunked'.")
 _UNKNOWN_EXPECTATION = _refusal(417, "Expectation Failed", "The only expectation that is supported is '100-continue'.")

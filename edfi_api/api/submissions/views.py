@@ -20,13 +20,12 @@ from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries.exceptions import UnknownQueryField
-from edfi_api.refusals.csv_text import csv_file
+from edfi_api.refusals.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.data_stores import data_store_in_address
 from references.identity import as_uuid
 
-_CSV_HEADERS = {"Content-Type": "text/csv; charset=utf-8"}
 _ROWS_AT_ONCE = 1_000
 
 
@@ -132,7 +131,7 @@ def _json(value: Any, headers: dict[str, str] | None = None) -> HttpResponseBase
 
 
 def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]], headers: dict[str, str]) -> HttpResponseBase:
-    return json_file_response(csv_file(columns, rows), headers | _CSV_HEADERS)
+    return json_file_response(csv_file(columns, rows), headers | {"Content-Type": CONTENT_TYPE})
 
 
 def _all(found: "QuerySet[Refusal]") -> Iterator[Refusal]:

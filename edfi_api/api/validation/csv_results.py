@@ -8,9 +8,8 @@ import orjson
 from django.http.response import HttpResponseBase
 
 from edfi_api.api.validation.base import Rows
-from edfi_api.api.viewsets.accepted_types import CSV
 from edfi_api.api.viewsets.responses import json_file_response
-from edfi_api.refusals.csv_text import csv_file
+from edfi_api.refusals.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.storage.driver.sql import Sql
 
 COLUMNS = (
@@ -18,7 +17,7 @@ COLUMNS = (
     "resourceId", "studentUniqueId", "staffUniqueId", "message", "additionalContexts", "appearedDateTime",
     "resolvedDateTime", "resultIdentifier",
 )  # fmt: skip
-_HEADERS = {"Content-Type": CSV}
+_HEADERS = {"Content-Type": CONTENT_TYPE}
 _ROWS_AT_ONCE = 1_000
 
 # The rows and the size of a page → the JSON of each, and its row id.

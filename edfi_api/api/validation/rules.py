@@ -14,7 +14,7 @@ SEVERITY = f"""'{NAMESPACE}/SeverityDescriptor#' || CASE v.severity
     WHEN 'major' THEN 'Major Validation Error' WHEN 'minor' THEN 'Minor Validation Error' ELSE 'Warning' END"""
 _STATUS = f"""'{NAMESPACE}/RuleStatusDescriptor#' || CASE
     WHEN v.retired_at IS NULL AND v.is_on THEN 'Active' ELSE 'Inactive' END"""
-# A path, such as those of the bundled rules in their repository, leads a client nowhere.
+# A path in a repository, as the bundled rules have, does not resolve for a client.
 _HELP = "CASE WHEN v.help_url ~* '^https?://' THEN v.help_url END"
 _LANGUAGE = f"'{NAMESPACE}/ValidationLogicTypeDescriptor#' || v.language"
 _ROWS = "FROM validation_rule v"

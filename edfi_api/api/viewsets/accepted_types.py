@@ -2,11 +2,12 @@
 
 from django.http import HttpRequest
 
-CSV = "text/csv; charset=utf-8"
+from edfi_api.refusals.csv_text import CONTENT_TYPE
+
 # Django matches a type with parameters with one that has the same or none. Of equal ones it prefers the first.
-_FORMS = ("application/json; charset=utf-8", CSV)
+_FORMS = ("application/json; charset=utf-8", CONTENT_TYPE)
 
 
 def prefers_csv(request: HttpRequest) -> bool:
     """Whether the client prefers CSV to JSON; JSON is the answer to a client that accepts neither."""
-    return request.get_preferred_type(_FORMS) == CSV
+    return request.get_preferred_type(_FORMS) == CONTENT_TYPE
