@@ -241,8 +241,8 @@ def test_what_is_refused_while_a_batch_is_executed_is_not_resolved_by_it(api, re
         assert api.put(path, STUDENT | {"id": path.rpartition("/")[2], "birthDate": "never"}).status_code == 400
         note(*result)
 
-    with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(RecordedOperations, "note", refused_before)
+    with monkeypatch.context() as patched:
+        patched.setattr(RecordedOperations, "note", refused_before)
         BatchClient(api.token).results([write, other], mode=mode)
     assert [(each.state, each.count) for each in refused()] == [("open", 2)]
     BatchClient(api.token).results([write, other], mode=mode)

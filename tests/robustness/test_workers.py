@@ -29,7 +29,7 @@ HALF_OF_A_POST, OTHER_HALF = b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Le
 CLIENTS = 4
 # Requests that arrive slowly: so many that each of two workers has some.
 SLOW = 32
-# For a worker that is removed to be told to stop, and for the clients to connect many times after that.
+# For a worker that is removed to get its signal, and for the clients to connect many times after that.
 SECONDS_TO_LEAVE = 3
 PAUSE = 0.005
 # A generous timeout in seconds for operations that usually take one or two.
