@@ -26,8 +26,10 @@ def chunked(*chunks):
 
 
 def whole_answer(connection: socket.socket) -> http.client.HTTPResponse:
-    """The next answer, which may arrive in parts."""
+    """The next answer, which may arrive in parts, without reading beyond it."""
     answer = http.client.HTTPResponse(connection)
+    answer.fp.close()
+    answer.fp = connection.makefile("rb", buffering=0)
     answer.begin()
     answer.read()
     return answer
