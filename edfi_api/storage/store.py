@@ -8,7 +8,7 @@ write has waited for the lock on the document and is retried.
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import singledispatch
+from functools import partial, singledispatch
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import cascade, policy_statements
+from edfi_api.storage import cascade, policy_statements, upsert_groups
 from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
@@ -56,9 +56,18 @@ def upsert(request: Terms) -> Written:
     identity, TooMuchContention after the last attempt, and the exceptions of the request's condition and policy.
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
-    using, policy, name = request.using, request.policy, request.incoming.resource.name
-    values, recent = request.values(uuid7()), database_state(using).value(_recent_upserts)
-    likely = _likely(policy_statements.likely_upsert, request, values, recent.likely(name))
+    using, name = request.using, request.incoming.resource.name
+    recent = database_state(using).value(_recent_upserts)
+    outcome = recent.likely(name)
+    written = upsert_groups.written(request, outcome, partial(_upsert_alone, request, outcome))
+    recent.add(name, written.outcome)
+    record_writer(request.client, using)
+    return written
+
+
+def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
+    using, policy, values = request.using, request.policy, request.values(uuid7())
+    likely = _likely(policy_statements.likely_upsert, request, values, outcome)
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
@@ -68,10 +77,7 @@ def upsert(request: Terms) -> Written:
         return Written.of(execute(statement, using))
 
     refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
-    written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
-    recent.add(name, written.outcome)
-    record_writer(request.client, using)
-    return written
+    return with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
 
 
 @singledispatch

@@ -1,0 +1,123 @@
+"""Group commit: what threads want to write while a statement runs is written together by the next statement.
+
+A thread that finds no statement running executes its own at once. Those that come while it runs wait, and then the
+first of them executes one statement for all of them, and so on. So a thread that is alone never waits, and the more
+threads write, the less each write costs.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Generic, TypeVar
+
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+class _Member(Generic[Request, Result]):
+    """A request that waits. It is told whether its group is done, or else that it is to lead it."""
+
+    __slots__ = ("is_done", "request", "result")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.result: Result | None = None
+        self.is_done: SimpleQueue[bool] = SimpleQueue()
+
+
+class _Group(Generic[Request, Result]):
+    """Those that wait for the end of a statement."""
+
+    __slots__ = ("members",)
+
+    def __init__(self) -> None:
+        self.members: list[_Member[Request, Result]] = []
+
+
+class GroupCommit(Generic[Request, Result]):
+    """Groups the requests that have the same key.
+
+    `patience` is in seconds: the most that requests wait for a statement before the next one is executed beside it. A
+    statement that takes long may wait for a lock, which need not concern other requests.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._lock = Lock()
+        # By the key of each statement that is executed: those that wait for its end.
+        self._waiting: dict[Hashable, _Group[Request, Result]] = {}
+
+    def execute(
+        self,
+        key: Hashable,
+        request: Request,
+        alone: Callable[[], Result | None],
+        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+    ) -> Result | None:
+        """What `alone` returns, or what `together` returns for the position of this request in a group, None if it
+        returns nothing for it. Raises what `alone` raises; `together` must not raise."""
+        with self._lock:
+            group = self._waiting.get(key)
+            if group is None:
+                followers = self._waiting[key] = _Group()
+            else:
+                member = _Member[Request, Result](request)
+                group.members.append(member)
+        if group is not None:
+            return self._with_others(key, group, member, together)
+        try:
+            return alone()
+        finally:
+            self._end(key, followers)
+
+    def _with_others(
+        self,
+        key: Hashable,
+        group: _Group[Request, Result],
+        member: _Member[Request, Result],
+        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+    ) -> Result | None:
+        try:
+            is_done = member.is_done.get(timeout=self._patience)
+        except Empty:
+            is_done = False
+        if not is_done and (followers := self._take_over(key, group)) is not None:
+            self._lead(key, group, followers, together)
+        # Unless it has led the group, another member does.
+        while not is_done:
+            is_done = member.is_done.get()
+        return member.result
+
+    def _take_over(self, key: Hashable, group: _Group[Request, Result]) -> _Group[Request, Result] | None:
+        """Nobody else can join the group: who comes now waits for its statement. None if another member leads it."""
+        with self._lock:
+            if self._waiting.get(key) is not group:
+                return None
+            followers = self._waiting[key] = _Group()
+            return followers
+
+    def _lead(
+        self,
+        key: Hashable,
+        group: _Group[Request, Result],
+        followers: _Group[Request, Result],
+        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+    ) -> None:
+        members = group.members
+        try:
+            for position, result in together([member.request for member in members]).items():
+                members[position].result = result
+        finally:
+            self._end(key, followers)
+            for member in members:
+                member.is_done.put(True)
+
+    def _end(self, key: Hashable, group: _Group[Request, Result]) -> None:
+        """The statement for which this group waits has ended: the first member is to lead it."""
+        with self._lock:
+            if self._waiting.get(key) is not group:
+                return
+            if not group.members:
+                del self._waiting[key]
+                return
+        group.members[0].is_done.put(False)

@@ -1,0 +1,141 @@
+"""Upserts of concurrent requests in groups: one statement inserts or changes the documents of all of them.
+
+A group has upserts of one client, resource and likely outcome. Its statement does what leads to this outcome only
+(`statements/insert_group.sql`, `update_group.sql`). Whatever it leaves is upserted alone, which also finds out why a
+document is refused.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db import DatabaseError, InterfaceError, connections
+from uuid_utils.compat import uuid7
+
+from edfi_api.documents.securables import COLUMNS
+from edfi_api.storage import resource_types
+from edfi_api.storage.database_state import database_state
+from edfi_api.storage.driver.execution import StatementAborted, execute
+from edfi_api.storage.driver.sql import Sql, all_of
+from edfi_api.storage.driver.sql_files import statements_beside
+from edfi_api.storage.group_commit import GroupCommit
+from edfi_api.storage.requests import WriteRequest
+from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
+from edfi_api.storage.stored import SECURABLES, Outcome, Written
+
+# Several times what the statement of a group takes.
+_PATIENCE_SECONDS = 0.02
+# Of a body. Larger ones take so long that others had better not wait for them.
+_MOST_BYTES = 64 * 1024
+
+_statement = statements_beside(__file__)
+_SENT = _statement("group").fill(columns=", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items()))
+_LINKS, _NO_LINKS = _statement("links_of_group"), _statement("no_links_of_group")
+# By likely outcome, with the rows of which the statement needs the links. To find an unchanged document takes less than
+# to wait for others.
+_STATEMENTS = {
+    Outcome.INSERTED: (_statement("insert_group"), "sent"),
+    Outcome.UPDATED: (_statement("update_group"), "existing"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Upsert:
+    """A member of a group, and the conditions of its policy."""
+
+    request: WriteRequest
+    conditions: SetConditions
+
+    def row(self, position: int) -> Mapping[str, Any]:
+        """The values of the document, as `statements/group.sql` reads them."""
+        incoming = self.request.incoming
+        return {
+            "position": position,
+            "document_uuid": uuid7(),
+            "referential_id": incoming.identity.referential_id,
+            "natural_key": incoming.identity.natural_key,
+            "aliases": incoming.identity.aliases,
+            "targets": incoming.targets,
+            "linked": incoming.linked,
+            "body": orjson.Fragment(incoming.text),
+            **incoming.securables._asdict(),
+        }
+
+
+def written(request: WriteRequest, likely: Outcome | None, alone: Callable[[], Written]) -> Written:
+    """The result of the upsert in a group, or else what `alone` returns, which does it without others. Raises what
+    `alone` does."""
+    if likely is None or likely not in _STATEMENTS or (conditions := _conditions(request)) is None:
+        return alone()
+    groups = database_state(request.using).value(_groups)
+    key = likely, request.client, request.incoming.resource.name
+    found = groups.execute(key, _Upsert(request, conditions), alone, partial(_written, likely))
+    return alone() if found is None else found
+
+
+def _groups(_using: str) -> GroupCommit[_Upsert, Written]:
+    return GroupCommit(_PATIENCE_SECONDS)
+
+
+def _conditions(request: WriteRequest) -> SetConditions | None:
+    """The conditions of its policy; None if it has to be written alone."""
+    if request.condition.is_given or len(request.incoming.text) > _MOST_BYTES:
+        return None
+    if connections[request.using].in_atomic_block:
+        return None
+    return NO_CONDITIONS if request.policy is None else request.policy.for_sets()
+
+
+def _written(likely: Outcome, upserts: Sequence[_Upsert]) -> Mapping[int, Written]:
+    """The results, by position, of those that one statement has written: none if it fails."""
+    chosen = dict(_compatible(upserts))
+    request, conditions = upserts[0].request, upserts[0].conditions
+    has_links = any(upsert.request.incoming.linked for upsert in chosen.values())
+    statement = _composed(likely, conditions, has_links=has_links).with_values(
+        rows=orjson.dumps([upsert.row(position) for position, upsert in chosen.items()]).decode(),
+        client=request.client,
+        resource_type=resource_types.numbers(request.using)[request.incoming.resource.name],
+    )
+    try:
+        rows = execute(statement, request.using)
+    except (DatabaseError, InterfaceError, StatementAborted):
+        return {}
+    return {position: Written(Outcome(outcome), uuid, version) for position, outcome, uuid, version in rows}
+
+
+def _compatible(upserts: Sequence[_Upsert]) -> Iterator[tuple[int, _Upsert]]:
+    """Those under the conditions of the first, with their positions; of several that have an id in common, one."""
+    ids: set[UUID] = set()
+    for position, upsert in enumerate(upserts):
+        aliases = upsert.request.incoming.identity.aliases
+        if upsert.conditions == upserts[0].conditions and ids.isdisjoint(aliases):
+            ids.update(aliases)
+            yield position, upsert
+
+
+def _composed(likely: Outcome, conditions: SetConditions, *, has_links: bool) -> Sql:
+    if likely is Outcome.INSERTED:
+        allowed = conditions.with_check_new
+    else:
+        allowed = all_of([conditions.using, conditions.with_check])
+    return Sql(_text(likely, allowed.text, has_links), allowed.parameters)
+
+
+@lru_cache(maxsize=1024)
+def _text(likely: Outcome, allowed: str, has_links: bool) -> str:
+    statement, with_links = _STATEMENTS[likely]
+    return statement.fill(
+        sent=_SENT,
+        links=_LINKS.fill(rows=with_links) if has_links else _NO_LINKS,
+        securables=SECURABLES,
+        stored_securables=_columns_of("d"),
+        new_securables=_columns_of("s"),
+        and_allowed=f" AND ({allowed})",
+    ).text
+
+
+def _columns_of(row: str) -> str:
+    return ", ".join(f"{row}.{name}" for name in COLUMNS)
