@@ -56,12 +56,13 @@ def upsert(request: Terms) -> Written:
     identity, TooMuchContention after the last attempt, and the exceptions of the request's condition and policy.
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
-    using, name = request.using, request.incoming.resource.name
-    recent = database_state(using).value(_recent_upserts)
+    name, state = request.incoming.resource.name, database_state(request.using)
+    recent = state.value(_recent_upserts)
     outcome = recent.likely(name)
-    written = upsert_groups.written(request, outcome, partial(_upsert_alone, request, outcome))
+    alone = partial(_upsert_alone, request, outcome)
+    written = upsert_groups.written(request, outcome, alone, state.value(upsert_groups.groups))
     recent.add(name, written.outcome)
-    record_writer(request.client, using)
+    record_writer(request.client, request.using)
     return written
 
 

@@ -17,7 +17,6 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.storage import resource_types
-from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.storage.driver.sql_files import statements_beside
@@ -65,19 +64,24 @@ class _Upsert:
         }
 
 
-def written(request: WriteRequest, likely: Outcome | None, alone: Callable[[], Written]) -> Written:
+def groups(_using: str) -> GroupCommit[_Upsert, Written]:
+    """Those of one database."""
+    return GroupCommit(_PATIENCE_SECONDS)
+
+
+def written(
+    request: WriteRequest,
+    likely: Outcome | None,
+    alone: Callable[[], Written],
+    groups: GroupCommit[_Upsert, Written],
+) -> Written:
     """The result of the upsert in a group, or else what `alone` returns, which does it without others. Raises what
     `alone` does."""
     if likely is None or likely not in _STATEMENTS or (conditions := _conditions(request)) is None:
         return alone()
-    groups = database_state(request.using).value(_groups)
     key = likely, request.client, request.incoming.resource.name
     found = groups.execute(key, _Upsert(request, conditions), alone, partial(_written, likely))
     return alone() if found is None else found
-
-
-def _groups(_using: str) -> GroupCommit[_Upsert, Written]:
-    return GroupCommit(_PATIENCE_SECONDS)
 
 
 def _conditions(request: WriteRequest) -> SetConditions | None:

@@ -58,7 +58,7 @@ class Periods(Scenario):
         assert waiting.result(_SECONDS).status_code < 300
 
     def wait_for(self, number: int) -> None:
-        groups = database_state(DOCUMENTS).value(upsert_groups._groups)
+        groups = database_state(DOCUMENTS).value(upsert_groups.groups)
         end = time.monotonic() + _SECONDS
         while sum(len(group.members) for group in list(groups._waiting.values())) < number:
             assert time.monotonic() < end
@@ -69,14 +69,14 @@ class Periods(Scenario):
 def periods(monkeypatch, committing_api, documents, preparers) -> Iterator[Periods]:
     """After the test, bodies and rows must agree."""
     monkeypatch.setattr(upsert_groups, "_PATIENCE_SECONDS", _SECONDS)
-    database_state(DOCUMENTS).drop(upsert_groups._groups)
+    database_state(DOCUMENTS).drop(upsert_groups.groups)
     found = Periods(committing_api, documents)
     found.district(1)
     found.district(2)
     found.school(11, 1)
     found.school(21, 2)
     yield found
-    database_state(DOCUMENTS).drop(upsert_groups._groups)
+    database_state(DOCUMENTS).drop(upsert_groups.groups)
     assert list(disagreements(preparers, DOCUMENTS)) == []
 
 

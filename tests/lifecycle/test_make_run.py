@@ -33,7 +33,7 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(
 
     first = Run(home, free_port())
     first.wait_until_served()
-    assert first.web_server().environ()["MEADOWLARK_THREADS"] == "4"
+    assert first.web_server().environ()["MEADOWLARK_THREADS"] == "6"
     key, secret = first.credentials()
     client = Client(first.address, key, secret)
     assert client.get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True

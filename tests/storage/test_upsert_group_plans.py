@@ -1,0 +1,40 @@
+"""A session keeps the plan of a group's statement, which it may have made while there were no documents."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from edfi_api.storage import upsert_groups
+from edfi_api.storage.driver.prepared import _compiled
+from edfi_api.storage.row_policy import NO_CONDITIONS
+from edfi_api.storage.stored import Outcome
+from tests.databases import connection
+from tests.plans import begin_with_new_tables
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INSERTED, Outcome.UPDATED])
+@pytest.mark.parametrize("has_links", [True, False])
+def test_documents_and_their_identities_are_found_by_indexes(outcome, has_links):
+    begin_with_new_tables()
+    statement = _compiled(upsert_groups._composed(outcome, NO_CONDITIONS, has_links=has_links).text).sql.decode()
+
+    with connection.cursor() as cursor:
+        cursor.cursor.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {statement}".encode())
+        [[[explained]]] = cursor.fetchall()
+
+    scanned = {(node["Node Type"], node["Relation Name"]) for node in nodes(explained["Plan"]) if _is_scan(node)}
+    assert scanned
+    assert [name for kind, name in scanned if kind == "Seq Scan"] == []
+
+
+def _is_scan(node: dict[str, Any]) -> bool:
+    return "Relation Name" in node and node["Node Type"] != "ModifyTable"
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for each in plan.get("Plans", ()):
+        yield from nodes(each)
