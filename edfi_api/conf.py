@@ -42,6 +42,8 @@ DEFAULTS: dict[str, Any] = {
     "DEFAULT_PAGE_SIZE": 25,
     # For so many seconds after a write the primary answers the client; a replica further behind is not used.
     "REPLICA_SECONDS": 10,
+    # How long an upsert waits at most for the statement before it, to be written together with others. 0: not at all.
+    "GROUP_MILLISECONDS": 2,
     # Whether reference objects are served with a link to the document that they reference.
     "LINKS": True,
     # Whether unknown query parameters are ignored, as by older Ed-Fi servers. A misspelt one then returns everything.

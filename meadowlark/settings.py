@@ -371,6 +371,12 @@ EDFI_API = {
         default=10,
         meaning="how long after a write the primary answers the client, and how far a replica that answers may lag",
     ),
+    "GROUP_MILLISECONDS": env.int(
+        "MEADOWLARK_GROUP_MILLISECONDS",
+        default=2,
+        meaning="milliseconds that a POST waits at most for another one of its client and resource, to be written "
+        "together with those that wait, too; `0` not at all. With a database on the same machine, `make run` and Compose: 20",
+    ),
     "LINKS": env.bool("MEADOWLARK_LINKS", default=True, meaning="links in reference objects"),
     "IGNORE_UNKNOWN_PARAMETERS": env.bool(
         "MEADOWLARK_IGNORE_UNKNOWN_PARAMETERS",

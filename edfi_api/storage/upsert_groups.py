@@ -15,6 +15,7 @@ import orjson
 from django.db import DatabaseError, InterfaceError, connections
 from uuid_utils.compat import uuid7
 
+from edfi_api.conf import api_settings
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import StatementAborted, execute
@@ -25,8 +26,6 @@ from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
 from edfi_api.storage.stored import SECURABLES, Outcome, Written
 
-# Several times what the statement of a group takes.
-_PATIENCE_SECONDS = 0.02
 # Of a body. Larger ones take so long that others had better not wait for them.
 _MOST_BYTES = 64 * 1024
 
@@ -66,7 +65,7 @@ class _Upsert:
 
 def groups(_using: str) -> GroupCommit[_Upsert, Written]:
     """Those of one database."""
-    return GroupCommit(_PATIENCE_SECONDS)
+    return GroupCommit(api_settings.GROUP_MILLISECONDS / 1000)
 
 
 def written(
@@ -86,6 +85,8 @@ def written(
 
 def _conditions(request: WriteRequest) -> SetConditions | None:
     """The conditions of its policy; None if it has to be written alone."""
+    if api_settings.GROUP_MILLISECONDS <= 0:
+        return None
     if request.condition.is_given or len(request.incoming.text) > _MOST_BYTES:
         return None
     if connections[request.using].in_atomic_block:

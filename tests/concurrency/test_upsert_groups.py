@@ -66,9 +66,9 @@ class Periods(Scenario):
 
 
 @pytest.fixture
-def periods(monkeypatch, committing_api, documents, preparers) -> Iterator[Periods]:
+def periods(settings, committing_api, documents, preparers) -> Iterator[Periods]:
     """After the test, bodies and rows must agree."""
-    monkeypatch.setattr(upsert_groups, "_PATIENCE_SECONDS", _SECONDS)
+    settings.EDFI_API = settings.EDFI_API | {"GROUP_MILLISECONDS": _SECONDS * 1000}
     database_state(DOCUMENTS).drop(upsert_groups.groups)
     found = Periods(committing_api, documents)
     found.district(1)
@@ -228,6 +228,14 @@ def test_a_group_whose_session_ends_is_written_all_the_same(after_inserts):
             while not administrator.execute(_TERMINATE, [session]).fetchall():
                 assert not any(other.done() for other in others)
     assert [other.result(_SECONDS).status_code for other in others] == [201] * 3
+
+
+def test_without_groups_no_upsert_waits_for_another(after_inserts, settings):
+    settings.EDFI_API = settings.EDFI_API | {"GROUP_MILLISECONDS": 0}
+
+    with after_inserts.held("first"):
+        other = in_background(after_inserts.new("other"))
+        assert other.result(_SECONDS).status_code == 201
 
 
 @contextmanager

@@ -33,7 +33,8 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(
 
     first = Run(home, free_port())
     first.wait_until_served()
-    assert first.web_server().environ()["MEADOWLARK_THREADS"] == "6"
+    environment = first.web_server().environ()
+    assert (environment["MEADOWLARK_THREADS"], environment["MEADOWLARK_GROUP_MILLISECONDS"]) == ("6", "20")
     key, secret = first.credentials()
     client = Client(first.address, key, secret)
     assert client.get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True
