@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.data_stores.models import DerivativeType
+from edfi_api.data_stores.models import DataStoreDerivative, DerivativeType
 from edfi_api.data_stores.stores import add_derivative
 from tests.conftest import new_token
 from tests.data_stores.conftest import StoreClient
@@ -59,6 +59,21 @@ def test_the_newest_snapshot_answers(store, client, store_databases):
     _snapshot(store, store_databases)
     client.post(STUDENTS, STUDENT)
     _snapshot(store, store_databases)
+    _look_again()
+
+    assert len(client.get(STUDENTS, **SNAPSHOT).json()) == 1
+
+
+def test_another_database_of_a_snapshot_answers_once_it_is_set(store, client, store_databases):
+    client.get(STUDENTS)
+    before = _snapshot(store, store_databases)
+    client.post(STUDENTS, STUDENT)
+    after = _snapshot(store, store_databases)
+    after.delete()
+    _look_again()
+    assert client.get(STUDENTS, **SNAPSHOT).json() == []
+
+    DataStoreDerivative.objects.filter(pk=before.pk).update(connection=after.connection)
     _look_again()
 
     assert len(client.get(STUDENTS, **SNAPSHOT).json()) == 1

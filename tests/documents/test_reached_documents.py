@@ -89,6 +89,28 @@ def test_a_moved_enrollment_moves_its_persons(scenario):
     assert_consistent_with_documents()
 
 
+def test_a_person_who_is_deleted_is_reached_from_nowhere(scenario):
+    """The association has no references, with which the person could not be deleted."""
+    with connection.cursor() as cursor:
+        insert(cursor, [{"student": "S1", "organization": 11, "opens_pathway": True}])
+        assert reached_from(11) == {"S1"}
+
+        cursor.execute("DELETE FROM document WHERE student = 'S1' AND is_person")
+
+    assert reached_from(11) == set()
+    assert_consistent_with_documents()
+
+
+@pytest.mark.parametrize("tables", ["document", "document, reached_document"])
+def test_nothing_is_reached_once_all_documents_are_truncated(scenario, tables):
+    scenario.enroll("S1", 11)
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {tables} CASCADE")
+
+    assert not ReachedDocument.objects.exists()
+
+
 def test_a_restored_enrollment_reaches_its_student_again(scenario):
     path = scenario.enroll("S1", 11)
     assert scenario.api.delete(path).status_code == 204

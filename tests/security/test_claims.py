@@ -3,13 +3,14 @@ meadowlark/docs/authorization.md#from-a-claim-set-to-strategies."""
 
 import orjson
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security import claims
 from edfi_api.security.claims import Action, strategies
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
+from edfi_api.security.clients import create_client
 from edfi_api.security.exceptions import (
     ActionAccessDenied,
     ClaimSetVanished,
@@ -110,6 +111,18 @@ def test_a_deleted_claim_set_denies_its_valid_tokens(find_strategies) -> None:
 
     with pytest.raises(ClaimSetVanished):
         find_strategies(client, "Student", Action.READ)
+
+
+def test_a_claim_set_that_is_deleted_by_sql_leaves_its_name_to_applications() -> None:
+    ClaimSet.objects.create(name="Test")
+    create_client("portal", "Test")
+
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM security_claimset WHERE name = 'Test'")
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+    application = Application.objects.get()
+    assert (application.claim_set, application.claim_set_name) == (None, "Test")
 
 
 def test_a_compiled_claim_set_costs_no_query(find_strategies, django_assert_num_queries) -> None:

@@ -238,3 +238,13 @@ def test_a_namespace_prefix_is_not_blank(prefix: str, refusal: str) -> None:
 def test_the_database_refuses_a_prefix_that_every_namespace_begins_with() -> None:
     with pytest.raises(IntegrityError, match="vendor_has_no_blank_prefix"), transaction.atomic():
         Vendor.objects.create(name="Lakeside", namespace_prefixes=["uri://ed-fi.org", ""])
+
+
+def test_the_database_refuses_ids_of_organizations_below_one() -> None:
+    run("Demo", "--claim-set=EdFiSandbox", "--education-organization-id=255901")
+    demo = Application.objects.get()
+
+    with pytest.raises(IntegrityError, match="education organization id below 1"), transaction.atomic():
+        Application.objects.update(education_organization_ids=[255901, 0])
+    with pytest.raises(IntegrityError, match="education organization id below 1"), transaction.atomic():
+        Application.objects.create(vendor=demo.vendor, name="Other", education_organization_ids=[-1])

@@ -1,4 +1,5 @@
-"""The triggers and functions that a write runs in PostgreSQL, with their number of calls."""
+"""The triggers and functions that a write runs in PostgreSQL, with their number of calls, and the triggers by which
+processes notice that tables have changed."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,21 @@ INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organi
 SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '', '{}', 11, 'S' || number, true
   FROM generate_series(1, 50) AS number
 """
+# Tables whose changes processes notice by a number, and how many of them `TRUNCATE ... CASCADE` empties.
+_NOTICED = {
+    ("api_client_data_store", "data_stores_version"): 1,
+    ("data_store", "data_stores_version"): 4,
+    ("data_store_context", "data_stores_version"): 1,
+    ("data_store_derivative", "data_stores_version"): 1,
+    ("tenant", "data_stores_version"): 5,
+    ("profiles_profile", "claims_version"): 2,
+    ("profiles_profileassignment", "claims_version"): 1,
+    ("security_claimset", "claims_version"): 4,
+    ("security_defaultstrategies", "claims_version"): 1,
+    ("security_grant", "claims_version"): 2,
+    ("security_overridingstrategies", "claims_version"): 1,
+    ("security_resourceclaim", "claims_version"): 4,
+}
 
 
 def _explained(statement: str, *parameters: object) -> Mapping[str, Any]:
@@ -136,3 +152,37 @@ def test_the_paths_of_one_association_are_added_without_arrays_of_documents(
 
     assert calls["add_paths_of_student"] == 1
     assert "add_paths" not in calls
+
+
+def _version(table: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT version FROM {table}")
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.parametrize(("table", "version"), _NOTICED)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO {} TABLE {} LIMIT 0",
+        "UPDATE {} SET id = id WHERE false",
+        "DELETE FROM {} WHERE false",
+    ],
+)
+def test_each_statement_that_may_change_a_noticed_table_is_counted(statement: str, table: str, version: str) -> None:
+    before = _version(version)
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement.replace("{}", table))
+
+    assert _version(version) == before + 1
+
+
+@pytest.mark.parametrize(("table", "version"), _NOTICED)
+def test_a_noticed_table_that_is_emptied_is_counted(table: str, version: str) -> None:
+    before = _version(version)
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {table} CASCADE")
+
+    assert _version(version) == before + _NOTICED[table, version]
