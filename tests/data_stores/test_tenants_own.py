@@ -124,6 +124,36 @@ def test_an_application_is_bound_by_no_profile_of_another_tenant(two):
     _refused("profile_is_of_the_tenant", lambda: application.profiles.add(profile))
 
 
+def test_a_new_application_has_no_claim_set_of_another_tenant(two):
+    vendor = Vendor.objects.create(tenant=two[0], name="Acme")
+    nurse = ClaimSet.objects.create(tenant=two[1], name="Nurse")
+
+    create = Application.objects.create
+    _refused("application_is_of_one_tenant", lambda: create(vendor=vendor, name="sis", claim_set=nurse))
+
+
+@pytest.mark.parametrize(("model", "definition"), [(ClaimSet, {}), (Profile, {"definition": "{}"})])
+def test_nothing_of_a_tenant_is_renamed_to_what_is_shared(two, model, definition):
+    model.objects.create(name="Shared", **definition)
+    own = model.objects.create(tenant=two[0], name="Own", **definition)
+
+    rename = model.objects.filter(pk=own.pk).update
+    constraint = f"{model._meta.verbose_name.replace(' ', '_')}_name_is_not_shared"
+    _refused(constraint, lambda: rename(name="Shared"))
+
+
+def test_data_stores_and_profiles_of_a_tenant_are_not_replaced_by_those_of_another(two):
+    application = _application(two[0], "sis")
+    stores = [DataStore.objects.create(tenant=tenant, name="2027") for tenant in two]
+    profiles = [Profile.objects.create(tenant=tenant, name="Portal", definition="{}") for tenant in two]
+    ApiClient.objects.get(name="sis").data_stores.add(stores[0])
+    application.profiles.add(profiles[0])
+
+    assigned, bound = ApiClient.data_stores.through.objects, Application.profiles.through.objects
+    _refused("data_store_is_of_the_tenant", lambda: assigned.update(data_store=stores[1]))
+    _refused("profile_is_of_the_tenant", lambda: bound.update(profile=profiles[1]))
+
+
 @pytest.mark.parametrize("model", [Vendor, ClaimSet, Profile, DataStore])
 def test_the_tenant_of_a_row_never_changes(two, model):
     row = model.objects.create(name="Own")

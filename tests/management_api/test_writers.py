@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connection
 
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, Tenant
 from edfi_api.management_api.models import ManagementClient
@@ -26,7 +27,24 @@ def writers(model: Any, **found: Any) -> tuple[str, str]:
     return row.created_by, row.modified_by
 
 
-def test_each_thing_that_is_made_names_its_management_client(management: Managing, configured) -> None:
+# The things that management makes, each with a column that can be changed.
+EACH_THING = {
+    Vendor: "name",
+    Application: "name",
+    ApiClient: "name",
+    ClaimSet: "name",
+    ResourceClaim: "name",
+    Profile: "name",
+    DataStore: "name",
+    DataStoreContext: "value",
+    DataStoreDerivative: "connection",
+    Tenant: "name",
+}
+
+
+@pytest.fixture
+def each_thing(management: Managing, configured) -> dict[Any, Any]:
+    """One of each thing, made by management: its model, and a query that finds it."""
     vendor = created_id(management.post("/v3/vendors", VENDOR))
     management.post("/v3/applications", APPLICATION | {"vendorId": vendor})
     management.post("/v3/claimSets", {"claimSetName": "Mine"})
@@ -40,24 +58,26 @@ def test_each_thing_that_is_made_names_its_management_client(management: Managin
     management.post("/v3/dataStoreDerivatives", {"dataStoreId": store, "derivativeType": "Snapshot"})
     configured(MULTI_TENANCY=True)
     management.post("/v3/tenants", {"name": "Lakeside"})
+    found = {ClaimSet: {"name": "Mine"}, ResourceClaim: {"name": "domains/pets"}}
+    return {model: model.objects.filter(**found.get(model, {})) for model in EACH_THING}
 
-    made = {
-        model.__name__: writers(model, **found)
-        for model, found in {
-            Vendor: {},
-            Application: {},
-            ApiClient: {},
-            ClaimSet: {"name": "Mine"},
-            ResourceClaim: {"name": "domains/pets"},
-            Profile: {},
-            DataStore: {},
-            DataStoreContext: {},
-            DataStoreDerivative: {},
-            Tenant: {},
-        }.items()
-    }
+
+def test_each_thing_that_is_made_names_its_management_client(each_thing) -> None:
+    made = {model.__name__: writers(model, pk=rows.get().pk) for model, rows in each_thing.items()}
+
     assert made == dict.fromkeys(made, ("operator", "operator"))
     assert len(made) == 10
+
+
+@pytest.mark.parametrize("model", EACH_THING)
+def test_each_thing_names_who_changed_it_last(each_thing, model: Any) -> None:
+    row = each_thing[model].get()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL meadowlark.writer TO 'other'")
+
+    each_thing[model].update(**{EACH_THING[model]: "changed"})
+
+    assert writers(model, pk=row.pk) == ("operator", "other")
 
 
 def test_the_last_writer_is_another_than_the_first(management: Managing, vendor: int) -> None:
