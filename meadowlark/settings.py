@@ -375,7 +375,8 @@ EDFI_API = {
         "MEADOWLARK_GROUP_MILLISECONDS",
         default=2,
         meaning="milliseconds that a POST waits at most for another one of its client and resource, to be written "
-        "together with those that wait, too; `0` not at all. With a database on the same machine, `make run` and Compose: 20",
+        "together with those that wait, too; `0` not at all. With a database on the same machine, `make run` and "
+        "Compose: 20",
     ),
     "LINKS": env.bool("MEADOWLARK_LINKS", default=True, meaning="links in reference objects"),
     "IGNORE_UNKNOWN_PARAMETERS": env.bool(
