@@ -56,7 +56,7 @@ threads = env.count(
     "MEADOWLARK_THREADS",
     default=8,
     meaning="threads in each of them; each uses at most one connection to a database, and so does each batch that goes "
-    "on while its answer is sent. 4 where the database is on the same machine: `make run` with its own PostgreSQL, and "
+    "on while its answer is sent. 6 where the database is on the same machine: `make run` with its own PostgreSQL, and "
     "Compose",
 )
 env.count(

@@ -83,8 +83,7 @@ class GroupCommit(Generic[Request, Result]):
             is_done = False
         if not is_done and (followers := self._take_over(key, group)) is not None:
             self._lead(key, group, followers, together)
-        # Unless it has led the group, another member does.
-        while not is_done:
+        while not is_done:  # The leader of the group tells all members, itself included.
             is_done = member.is_done.get()
         return member.result
 
