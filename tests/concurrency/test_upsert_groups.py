@@ -66,9 +66,10 @@ class Periods(Scenario):
 
 
 @pytest.fixture
-def periods(settings, committing_api, documents, preparers) -> Iterator[Periods]:
+def periods(settings, monkeypatch, committing_api, documents, preparers) -> Iterator[Periods]:
     """After the test, bodies and rows must agree."""
     settings.EDFI_API = settings.EDFI_API | {"GROUP_MILLISECONDS": _SECONDS * 1000}
+    monkeypatch.setattr(upsert_groups, "_FULL", 100)
     database_state(DOCUMENTS).drop(upsert_groups.groups)
     found = Periods(committing_api, documents)
     found.district(1)

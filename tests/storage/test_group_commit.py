@@ -17,7 +17,7 @@ class Statements:
     """Requests of threads. A statement ends when `released` is set."""
 
     def __init__(self, patience: float = _SECONDS) -> None:
-        self.commits: GroupCommit[str, str] = GroupCommit(patience)
+        self.commits: GroupCommit[str, str] = GroupCommit(patience, full=4)
         self.alone: list[str] = []
         self.groups: list[list[str]] = []
         self.released = Event()
@@ -78,6 +78,18 @@ def test_requests_that_come_while_a_statement_runs_are_executed_together(stateme
     assert statements.alone == ["first"]
 
 
+def test_a_full_group_does_not_wait(statements):
+    statements.start("first")
+    wait_until(lambda: statements.alone == ["first"])
+
+    for number, names in enumerate(("abcd", "efgh"), 1):
+        for name in names:
+            statements.start(name)
+        wait_until(lambda number=number: len(statements.groups) == number)
+
+    assert [sorted(group) for group in statements.groups] == [list("abcd"), list("efgh")]
+
+
 def test_requests_with_different_keys_do_not_wait_for_each_other(statements):
     statements.start("first", "key")
     statements.start("other", "other key")
@@ -120,7 +132,7 @@ def test_a_failure_alone_does_not_stop_those_that_wait(statements):
 
 
 def test_each_of_many_requests_is_executed_once_and_gets_its_own_result():
-    commits: GroupCommit[int, int] = GroupCommit(patience=0.002)
+    commits: GroupCommit[int, int] = GroupCommit(patience=0.002, full=6)
     executed: list[int] = []
     groups: list[int] = []
     lock = Lock()
