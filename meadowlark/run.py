@@ -37,9 +37,8 @@ DEMO_CLIENT = "demo"
 DEMO_ADMINISTRATOR = "admin"
 DEMO_HOME = ".demo"
 DEMO_STUDENTS = "2000"
-# A request waits so little for a database on the same machine that more threads only displace each other, and that it
-# may wait for the commits of others.
-_WITH_OWN_DATABASE = {"MEADOWLARK_THREADS": "6", "MEADOWLARK_GROUP_MILLISECONDS": "20"}
+# The commits of a database on the same machine are so fast that requests may wait for those of others.
+_WITH_OWN_DATABASE = {"MEADOWLARK_GROUP_MILLISECONDS": "20"}
 _MOST_HOURS = 24 * 7
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 

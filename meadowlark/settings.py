@@ -56,8 +56,7 @@ threads = env.count(
     "MEADOWLARK_THREADS",
     default=8,
     meaning="threads in each of them; each uses at most one connection to a database, and so does each batch that goes "
-    "on while its answer is sent. 6 where the database is on the same machine: `make run` with its own PostgreSQL, and "
-    "Compose",
+    "on while its answer is sent",
 )
 env.count(
     "MEADOWLARK_REQUEST_SECONDS",
