@@ -1,5 +1,6 @@
 """Plans of statements, as `EXPLAIN (ANALYZE, FORMAT JSON)` returns them, and what they depend on."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from tests.databases import connection
@@ -18,6 +19,13 @@ def begin_with_new_tables() -> None:
         cursor.execute(_AS_IN_A_NEW_DATABASE)
 
 
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The node itself, and all below it."""
+    yield plan
+    for each in plan.get("Plans", ()):
+        yield from nodes(each)
+
+
 def most_rows(plan: dict[str, Any]) -> float:
     """Of any node: the rows that it returns, in all its repetitions."""
-    return max([plan["Actual Rows"] * plan["Actual Loops"], *(most_rows(each) for each in plan.get("Plans", ()))])
+    return max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(plan))

@@ -58,9 +58,8 @@ def upsert(request: Terms) -> Written:
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     name, state = request.incoming.resource.name, database_state(request.using)
     recent = state.value(_recent_upserts)
-    outcome = recent.likely(name)
-    alone = partial(_upsert_alone, request, outcome)
-    written = upsert_groups.written(request, outcome, alone, state.value(upsert_groups.groups))
+    alone = partial(_upsert_alone, request)
+    written = upsert_groups.written(request, recent.likely(name), alone, state.value(upsert_groups.groups))
     recent.add(name, written.outcome)
     record_writer(request.client, request.using)
     return written

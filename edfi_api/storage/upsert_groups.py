@@ -51,18 +51,8 @@ class _Upsert:
 
     def row(self, position: int) -> Mapping[str, Any]:
         """The values of the document, as `statements/group.sql` reads them."""
-        incoming = self.request.incoming
-        return {
-            "position": position,
-            "document_uuid": uuid7(),
-            "referential_id": incoming.identity.referential_id,
-            "natural_key": incoming.identity.natural_key,
-            "aliases": incoming.identity.aliases,
-            "targets": incoming.targets,
-            "linked": incoming.linked,
-            "body": orjson.Fragment(incoming.text),
-            **incoming.securables._asdict(),
-        }
+        body = orjson.Fragment(self.request.incoming.text)
+        return self.request.values(uuid7()) | {"position": position, "body": body}
 
 
 def groups(_using: str) -> GroupCommit[_Upsert, Written]:
@@ -73,16 +63,16 @@ def groups(_using: str) -> GroupCommit[_Upsert, Written]:
 def written(
     request: WriteRequest,
     likely: Outcome | None,
-    alone: Callable[[], Written],
+    alone: Callable[[Outcome | None], Written],
     groups: GroupCommit[_Upsert, Written],
 ) -> Written:
-    """The result of the upsert in a group, or else what `alone` returns, which does it without others. Raises what
-    `alone` does."""
+    """The result of the upsert in a group, or else what `alone` returns for the likely outcome, which is unknown after
+    the statement of a group has left the document. Raises what `alone` does."""
     if likely is None or likely not in _STATEMENTS or (conditions := _conditions(request)) is None:
-        return alone()
+        return alone(likely)
     key = likely, request.client, request.incoming.resource.name
-    found = groups.execute(key, _Upsert(request, conditions), alone, partial(_written, likely))
-    return alone() if found is None else found
+    found = groups.execute(key, _Upsert(request, conditions), partial(alone, likely), partial(_written, likely))
+    return alone(None) if found is None else found
 
 
 def _conditions(request: WriteRequest) -> SetConditions | None:

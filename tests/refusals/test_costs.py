@@ -2,13 +2,12 @@
 
 import time
 import uuid
-from collections.abc import Iterator
-from typing import Any
 
 import orjson
 from django.db import connection
 
 from edfi_api.refusals.ledger import Ledger, Resolving
+from tests.plans import nodes
 
 ROWS = 1000
 OPEN_ENTRIES = """
@@ -26,12 +25,6 @@ TRUNCATE refusal;
 UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE oid = 'refusal'::regclass;
 DELETE FROM pg_statistic WHERE starelid = 'refusal'::regclass
 """
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for each in plan.get("Plans", ()):
-        yield from nodes(each)
 
 
 def test_no_accepted_write_is_compared_with_each_open_entry(db):

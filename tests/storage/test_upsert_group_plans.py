@@ -1,6 +1,5 @@
 """A session keeps the plan of a group's statement, which it may have made while there were no documents."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from edfi_api.storage.driver.prepared import _compiled
 from edfi_api.storage.row_policy import NO_CONDITIONS
 from edfi_api.storage.stored import Outcome
 from tests.databases import connection
-from tests.plans import begin_with_new_tables
+from tests.plans import begin_with_new_tables, nodes
 
 pytestmark = pytest.mark.django_db
 
@@ -32,9 +31,3 @@ def test_documents_and_their_identities_are_found_by_indexes(outcome, has_links)
 
 def _is_scan(node: dict[str, Any]) -> bool:
     return "Relation Name" in node and node["Node Type"] != "ModifyTable"
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for each in plan.get("Plans", ()):
-        yield from nodes(each)

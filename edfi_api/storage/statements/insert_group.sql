@@ -1,7 +1,7 @@
--- As `insert.sql`, for documents of a group: inserts those of which there is no stored one, all targets are stored, and which
--- the policy allows. Returns their positions with what the upsert returns. The limited subqueries look one row up each,
--- whatever PostgreSQL expects of the sizes of the tables. In the order of ids, two groups with the same documents do not
--- end in a deadlock.
+-- As `insert.sql`, for documents of a group: inserts those that are not stored, whose targets are, and which the policy
+-- allows. Returns their positions with what the upsert returns. The limited subqueries look one row up each, whatever
+-- PostgreSQL expects of the sizes of the tables. In the order of ids, two groups with the same documents do not end in a
+-- deadlock.
 WITH {sent}, {links}, inserted AS (
     INSERT INTO document (document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
                           created_by, last_modified_by, {securables})

@@ -1,9 +1,9 @@
--- As `links.sql`, for each of the documents of a group in the rows `{rows}`. A target that a concurrent transaction has locked
--- counts as missing, so that one document does not make the others wait.
+-- As `links.sql`, for each of the documents of a group in the rows `{rows}`. A target that a concurrent transaction has
+-- locked counts as missing, so that one document does not make the others wait.
 linked AS MATERIALIZED (
     SELECT s.position, place, target.resource_type_id, target.document_uuid
       FROM {rows} s CROSS JOIN unnest(s.linked) WITH ORDINALITY AS l (alias_id, place)
-           -- A subquery that locks rows is executed for each target, whatever PostgreSQL expects of the sizes of the tables.
+           -- A subquery that locks rows is executed for each target, whatever PostgreSQL expects of the tables' sizes.
            CROSS JOIN LATERAL (
                SELECT d.resource_type_id, d.document_uuid FROM alias a JOIN document d ON d.id = a.document_id
                 WHERE a.referential_id = l.alias_id

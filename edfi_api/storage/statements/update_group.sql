@@ -1,5 +1,5 @@
--- As `update_body.sql`, for documents of a group. Returns the positions of those that it has updated, with what the upsert
--- returns. A document that a concurrent transaction has locked is left out, so that it does not make the others wait.
+-- As `update_body.sql`, for documents of a group. Returns the positions of those that it has updated, with what the
+-- upsert returns. A document that a concurrent transaction has locked is left out, so that the others need not wait.
 WITH {sent}, existing AS MATERIALIZED (
     SELECT s.position, d.id, d.change_version, s.natural_key, s.body, s.linked
       FROM sent s
