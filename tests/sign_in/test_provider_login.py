@@ -363,3 +363,18 @@ def test_checks_name_groups_that_do_not_exist(provider: Provider, capsys: pytest
     call_command("check", databases=["default"])
 
     assert "MEADOWLARK_SIGN_IN_GROUPS names groups that do not exist: gone." in capsys.readouterr().err
+
+
+def test_a_session_by_the_provider_cannot_set_up_an_authenticator(
+    client: Client, provider: Provider, olga: User, configure: Configure
+) -> None:
+    configure(SECOND_FACTOR="optional")
+    AdminIdentity.objects.create(user=olga, issuer=provider.issuer, subject="maria")
+    log_in(client, "maria")
+    assert client.session["_auth_user_id"] == str(olga.pk)
+
+    pages = [client.get("/admin/login/set-up/"), client.post("/admin/login/set-up/", {"password": PASSWORD})]
+
+    assert [(page.status_code, page["Location"]) for page in pages] == [(302, "/admin/login/")] * 2
+    assert client.post("/admin/second-factor/", {"password": PASSWORD, "code": "000000"}).status_code == 404
+    assert is_logged_in(client)

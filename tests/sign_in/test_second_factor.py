@@ -51,6 +51,16 @@ def set_up(client: Client) -> tuple[bytes, list[str]]:
     return key, re.findall(r"<li><code>([a-z2-7-]+)</code>", answer.content.decode())
 
 
+def confirm_password(client: Client, password: str = PASSWORD) -> HttpResponse:
+    """Gives the password again, to set up an authenticator."""
+    return client.post(SET_UP, {"password": password})
+
+
+def change_own(client: Client, code: str, change: str, password: str = PASSWORD) -> HttpResponse:
+    """Replaces the recovery codes, or removes the authenticator."""
+    return client.post(OWN, {"password": password, "code": code, change: "1"})
+
+
 @pytest.fixture
 def enrolled(required: None, olga: User) -> tuple[bytes, list[str]]:
     """Olga has an authenticator, with which she logged in some time ago."""
@@ -266,6 +276,7 @@ def test_an_optional_second_factor_is_needed_only_after_setting_it_up(
     assert f'href="{OWN}"' in client.get("/admin/").content.decode()
     assert client.get(OWN)["Location"] == SET_UP
 
+    confirm_password(client)
     set_up(client)
 
     assert is_logged_in(client)
@@ -274,13 +285,103 @@ def test_an_optional_second_factor_is_needed_only_after_setting_it_up(
     assert not is_logged_in(other)
 
 
+def test_a_session_without_the_password_cannot_set_up_an_authenticator(
+    client: Client, olga: User, configure: Configure, log: Log
+) -> None:
+    configure(SECOND_FACTOR="optional", LOGINS_PER_MINUTE=0)
+    give_password(client)
+
+    page = client.get(SET_UP).content.decode()
+    without = give(client, "000000", SET_UP)
+    wrong = confirm_password(client, "wrong")
+
+    assert "Enter your password again." in page
+    assert 'id="key"' not in page
+    assert "second_factor_key" not in client.session
+    assert without.status_code == wrong.status_code == 200
+    assert "The password is wrong." in wrong.content.decode()
+    assert (log.audit[-1]["event"], log.audit[-1]["reason"], log.audit[-1]["user"]) == (
+        "denied",
+        "login failed",
+        "olga",
+    )
+    assert TOTPDevice.objects.count() == 0
+    assert is_logged_in(client)
+
+
+def test_the_key_is_shown_to_a_new_session_only(client: Client, olga: User, configure: Configure) -> None:
+    """A thief of the session would otherwise read the key that its owner confirms."""
+    configure(SECOND_FACTOR="optional", LOGINS_PER_MINUTE=0)
+    give_password(client)
+    thief = Client()
+    thief.cookies["sessionid"] = client.cookies["sessionid"].value
+    assert is_logged_in(thief)
+
+    answer = confirm_password(client)
+
+    assert (answer.status_code, answer["Location"]) == (302, SET_UP)
+    assert thief.get(SET_UP)["Location"] == LOGIN
+    assert not is_logged_in(thief)
+    set_up(client)
+    assert is_logged_in(client)
+    assert thief.get(SET_UP)["Location"] == LOGIN
+
+
+def test_passwords_are_guessed_within_the_limits_of_logins(client: Client, olga: User, configure: Configure) -> None:
+    configure(SECOND_FACTOR="optional", LOGINS_PER_MINUTE=3)
+    give_password(client)
+
+    pages = [confirm_password(client, "wrong").content.decode() for _ in range(3)]
+
+    assert ["Too many attempts to log in." in page for page in pages] == [False, False, True]
+    assert "Too many attempts to log in." in confirm_password(client).content.decode()
+
+
+@pytest.mark.parametrize("change", ["replace", "remove"])
+def test_changes_of_a_second_factor_need_the_password_and_a_code(
+    client: Client, enrolled: tuple[bytes, list[str]], change: str
+) -> None:
+    give_password(client)
+    give(client, enrolled[1][0])
+    code = code_of(enrolled)
+
+    without = client.post(OWN, {"code": code, change: "1"})
+    wrong = change_own(client, code, change, password="wrong")
+
+    assert without.status_code == wrong.status_code == 200
+    assert "The password is wrong." in wrong.content.decode()
+    assert (TOTPDevice.objects.count(), StaticToken.objects.count()) == (1, 9)
+    # A code beside a wrong password is not used up.
+    change_own(client, code, change)
+    assert StaticToken.objects.count() == {"replace": 10, "remove": 0}[change]
+
+
+def test_an_authenticator_is_replaced_with_the_password(
+    client: Client, enrolled: tuple[bytes, list[str]], configure: Configure
+) -> None:
+    configure(SECOND_FACTOR="optional")
+    give_password(client)
+    give(client, enrolled[1][0])
+    assert client.get(SET_UP)["Location"] == OWN
+    assert confirm_password(client)["Location"] == OWN
+
+    change_own(client, code_of(enrolled), "remove")
+    assert is_logged_in(client)
+    assert "Enter your password again." in client.get(SET_UP).content.decode()
+    confirm_password(client)
+    key, _ = set_up(client)
+
+    assert key != enrolled[0]
+    assert is_logged_in(client)
+
+
 def test_new_recovery_codes_replace_the_old_ones(client: Client, enrolled: tuple[bytes, list[str]], log: Log) -> None:
     give_password(client)
     give(client, enrolled[1][0])
     assert "9 recovery codes" in client.get(OWN).content.decode()
 
-    refused = client.post(OWN, {"code": "aaaa-aaaa-aaaa-aaaa", "replace": "1"}).content.decode()
-    answer = client.post(OWN, {"code": code_of(enrolled), "replace": "1"}).content.decode()
+    refused = change_own(client, "aaaa-aaaa-aaaa-aaaa", "replace").content.decode()
+    answer = change_own(client, code_of(enrolled), "replace").content.decode()
 
     assert "The code is wrong" in refused
     codes = re.findall(r"<li><code>([a-z2-7-]+)</code>", answer)
@@ -299,7 +400,7 @@ def test_a_user_removes_the_authenticator_with_a_code(
     give_password(client)
     give(client, enrolled[1][0])
 
-    client.post(OWN, {"code": code_of(enrolled), "remove": "1"})
+    change_own(client, code_of(enrolled), "remove")
 
     assert log.audit[-1]["event"] == "second factor removed"
     assert not is_logged_in(client)

@@ -1,11 +1,14 @@
-"""Forms of the second factor. A valid one has used up its code."""
+"""Forms of the second factor. A valid one with a code has used it up."""
+
+from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
+from edfi_api.security.admin_login import ThrottledLoginForm
 
 from . import second_factor
 from .metrics import LOGINS
@@ -21,6 +24,22 @@ class _EmptyInput(forms.TextInput):
         return None
 
 
+class PasswordForm(ThrottledLoginForm):
+    """The password of the user who is logged in, once more: checked and limited like that of a login."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request, request.POST or None)
+        del self.fields["username"]
+        self.fields["password"].widget.attrs["autofocus"] = True
+
+    def clean(self) -> dict[str, Any]:
+        self.cleaned_data["username"] = self.request.user.get_username()
+        return super().clean()
+
+    def get_invalid_login_error(self) -> forms.ValidationError:
+        return forms.ValidationError("The password is wrong.", code="invalid_login")
+
+
 class CodeForm(forms.Form):
     """A code of the authenticator, or a recovery code."""
 
@@ -29,8 +48,8 @@ class CodeForm(forms.Form):
         widget=_EmptyInput(attrs={"autocomplete": "one-time-code", "autofocus": True, "size": 24}),
     )
 
-    def __init__(self, request: HttpRequest, user: User) -> None:
-        super().__init__(request.POST or None)
+    def __init__(self, request: HttpRequest, user: User, data: QueryDict | None) -> None:
+        super().__init__(data)
         self._request = request
         self._user = user
 
@@ -54,8 +73,8 @@ class CodeForm(forms.Form):
 class SetUpForm(CodeForm):
     """The first code of an authenticator."""
 
-    def __init__(self, request: HttpRequest, user: User, key: str) -> None:
-        super().__init__(request, user)
+    def __init__(self, request: HttpRequest, user: User, data: QueryDict | None, key: str) -> None:
+        super().__init__(request, user, data)
         self._key = key
 
     def check_code(self, code: str) -> None:

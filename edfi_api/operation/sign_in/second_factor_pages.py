@@ -1,4 +1,8 @@
-"""Pages of the second factor: giving a code, setting up an authenticator, and a user's own settings."""
+"""Pages of the second factor: giving a code, setting up an authenticator, and a user's own settings.
+
+A session alone changes none of it: its cookie may be stolen. Every change also needs the password, and where there is
+an authenticator a code.
+"""
 
 from base64 import b32encode
 from typing import Any
@@ -12,14 +16,13 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
-from django_otp import login as remember_device
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 
 from . import second_factor, sessions
-from .forms import CodeForm, SetUpForm
+from .forms import CodeForm, PasswordForm, SetUpForm
 
 # The key that is being set up: in the session until the user has shown that an authenticator has it.
 _KEY = "second_factor_key"
@@ -32,7 +35,7 @@ def code_page(request: HttpRequest) -> HttpResponse:
     login = sessions.pending(request)
     if login is None:
         return HttpResponseRedirect(reverse("admin:login"))
-    form = CodeForm(request, login.user)
+    form = CodeForm(request, login.user, request.POST or None)
     if not form.is_valid():
         return _page(request, "code", "Second factor", form=form, username=login.user.get_username())
     remaining = form.accepted.remaining
@@ -43,42 +46,55 @@ def code_page(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(login.target)
 
 
-@sensitive_post_parameters("code")
+@sensitive_post_parameters("code", "password")
 @csrf_protect
 def set_up_page(request: HttpRequest) -> HttpResponse:
-    """Shows a key as a QR code until a first code is right; then the recovery codes, once. In the middle of a login, or
-    for a user who is logged in without a second factor."""
+    """Shows a key as a QR code until a first code is right; then the recovery codes, once. In the middle of a login."""
     login = sessions.pending(request)
-    user = login.user if login else _logged_in_by_password(request)
-    if user is None:
-        return HttpResponseRedirect(reverse("admin:login"))
+    if login is None:
+        return _begin_set_up(request)
+    user = login.user
     if second_factor.has_authenticator(user):
-        return HttpResponseRedirect(reverse("admin:second_factor_code" if login else "admin:second_factor"))
+        return HttpResponseRedirect(reverse("admin:second_factor_code"))
     key = request.session.setdefault(_KEY, second_factor.new_key())
-    form = SetUpForm(request, user, key)
+    form = SetUpForm(request, user, request.POST or None, key)
     if not form.is_valid():
         return _page(request, "set_up", "Set up a second factor", form=form, **_shown(request, user, key))
     audit.administered("second factor set up", user=user.get_username(), address=remote_address(request))
-    if login:
-        sessions.complete(request, login, form.device, second_factor="authenticator")
-    else:
-        del request.session[_KEY]
-        remember_device(request, form.device)
-    return _codes_page(request, form.recovery_codes, login.target if login else reverse("admin:index"))
+    sessions.complete(request, login, form.device, second_factor="authenticator")
+    return _codes_page(request, form.recovery_codes, login.target)
 
 
-@sensitive_post_parameters("code")
+def _begin_set_up(request: HttpRequest) -> HttpResponse:
+    """Asks a user who is logged in for the password, and begins a login with it, which ends the session: whoever else
+    has its cookie must not see the key."""
+    user = _logged_in_by_password(request)
+    if user is None:
+        return HttpResponseRedirect(reverse("admin:login"))
+    if second_factor.has_authenticator(user):
+        return HttpResponseRedirect(reverse("admin:second_factor"))
+    form = PasswordForm(request)
+    if not form.is_valid():
+        return _page(request, "password", "Set up a second factor", form=form)
+    sessions.begin(request, form.get_user(), reverse("admin:index"))
+    return HttpResponseRedirect(reverse("admin:second_factor_set_up"))
+
+
+@sensitive_post_parameters("code", "password")
 def own_page(request: HttpRequest) -> HttpResponse:
-    """A user's own second factor: how many recovery codes are left, new ones, and removing it. Both need a code."""
+    """A user's own second factor: how many recovery codes are left, new ones, and removing it. Both need the password
+    and a code."""
     user = _logged_in_by_password(request)
     if user is None:
         raise Http404
     if not second_factor.has_authenticator(user):
         return HttpResponseRedirect(reverse("admin:second_factor_set_up"))
-    form = CodeForm(request, user)
+    password = PasswordForm(request)
+    # A code that is checked is used up, so it is not looked at beside a wrong password.
+    form = CodeForm(request, user, request.POST if password.is_valid() else None)
     if not form.is_valid():
-        remaining = second_factor.remaining_codes(user)
-        return _page(request, "own", "Second factor", form=form, remaining=remaining)
+        context = {"password": password, "form": form, "remaining": second_factor.remaining_codes(user)}
+        return _page(request, "own", "Second factor", **context)
     facts = {"user": user.get_username(), "by": f"admin:{user.get_username()}", "address": remote_address(request)}
     if "remove" in request.POST:
         second_factor.remove(user)
