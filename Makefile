@@ -1,6 +1,7 @@
 # `make run` serves Meadowlark, `make test` checks and tests it. python3 (3.11 or newer) and make are all they need.
 
-PYTHON ?= python3
+# Of several interpreters one that was built with profile-guided optimization; PYTHON names another one.
+python = $(eval python := $(or $(PYTHON),$(shell python3 meadowlark/interpreter.py)))$(python)
 VENV := .venv
 BIN := $(VENV)/bin
 CLIENTS := .venv-clients
@@ -151,11 +152,11 @@ $(shell cmp -s tests/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIEN
 $(shell cmp -s tests/drills/requirements.lock $(DRILLS)/ready || rm -f $(DRILLS)/ready)
 
 $(VENV)/ready:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
-		"Meadowlark needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + \
+	@$(python) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+		"Meadowlark needs Python 3.11 or newer; $(python) is " + sys.version.split()[0] + \
 		". Name another one: make PYTHON=python3.12 run")'
-	@echo 'Installing into $(VENV) ...'
-	@$(PYTHON) -m venv --clear $(VENV)
+	@echo "Installing into $(VENV), with $$($(python) meadowlark/interpreter.py --build) ..."
+	@$(python) -m venv --clear $(VENV)
 	@$(install) -r requirements.lock
 	@cp requirements.lock $@
 
@@ -166,16 +167,16 @@ $(VENV)/ready-for-tests: $(VENV)/ready
 
 $(CLIENTS)/ready:
 	@echo 'Installing clients into $(CLIENTS) ...'
-	@$(PYTHON) -m venv --clear $(CLIENTS)
+	@$(python) -m venv --clear $(CLIENTS)
 	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
 	@cp tests/clients/requirements.lock $@
 
 $(DRILLS)/ready: tests/drills/requirements.lock
-	@$(PYTHON) -m venv --clear $(DRILLS)
+	@$(python) -m venv --clear $(DRILLS)
 	@$(DRILLS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/drills/requirements.lock
 	@cp tests/drills/requirements.lock $@
 
 $(AUDIT)/ready: requirements/audit.lock
-	@$(PYTHON) -m venv --clear $(AUDIT)
+	@$(python) -m venv --clear $(AUDIT)
 	@$(AUDIT)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/audit.lock
 	@touch $@

@@ -106,7 +106,7 @@ def _baseline(name: str) -> report.Baseline:
     try:
         return report.baseline(Path(name))
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise argparse.ArgumentTypeError(f"{name} is not what --json wrote: {error}") from error
+        raise argparse.ArgumentTypeError(f"{name} cannot be compared with: {error}") from error
 
 
 def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:

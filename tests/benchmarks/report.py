@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+from meadowlark import interpreter
 from tests.benchmarks import queries
 from tests.benchmarks.load import Measured
 
@@ -134,6 +135,7 @@ def _about_errors(found: Iterable[Row]) -> str:
 def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str, query_rows: Iterable[queries.Row]) -> str:
     """JSON for `--baseline`, including the section of queries."""
     document = {
+        "interpreter": interpreter.build(),
         "generator": generator,
         "rows": [asdict(row) for row in found],
         "ratios": [asdict(ratio) for ratio in against],
@@ -162,8 +164,11 @@ def _median(values: list[float | None]) -> float | None:
 
 
 def baseline(file: Path) -> Baseline:
-    """Rates and ratios of an earlier run; ValueError, LookupError or TypeError if the file is something else."""
+    """Rates and ratios of an earlier run; ValueError, LookupError or TypeError if the file is something else, or of an
+    interpreter that was built in another way: builds differ by more than most changes do."""
     document = json.loads(file.read_text())
+    if document["interpreter"] != interpreter.build():
+        raise ValueError(f"measured with {document['interpreter']}, and this is {interpreter.build()}")
     figures = {(row["operation"], row["connections"]): row["per_second"] for row in document["rows"]}
     return figures | {(ratio["operation"], ratio["ceiling"]): ratio["value"] for ratio in document["ratios"]}
 

@@ -43,6 +43,8 @@ class _Tree:
     """A server that is measured."""
 
     name: str
+    top: Path
+    python: str
     server: Server
     workloads: Workloads
 
@@ -96,17 +98,18 @@ def main() -> int:
             for operation in options.operations:
                 _compare(trees, operation, connections, options.rounds, options.seconds)
         for number, tree in enumerate(trees):
-            verify(tree.server.database_url, Path(folder, str(number)))
+            verify(tree.server.database_url, Path(folder, str(number)), tree.top, tree.python)
     return 0
 
 
 def _started(running: ExitStack, text: str, home: Path) -> _Tree:
-    top, _, python = text.partition(":")
-    server = running.enter_context(meadowlark(home, Path(top).resolve(), python or sys.executable))
+    folder, _, named = text.partition(":")
+    top, python = Path(folder).resolve(), named or sys.executable
+    server = running.enter_context(meadowlark(home, top, python))
     workloads = Workloads(server)
     workloads.seed(_SEEDED)
     load.measure(server.port, workloads.association_by_id(), 16, 1)
-    return _Tree(text, server, workloads)
+    return _Tree(text, top, python, server, workloads)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
+from tests.benchmarks import report
 from tests.benchmarks.database import (
     bare_statement,
     copied_students,
@@ -55,6 +56,17 @@ def test_every_program_verifies_its_data(program: Path) -> None:
     calls = [node for node in ast.walk(ast.parse(program.read_text())) if isinstance(node, ast.Call)]
 
     assert {call.func.id for call in calls if isinstance(call.func, ast.Name)} & {"verify", "verify_here"}
+
+
+def test_figures_of_another_build_of_the_interpreter_are_not_compared(tmp_path: Path) -> None:
+    file = tmp_path / "old.json"
+    file.write_text(report.as_json([], [], "wrk", []))
+    assert report.baseline(file) == {}
+
+    file.write_text(file.read_text().replace("CPython", "PyPy"))
+
+    with pytest.raises(ValueError, match=r"measured with PyPy .*, and this is CPython "):
+        report.baseline(file)
 
 
 def test_copied_students_agree_with_their_rows(database_url: str, tmp_path: Path) -> None:
