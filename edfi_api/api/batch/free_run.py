@@ -6,7 +6,7 @@ from edfi_api.api.batch.free_order import Sorting
 from edfi_api.api.batch.operations import Attempt, Operation
 from edfi_api.api.batch.sets import Sets
 from edfi_api.api.batch.waiting import Waiting
-from edfi_api.loading.bulk.rounds import in_rounds, next_circles
+from edfi_api.storage.sets.rounds import in_rounds, next_circles
 
 # Circles are written by one statement: many small ones at once, and none that would not fit into memory.
 _ENOUGH_CIRCLES = 2_000

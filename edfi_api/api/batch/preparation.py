@@ -11,10 +11,9 @@ from edfi_api.api.batch.singles import Singles, tolerated_in
 from edfi_api.api.viewsets.headers import condition_of
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.leniency import Leniency, Tolerated
-from edfi_api.loading.bulk.candidates import REFUSALS
-from edfi_api.loading.bulk.sets import Row
 from edfi_api.storage.conditions import WriteCondition
 from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
+from edfi_api.storage.sets import REFUSALS, Row
 from edfi_api.storage.stored_versions import StoredVersion
 
 # Of an update by natural key, while it is prepared.

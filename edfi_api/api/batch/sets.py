@@ -12,11 +12,9 @@ from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.api.batch.preparation import PreparedOperation, goes_alone, independent, prepared
 from edfi_api.api.batch.singles import Singles
 from edfi_api.documents.leniency import Tolerated
-from edfi_api.loading.bulk import sets
-from edfi_api.loading.bulk.conflicts import resolve_together
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.storage import resource_types
+from edfi_api.storage import resource_types, sets
 from edfi_api.storage.conditions import CONDITION_FAILURES
 from edfi_api.storage.deletions import delete_unreferenced
 from edfi_api.storage.exceptions import DocumentNotFound
@@ -96,7 +94,7 @@ class Sets:
         if not rows:
             return []
         conditions = SetConditions.by_resource_type(by_type)
-        found = sets.write(rows, conditions, self._using, self._singles.client, resolve_together)
+        found = sets.write(rows, conditions, self._using, self._singles.client, sets.resolve_together)
         return [self._result(written[number], each) for number, each in found.written.items()]
 
     def _conditions(self, stretch: Sequence[Operation]) -> SetConditions | None:

@@ -26,7 +26,7 @@ class _Waiter:
 
 class Waiting:
     """The waiting operations by position, in the order in which they came; the search for circles
-    (`loading.bulk.rounds`) sees those that only lack targets."""
+    (`storage.sets.rounds`) sees those that only lack targets."""
 
     def __init__(self) -> None:
         self._waiters: dict[int, _Waiter] = {}

@@ -2,13 +2,12 @@
 
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
 rows in several processes; `write_set` determines which batches may be written concurrently by the threads of
-`sessions`; `writing` writes a batch with the `statements`, after `conflicts` has determined which of its rows the API
-would refuse. `free_order` writes documents whose targets may follow: `deferred_references` determines for which of them
-that is so, and `waiting` keeps those on disk. A `rehearsal` determines results without writing; `accepted` keeps the
-documents that it accepts.
+`sessions`; `writing` writes a batch by `storage.sets`. `free_order` writes documents whose targets may follow:
+`deferred_references` determines for which of them that is so, and `waiting` keeps those on disk. A `rehearsal`
+determines results without writing; `accepted` keeps the documents that it accepts.
 """
 
-from edfi_api.loading.bulk.candidates import Candidate, Refusal, Written
+from edfi_api.loading.bulk.candidates import Candidate, Written
 from edfi_api.loading.bulk.pipeline import BulkWriter, bulk_writer, write_documents
 
-__all__ = ["BulkWriter", "Candidate", "Refusal", "Written", "bulk_writer", "write_documents"]
+__all__ = ["BulkWriter", "Candidate", "Written", "bulk_writer", "write_documents"]

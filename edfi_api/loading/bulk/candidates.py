@@ -1,35 +1,13 @@
 """Input and output of a bulk write."""
 
 from collections.abc import Sequence
-from typing import Any, Generic, NamedTuple, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from edfi_api.documents import json_object, json_text
-from edfi_api.documents.exceptions import (
-    ClientAssignedId,
-    DataValidationFailed,
-    DocumentTooLarge,
-    DuplicateProperty,
-    EmptyBody,
-    MalformedJson,
-)
 from edfi_api.documents.leniency import Tolerated
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.exceptions import IdentityConflict, TooMuchContention
+from edfi_api.storage.sets import Refusal
 from edfi_api.storage.stored import Outcome
-from references.exceptions import UnresolvedReference
-
-Refusal = (
-    EmptyBody
-    | MalformedJson
-    | DocumentTooLarge
-    | DuplicateProperty
-    | DataValidationFailed
-    | ClientAssignedId
-    | IdentityConflict
-    | UnresolvedReference
-    | TooMuchContention
-)
-REFUSALS = get_args(Refusal)
 
 Origin = TypeVar("Origin")
 

@@ -6,8 +6,8 @@ references between resources are circular, to later ones. Documents with such mi
 
 from collections.abc import Sequence
 
-from edfi_api.loading.bulk.candidates import Refusal
 from edfi_api.model.surface.resource import Resource
+from edfi_api.storage.sets import Refusal
 from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 

@@ -24,9 +24,9 @@ from typing import NamedTuple, Self
 from edfi_api.loading.bulk.candidates import Candidate, Written
 from edfi_api.loading.bulk.deferred_references import DeferredReferences, missing_resources, resource_names
 from edfi_api.loading.bulk.pipeline import BulkWriter
-from edfi_api.loading.bulk.rounds import in_rounds, next_circles
 from edfi_api.loading.bulk.waiting import Place, Waiting, WaitingCandidates
 from edfi_api.model.surface.resource import Resource
+from edfi_api.storage.sets.rounds import in_rounds, next_circles
 from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 

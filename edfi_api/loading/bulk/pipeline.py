@@ -20,7 +20,6 @@ from edfi_api.loading.bulk import preparation
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.batches import MOST_DOCUMENTS, Batch, batches
 from edfi_api.loading.bulk.candidates import Candidate, Origin, Written
-from edfi_api.loading.bulk.conflicts import resolve_together
 from edfi_api.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
 from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.sessions import WritingThreads, bulk_session
@@ -28,6 +27,7 @@ from edfi_api.loading.bulk.write_set import WriteSet, write_set
 from edfi_api.loading.bulk.writing import BatchWriter, Results
 from edfi_api.loading.processes import process_pool
 from edfi_api.storage import resource_types
+from edfi_api.storage.sets.conflicts import resolve_together
 
 # After a full batch there is mostly another, which is prepared while the first is written.
 _ENOUGH_FOR_THREADS = MOST_DOCUMENTS

@@ -16,8 +16,8 @@ from edfi_api.documents import json_object
 from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
-from edfi_api.loading.bulk.candidates import REFUSALS, Refusal
 from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.storage.sets import REFUSALS, Refusal
 
 # The characters with a meaning in COPY's text format, and their escape sequences.
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

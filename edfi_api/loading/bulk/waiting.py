@@ -60,7 +60,7 @@ class _State(IntEnum):
 
 
 class WaitingCandidates(TemporaryDatabase):
-    """The candidates that wait, by number (`rounds.WaitingInRounds`)."""
+    """The candidates that wait, by number (`storage.sets.rounds.WaitingInRounds`)."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA)

@@ -14,15 +14,15 @@ from psycopg import Cursor, errors
 from psycopg.rows import TupleRow
 
 from edfi_api.documents.incoming import IncomingDocument, Preparer
-from edfi_api.loading.bulk import statements
 from edfi_api.loading.bulk.batches import Batch
-from edfi_api.loading.bulk.candidates import REFUSALS, Candidate, Refusal
-from edfi_api.loading.bulk.conflicts import Conflicts, Resolve, resolve
+from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.preparation import Prepared, UrisById
-from edfi_api.loading.bulk.refusals import refusals
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.requests import WriteRequest
+from edfi_api.storage.sets import REFUSALS, Refusal, statements
+from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
+from edfi_api.storage.sets.row_refusals import refusals
 from edfi_api.storage.stored import Outcome
 from references import resolution
 

@@ -10,13 +10,13 @@ from uuid import UUID
 import orjson
 
 from edfi_api.documents.incoming import Preparer
-from edfi_api.loading.bulk import Refusal, Written
-from edfi_api.loading.bulk.candidates import REFUSALS
+from edfi_api.loading.bulk import Written
 from edfi_api.loading.interchange.causes import Cause, Causes
 from edfi_api.loading.interchange.tolerated_counts import ToleratedCounts
 from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
+from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.stored import Outcome
 from references.exceptions import MissingTarget, UnresolvedReference
 

@@ -10,7 +10,6 @@ from io import BufferedReader
 import msgspec
 
 from edfi_api.documents import json_object, json_text
-from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such
 from edfi_api.loading.json_lines import csv_rows
 from edfi_api.loading.json_lines.exceptions import NamesNoResource, UnknownResource, UnreadableFile, UnreadableLine
@@ -18,6 +17,7 @@ from edfi_api.loading.json_lines.lines import lines
 from edfi_api.loading.json_lines.sources import Source, resource_called
 from edfi_api.loading.renames import Renames
 from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.storage.sets import REFUSALS
 
 _NO_RESOURCE = (
     'neither the line, by {"resource": "/ed-fi/students", "body": {...}}, nor the name of the file says what it is a '

@@ -15,14 +15,14 @@ import orjson
 from django.db import IntegrityError, OperationalError
 
 from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.loading.bulk import statements
-from edfi_api.loading.bulk.conflicts import Conflicts, Resolve, resolve
-from edfi_api.loading.bulk.refusals import refusals
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.row_policy import SetConditions
+from edfi_api.storage.sets import statements
+from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
+from edfi_api.storage.sets.row_refusals import refusals
 from edfi_api.storage.stored import Outcome, Written
 from references import resolution
 from references.exceptions import UnresolvedReference

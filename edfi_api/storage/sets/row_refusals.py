@@ -2,13 +2,35 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from itertools import chain
+from typing import get_args
 from uuid import UUID
 
+from edfi_api.documents.exceptions import (
+    ClientAssignedId,
+    DataValidationFailed,
+    DocumentTooLarge,
+    DuplicateProperty,
+    EmptyBody,
+    MalformedJson,
+)
 from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.loading.bulk.conflicts import Conflicts
 from edfi_api.storage import unresolved
-from edfi_api.storage.exceptions import IdentityConflict
+from edfi_api.storage.exceptions import IdentityConflict, TooMuchContention
+from edfi_api.storage.sets.conflicts import Conflicts
 from references.exceptions import UnresolvedReference
+
+Refusal = (
+    EmptyBody
+    | MalformedJson
+    | DocumentTooLarge
+    | DuplicateProperty
+    | DataValidationFailed
+    | ClientAssignedId
+    | IdentityConflict
+    | UnresolvedReference
+    | TooMuchContention
+)
+REFUSALS = get_args(Refusal)
 
 # The referential ids, among some, of no document.
 Missing = Callable[[Iterable[UUID]], set[UUID]]

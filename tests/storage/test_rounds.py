@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edfi_api.loading.bulk.rounds import next_circles
+from edfi_api.storage.sets.rounds import next_circles
 
 Targets = dict[int, list[int]]
 
