@@ -1,6 +1,7 @@
 """The correlation id, which identifies a request in its answer and in all log lines written for it.
 
-See meadowlark/docs/contract.md#problem-details. Imports no Django app, since logging is configured before them.
+See meadowlark/docs/reference/contract.md#problem-details. Imports no Django app, since logging is configured before
+them.
 """
 
 import logging

@@ -11,8 +11,8 @@ def management_settings(env: Environment) -> dict[str, Any]:
         "MANAGEMENT_PATH": env.str(
             "MEADOWLARK_MANAGEMENT_PATH",
             default="",
-            meaning="where the [management API](meadowlark/docs/management-api.md) is, such as `config`; without it "
-            "there is none",
+            meaning="where the [management API](meadowlark/docs/operate/management-api.md) is, such as `config`; "
+            "without it there is none",
         ).strip("/"),
         "MANAGEMENT_ONLY": env.bool(
             "MEADOWLARK_MANAGEMENT_ONLY",

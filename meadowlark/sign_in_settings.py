@@ -19,7 +19,7 @@ def sign_in_settings(env: Environment) -> dict[str, Any]:
             "MEADOWLARK_SECOND_FACTOR",
             choices=["optional", "required"],
             meaning="users who log in to the admin by password may (`optional`) or must (`required`) also give a code "
-            "of an [authenticator app](meadowlark/docs/identity-providers.md#a-second-factor)",
+            "of an [authenticator app](meadowlark/docs/operate/identity-providers.md#a-second-factor)",
         ),
         "PASSWORD_LOGIN": env.bool(
             "MEADOWLARK_PASSWORD_LOGIN",
@@ -36,8 +36,8 @@ def sign_in_settings(env: Environment) -> dict[str, Any]:
         "SIGN_IN_ISSUER": env.str(
             "MEADOWLARK_SIGN_IN_ISSUER",
             default="",
-            meaning="[OpenID provider](meadowlark/docs/identity-providers.md#signing-in-to-the-admin) by which people "
-            "log in to the admin: its issuer",
+            meaning="[OpenID provider](meadowlark/docs/operate/identity-providers.md#signing-in-to-the-admin) by "
+            "which people log in to the admin: its issuer",
         ),
         "SIGN_IN_CLIENT_ID": env.str(
             "MEADOWLARK_SIGN_IN_CLIENT_ID", default="", meaning="this server's client id at the provider"

@@ -25,7 +25,7 @@ def token_settings(env: Environment) -> dict[str, Any]:
         "OIDC_ISSUERS": env.str(
             "MEADOWLARK_OIDC_ISSUERS",
             default="",
-            meaning="a JSON file with the [identity providers](meadowlark/docs/identity-providers.md) whose access "
-            "tokens are accepted, beside those of this server",
+            meaning="a JSON file with the [identity providers](meadowlark/docs/operate/identity-providers.md) whose "
+            "access tokens are accepted, beside those of this server",
         ),
     }

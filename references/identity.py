@@ -2,7 +2,7 @@
 
 The natural key is plain text for people and messages; the referential id is its hash, scoped by resource, and the
 primary key of `Alias`. This module is independent of resources and bodies: paths and values are passed as text.
-See meadowlark/docs/storage.md#natural-keys-and-referential-ids.
+See meadowlark/docs/design/storage.md#natural-keys-and-referential-ids.
 """
 
 from collections.abc import Sequence

@@ -1,2 +1,2 @@
 """Data stores: databases with documents beside the control database, and which of them answers a request. See
-meadowlark/docs/data-stores.md."""
+meadowlark/docs/operate/data-stores.md."""

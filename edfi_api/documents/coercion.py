@@ -2,7 +2,7 @@
 
 Compiled once per resource from its JSON schema into a tree of functions. Values that cannot be converted are left as
 they are; validation reports them. What strict handling would refuse is only noted, at no cost for other bodies:
-`tolerated` finds the paths. See meadowlark/docs/contract.md#bodies.
+`tolerated` finds the paths. See meadowlark/docs/reference/contract.md#bodies.
 """
 
 import re
@@ -61,7 +61,7 @@ def added_members(name: str | None) -> frozenset[str]:
 
 
 def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
-    """Strips whitespace around code value and short description (meadowlark/docs/contract.md#descriptors)."""
+    """Strips whitespace around code value and short description (meadowlark/docs/reference/contract.md#descriptors)."""
     trimmed = {name: body[name].strip() for name in _TRIMMED_IN_DESCRIPTORS if isinstance(body.get(name), str)}
     return body | trimmed
 

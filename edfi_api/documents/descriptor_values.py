@@ -2,7 +2,7 @@
 
 Descriptors compare case-insensitively, and the API returns the descriptor's own case, not the client's. Bodies are
 normalised before they are stored, so that query by example can compare exactly. See
-meadowlark/docs/contract.md#descriptors.
+meadowlark/docs/reference/contract.md#descriptors.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -3,7 +3,7 @@
 Only root-level elements are used, and of namespaces only the document's own and those of its identity. Elements of one
 kind that equality constraints make equal form one group with one value; if an extension adds further groups, the
 column holds the value of the first (`groups`), and authorization reads the others from the body. See
-meadowlark/docs/authorization.md#securable-elements.
+meadowlark/docs/design/authorization.md#securable-elements.
 
 `hierarchy` is set for education organizations only: the own id followed by those of the parent organizations.
 `opens_pathway` marks documents that associate people with organizations, `is_person` those of the people themselves.

@@ -1,5 +1,5 @@
 """Violations of the rules for bodies, with the message texts of Ed-Fi's own server. See
-meadowlark/docs/contract.md#bodies."""
+meadowlark/docs/reference/contract.md#bodies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

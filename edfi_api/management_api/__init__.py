@@ -1,4 +1,4 @@
 """The management API: vendors, applications, clients, claim sets, profiles and data stores over HTTP.
 
-See meadowlark/docs/management-api.md.
+See meadowlark/docs/operate/management-api.md.
 """

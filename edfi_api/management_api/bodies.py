@@ -1,4 +1,5 @@
-"""HTTP request → the values of the members of its body, checked. Errors as in meadowlark/docs/management-api.md."""
+"""HTTP request → the values of the members of its body, checked. Errors as in
+meadowlark/docs/operate/management-api.md."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

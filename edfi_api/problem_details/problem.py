@@ -1,5 +1,5 @@
 """The problem object of RFC 9457, with Ed-Fi's members in Ed-Fi's order, and of bounded size. See
-meadowlark/docs/contract.md#problem-details."""
+meadowlark/docs/reference/contract.md#problem-details."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -44,7 +44,7 @@ def count(selection: Selection) -> int:
     """The exact number of documents, from which clients plan their requests.
 
     Without a filter an index is counted. With a filter each match is read; so only values with millions of matches can
-    exceed the time limit of a request (meadowlark/docs/performance.md has figures).
+    exceed the time limit of a request (meadowlark/docs/design/performance.md has figures).
     """
     ((number,),) = _run(_of_all(_COUNT, selection), selection)
     return int(number)

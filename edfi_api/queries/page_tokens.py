@@ -1,7 +1,7 @@
 """Page tokens: the range of rows that cursor paging has still to read, opaque to clients.
 
 `min,max` of document row ids, inclusive, in base64url. A token does not contain the filters of its request; the client
-repeats them. See meadowlark/docs/contract.md#paging.
+repeats them. See meadowlark/docs/reference/contract.md#paging.
 """
 
 import binascii

@@ -1,7 +1,7 @@
 """Paging parameters: limit and offset, or a page token (cursor paging).
 
 The cost of a page by token does not depend on its position in the collection, since it starts at a row instead of
-counting up to it. See meadowlark/docs/contract.md#paging.
+counting up to it. See meadowlark/docs/reference/contract.md#paging.
 """
 
 from collections.abc import Iterator, Mapping

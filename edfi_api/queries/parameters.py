@@ -1,5 +1,5 @@
 """Query string → typed filters, checked against the query fields of a resource. See
-meadowlark/docs/contract.md#queries."""
+meadowlark/docs/reference/contract.md#queries."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping

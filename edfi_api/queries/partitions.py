@@ -1,5 +1,5 @@
 """Partitions: page tokens that divide a collection into parts of about equal size, for parallel reading. See
-meadowlark/docs/contract.md#paging."""
+meadowlark/docs/reference/contract.md#paging."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,5 +1,5 @@
 """The actions that a claim set can grant on a resource. See
-meadowlark/docs/authorization.md#claim-sets-and-actions."""
+meadowlark/docs/design/authorization.md#claim-sets-and-actions."""
 
 from collections.abc import Container, Hashable, Mapping
 from typing import TypeVar

@@ -1,6 +1,7 @@
 """The authorization of a request: what the client's claim set allows for an action on a resource.
 
-The views call `authorize` where the order of checks requires it (meadowlark/docs/contract.md#order-of-checks).
+The views call `authorize` where the order of checks requires it
+(meadowlark/docs/reference/contract.md#order-of-checks).
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from .row_policies import row_policy, unusable_strategies
 from .tokens import AuthenticatedClient
 from .upserts import upsert_actions, upsert_policy
 
-# By the views' names of their actions. See meadowlark/docs/authorization.md#claim-sets-and-actions.
+# By the views' names of their actions. See meadowlark/docs/design/authorization.md#claim-sets-and-actions.
 ACTIONS: Mapping[str, Action] = {
     "list": Action.READ,
     "retrieve": Action.READ,

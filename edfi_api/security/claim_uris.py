@@ -1,5 +1,5 @@
 """Names of resources, domains and services in claim sets. See
-meadowlark/docs/authorization.md#claim-sets-and-actions.
+meadowlark/docs/design/authorization.md#claim-sets-and-actions.
 
 A claim's name is its URI without the common prefix: `ed-fi/studentSchoolAssociation`,
 `domains/people`, `services/identity`.

@@ -1,5 +1,5 @@
 """Claim set, resource, action → authorization strategies, or the refusal. See
-meadowlark/docs/authorization.md#from-a-claim-set-to-strategies.
+meadowlark/docs/design/authorization.md#from-a-claim-set-to-strategies.
 
 A claim set is compiled once per process into plain dictionaries. Each lookup of a token also reads the version of all
 claims (`tokens`), and a claim set compiled from an older version is compiled again. A change therefore takes effect

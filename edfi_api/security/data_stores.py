@@ -1,4 +1,4 @@
-"""Client and address → the database that answers. See meadowlark/docs/data-stores.md#which-store-answers."""
+"""Client and address → the database that answers. See meadowlark/docs/operate/data-stores.md#which-store-answers."""
 
 from collections.abc import Iterator, Sequence
 

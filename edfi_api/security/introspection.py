@@ -1,5 +1,5 @@
 """Token introspection for the bearer of the token. See
-meadowlark/docs/authorization.md#token-introspection."""
+meadowlark/docs/design/authorization.md#token-introspection."""
 
 from typing import cast
 from urllib.parse import parse_qsl

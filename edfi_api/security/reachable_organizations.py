@@ -1,5 +1,5 @@
 """The education organizations that claims reach, as token introspection lists them. See
-meadowlark/docs/authorization.md#token-introspection."""
+meadowlark/docs/design/authorization.md#token-introspection."""
 
 import re
 from collections.abc import Iterator, Sequence

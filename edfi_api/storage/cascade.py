@@ -3,7 +3,7 @@
 The whole change is one transaction. Aliases are locked before their referrers are selected, so no new referrer can
 appear in between: a concurrent writer that refers to the old identity waits, and then its reference does not resolve.
 The new state of all documents is computed in memory and written at the end in row order, so that concurrent cascades
-over the same documents lock them in the same order. See meadowlark/docs/storage.md#changing-a-key.
+over the same documents lock them in the same order. See meadowlark/docs/design/storage.md#changing-a-key.
 
 The bodies of all affected documents are held in memory, some kilobytes each.
 """

@@ -1,7 +1,7 @@
 """Preconditions of a write (RFC 9110 §13): the versions of the document that a client expects, or that there is none.
 
 The condition is evaluated against the version read just before; the write statement then requires that version, so a
-concurrent change in between makes it write nothing. See meadowlark/docs/contract.md#versions-and-conditions.
+concurrent change in between makes it write nothing. See meadowlark/docs/reference/contract.md#versions-and-conditions.
 """
 
 from collections.abc import Mapping

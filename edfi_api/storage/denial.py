@@ -1,7 +1,7 @@
 """Explains why a policy denied a request. The queries only describe the denial; the denied statement has decided.
 
 Checked in this order: the stored document, errors of the values themselves (descriptors that do not exist, a key that
-cannot change), the new values. See meadowlark/docs/contract.md#order-of-checks.
+cannot change), the new values. See meadowlark/docs/reference/contract.md#order-of-checks.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 words.
 
 The statement or the constraint has decided; the queries here only find out what to report. If a write has several
-errors, that of the policy is reported first. See meadowlark/docs/contract.md#order-of-checks.
+errors, that of the policy is reported first. See meadowlark/docs/reference/contract.md#order-of-checks.
 """
 
 from dataclasses import dataclass, replace

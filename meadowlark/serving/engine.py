@@ -1,7 +1,7 @@
 """Granian's HTTP engine on one listening socket. All private names of Granian that Meadowlark uses are in this module.
 
 Granian runs RSGI applications on an asyncio loop. Here the threads of its pool call the handler themselves, and
-continue it when a body has arrived; see meadowlark/docs/decisions/0005-http-engine.md.
+continue it when a body has arrived; see meadowlark/docs/design/decisions/0005-http-engine.md.
 """
 
 import logging

@@ -38,8 +38,8 @@ def _open_files() -> int:
 
 
 # Processes use the cores; threads wait for PostgreSQL concurrently. More of either did not make requests cheaper
-# (meadowlark/docs/performance.md). Fewer threads cost nothing while all requests are fast, but then a few slow queries
-# block all others.
+# (meadowlark/docs/design/performance.md). Fewer threads cost nothing while all requests are fast, but then a few slow
+# queries block all others.
 #
 # A request is lent a database connection (lent_connections.py), and no request waits for one. A batch that goes on
 # while its answer is sent does so in a thread of `large_answers.Senders`, and is lent one there for each block. So at

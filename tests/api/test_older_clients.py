@@ -1,5 +1,5 @@
 """Settings for clients of older Ed-Fi servers. See
-meadowlark/docs/contract.md#older-clients."""
+meadowlark/docs/reference/contract.md#older-clients."""
 
 import logging
 

@@ -108,7 +108,7 @@ def test_the_architecture_page_lists_every_package_and_no_other() -> None:
 
 
 def _layers_on_the_page() -> str:
-    page = (TOP / "meadowlark/docs/architecture.md").read_text()
+    page = (TOP / "meadowlark/docs/design/architecture.md").read_text()
     return page.split("## Layers")[1].split("\n## ")[0]
 
 

@@ -10,7 +10,7 @@ from edfi_api.models import Document
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, enrolment, school, student
 
-PAGE = Path(__file__).parents[2] / "meadowlark/docs/batch.md"
+PAGE = Path(__file__).parents[2] / "meadowlark/docs/use/batch.md"
 
 
 def test_the_python_program_sends_json_lines_of_other_programs(batch, tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
     python -m tests.browser.pictures
 
 Needs the programs chromium and chromedriver, like the tests of this package. The pictures replace those in
-meadowlark/docs/pictures; the district is always the same, so they differ only if the pages have changed.
+meadowlark/docs/start/pictures; the district is always the same, so they differ only if the pages have changed.
 """
 
 import re
@@ -19,7 +19,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from tests.browser.windows import DESKTOP, chromium, click, log_in, shown
 from tests.lifecycle.make_run import Run
 
-FOLDER = Path(__file__).parents[2] / "meadowlark/docs/pictures"
+FOLDER = Path(__file__).parents[2] / "meadowlark/docs/start/pictures"
 # Fixed, since the pages show it.
 _PORT = 28_000
 _STUDENT = "77400010"

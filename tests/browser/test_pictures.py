@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.browser.pictures import FOLDER, PICTURES
 
-TOUR = Path(__file__).parents[2] / "meadowlark/docs/tour.md"
+TOUR = Path(__file__).parents[2] / "meadowlark/docs/start/tour.md"
 
 
 def test_the_tour_shows_each_picture_and_describes_it() -> None:

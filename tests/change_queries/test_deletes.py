@@ -1,4 +1,4 @@
-"""GET /deletes. See meadowlark/docs/contract.md#change-queries."""
+"""GET /deletes. See meadowlark/docs/reference/contract.md#change-queries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""GET /keyChanges. See meadowlark/docs/contract.md#change-queries."""
+"""GET /keyChanges. See meadowlark/docs/reference/contract.md#change-queries."""
 
 import pytest
 

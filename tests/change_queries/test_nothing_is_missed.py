@@ -108,7 +108,7 @@ class Writer:
 
 
 class Copy:
-    """The copy of a client, by key, updated according to meadowlark/docs/contract.md#change-queries."""
+    """The copy of a client, by key, updated according to meadowlark/docs/reference/contract.md#change-queries."""
 
     def __init__(self, api):
         self.api, self.changes = api, ChangeQueries(api)

@@ -1,5 +1,5 @@
 """Available change versions, and the documents of a window of versions. See
-meadowlark/docs/contract.md#change-queries."""
+meadowlark/docs/reference/contract.md#change-queries."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -21,7 +21,7 @@ from edfi_api.operation.observability.metrics import exposition
 from tests.change_stream.conftest import eventually, post_student
 from tests.conftest import item_path
 
-PAGE = Path(__file__).parents[2] / "edfi_api/changes/change_stream/README.md"
+PAGE = Path(__file__).parents[2] / "meadowlark/docs/operate/change-streams.md"
 
 
 @pytest.fixture

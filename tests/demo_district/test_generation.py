@@ -12,7 +12,7 @@ from edfi_api.model.surface.resource import Resource
 from tests.demo_district.conftest import bodies_of, district_of
 from tests.serving import STANDARDS
 
-PAGE = Path(__file__).parents[2] / "meadowlark/docs/demo-district.md"
+PAGE = Path(__file__).parents[2] / "meadowlark/docs/start/demo-district.md"
 
 
 def counts(standard: str, **options: int) -> dict[str, int]:

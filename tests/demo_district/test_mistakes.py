@@ -11,7 +11,7 @@ from edfi_api.loading.demo_district.mistakes import MISTAKES
 from tests.demo_district.conftest import district_of
 from tests.serving import STANDARDS
 
-PAGE = Path(__file__).parents[2] / "meadowlark/docs/demo-district.md"
+PAGE = Path(__file__).parents[2] / "meadowlark/docs/start/demo-district.md"
 FIRST_DAY, END_OF_FALL = "2025-08-18", "2026-01-09"
 
 Body = dict[str, Any]

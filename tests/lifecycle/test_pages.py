@@ -17,9 +17,9 @@ from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
 README = TOP / "README.md"
-CALLING = TOP / "meadowlark/docs/calling-the-api.md"
-EXTENSIONS = TOP / "meadowlark/docs/extensions.md"
-PROFILES = TOP / "meadowlark/docs/profiles.md"
+CALLING = TOP / "meadowlark/docs/use/calling-the-api.md"
+EXTENSIONS = TOP / "meadowlark/docs/operate/extensions.md"
+PROFILES = TOP / "meadowlark/docs/operate/profiles.md"
 
 # Not run: the first two are started by the tests, the other is the environment of a test.
 _DONE = ("make demo\n", "make run\n", "make test\n")

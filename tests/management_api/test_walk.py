@@ -1,4 +1,4 @@
-"""The walk of meadowlark/docs/management-api.md, step by step, as a program does it that knows only HTTP."""
+"""The walk of meadowlark/docs/operate/management-api.md, step by step, as a program does it that knows only HTTP."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from tests.conftest import http
 from tests.management_api.managing import Managing
 
-PAGE = Path(__file__).parents[2] / "meadowlark/docs/management-api.md"
+PAGE = Path(__file__).parents[2] / "meadowlark/docs/operate/management-api.md"
 STEP = re.compile(r"^(?P<method>[A-Z]+) (?P<path>\S+) -> (?P<status>\d+)(?P<names>[^\n]*)\n?(?P<body>.*)", re.DOTALL)
 
 

@@ -1,5 +1,5 @@
 """JSON schemas as OpenAPI components, on small models. See
-meadowlark/docs/contract.md#discovery-and-metadata."""
+meadowlark/docs/reference/contract.md#discovery-and-metadata."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 """The order in which clients load resources, on small models. See
-meadowlark/docs/contract.md#loading-order."""
+meadowlark/docs/reference/contract.md#loading-order."""
 
 import pytest
 from lxml import etree

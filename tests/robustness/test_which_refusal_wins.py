@@ -1,5 +1,5 @@
 """A request with two errors is answered according to
-meadowlark/docs/contract.md#order-of-checks."""
+meadowlark/docs/reference/contract.md#order-of-checks."""
 
 from tests.conftest import ApiTestClient, item_path, new_token
 

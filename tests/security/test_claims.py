@@ -1,5 +1,5 @@
 """Claim set, resource, action → strategies. See
-meadowlark/docs/authorization.md#from-a-claim-set-to-strategies."""
+meadowlark/docs/design/authorization.md#from-a-claim-set-to-strategies."""
 
 import orjson
 import pytest

@@ -1,5 +1,5 @@
 """Introspection of a token by its bearer. See
-meadowlark/docs/authorization.md#token-introspection."""
+meadowlark/docs/design/authorization.md#token-introspection."""
 
 import time
 

@@ -1,1 +1,1 @@
-"""Many writes in one request. See meadowlark/docs/batch.md."""
+"""Many writes in one request. See meadowlark/docs/use/batch.md."""

@@ -1,4 +1,4 @@
-"""Many writes in one request: `POST /batch`. See meadowlark/docs/batch.md."""
+"""Many writes in one request: `POST /batch`. See meadowlark/docs/use/batch.md."""
 
 import time
 from contextlib import ExitStack, closing, suppress

@@ -10,7 +10,8 @@ from edfi_api.changes.change_queries.versions import newest_change_version
 
 
 class AvailableChangeVersionsView(EdFiView):
-    """Oldest and newest change version, for any authenticated client (meadowlark/docs/contract.md#change-queries)."""
+    """Oldest and newest change version, for any authenticated client
+    (meadowlark/docs/reference/contract.md#change-queries)."""
 
     detail = None
 

@@ -1,1 +1,1 @@
-"""The history of documents, for clients that may read it. See meadowlark/docs/history.md."""
+"""The history of documents, for clients that may read it. See meadowlark/docs/use/history.md."""

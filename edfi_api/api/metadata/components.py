@@ -2,7 +2,7 @@
 
 The names are those of Ed-Fi's own documents, since generated clients derive class names from them and loaders look them
 up: `edFi_student`, `edFi_studentAddress`, `edFi_schoolReference`. See
-meadowlark/docs/contract.md#discovery-and-metadata.
+meadowlark/docs/reference/contract.md#discovery-and-metadata.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
-"""The order in which clients load resources, as Ed-Fi defines it. See meadowlark/docs/contract.md#loading-order.
+"""The order in which clients load resources, as Ed-Fi defines it. See
+meadowlark/docs/reference/contract.md#loading-order.
 
 It differs from the order of references: access to people is authorized through associations, so resources that refer to
 a person come after these associations, and most clients can update people only after them.

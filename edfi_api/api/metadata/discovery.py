@@ -1,5 +1,5 @@
 """The discovery document: the standard, its version, and the URLs of everything else. See
-meadowlark/docs/contract.md#discovery-and-metadata.
+meadowlark/docs/reference/contract.md#discovery-and-metadata.
 
 It has the members of both official servers, since clients depend on either.
 """

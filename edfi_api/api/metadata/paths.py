@@ -1,4 +1,5 @@
-"""Resource → its OpenAPI path items and operations. See meadowlark/docs/contract.md#discovery-and-metadata."""
+"""Resource → its OpenAPI path items and operations. See
+meadowlark/docs/reference/contract.md#discovery-and-metadata."""
 
 from dataclasses import dataclass
 from typing import Any

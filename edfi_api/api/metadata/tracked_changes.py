@@ -1,7 +1,7 @@
 """The OpenAPI schemas of a resource's deletes and key changes.
 
 The names are those of Ed-Fi's older official server, on which generated clients depend. See
-meadowlark/docs/contract.md#change-queries.
+meadowlark/docs/reference/contract.md#change-queries.
 """
 
 from collections.abc import Iterable

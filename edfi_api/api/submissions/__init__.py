@@ -1,1 +1,1 @@
-"""The ledger of refusals for clients: each sees its own entries. See meadowlark/docs/refusals.md."""
+"""The ledger of refusals for clients: each sees its own entries. See meadowlark/docs/use/refusals.md."""

@@ -1,1 +1,1 @@
-"""The routes of rules, runs and results of validation. See meadowlark/docs/validation.md."""
+"""The routes of rules, runs and results of validation. See meadowlark/docs/operate/validation.md."""

@@ -1,5 +1,5 @@
 """The base of views of documents: each action authorizes itself, at the point that the order of checks requires
-(meadowlark/docs/contract.md#order-of-checks)."""
+(meadowlark/docs/reference/contract.md#order-of-checks)."""
 
 from typing import cast
 

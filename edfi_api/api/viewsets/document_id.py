@@ -1,4 +1,4 @@
-"""Parses document ids in paths. See meadowlark/docs/contract.md#paths-and-ids."""
+"""Parses document ids in paths. See meadowlark/docs/reference/contract.md#paths-and-ids."""
 
 import re
 from uuid import UUID

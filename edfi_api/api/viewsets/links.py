@@ -1,4 +1,5 @@
-"""Adds `link` members to the reference objects of documents. See meadowlark/docs/contract.md#members-of-the-server.
+"""Adds `link` members to the reference objects of documents. See
+meadowlark/docs/reference/contract.md#members-of-the-server.
 
 The targets of reference objects are stored with the document, so this needs no query.
 """

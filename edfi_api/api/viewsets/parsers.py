@@ -1,4 +1,5 @@
-"""Request → JSON object: checks media type and length. See meadowlark/docs/contract.md#requests-and-answers."""
+"""Request → JSON object: checks media type and length. See
+meadowlark/docs/reference/contract.md#requests-and-answers."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ class EdFiJsonRenderer(BaseRenderer):
 
 
 class NoNegotiation(BaseContentNegotiation):
-    """`Accept` is not negotiated on data routes (meadowlark/docs/contract.md#requests-and-answers)."""
+    """`Accept` is not negotiated on data routes (meadowlark/docs/reference/contract.md#requests-and-answers)."""
 
     def select_parser(self, request: Any, parsers: Any) -> Any:
         return parsers[0]

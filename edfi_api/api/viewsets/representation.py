@@ -1,7 +1,7 @@
 """Stored document → JSON for clients: `id` before, `_etag` and `_lastModifiedDate` after the members of the body.
 
 The body's JSON text is spliced without parsing, unless links are added to it or a profile narrows it. See
-meadowlark/docs/contract.md#members-of-the-server.
+meadowlark/docs/reference/contract.md#members-of-the-server.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Routes `/{project}/{endpoint}[/{id}]`, case-insensitively, to the viewsets of a surface.
 
 One URL pattern and a dictionary instead of a pattern per resource: Django tries patterns sequentially, and six hundred
-would take longer than the request itself. See meadowlark/docs/contract.md#paths-and-ids.
+would take longer than the request itself. See meadowlark/docs/reference/contract.md#paths-and-ids.
 """
 
 from collections.abc import Mapping

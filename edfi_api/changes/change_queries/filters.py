@@ -13,7 +13,8 @@ from edfi_api.queries.selection import Order, Selection
 class ChangeVersionFilter(BaseFilterBackend):
     """Narrows a selection to documents whose current version is in the requested window.
 
-    Pages by limit and offset of a window with an upper bound are in version order (meadowlark/docs/contract.md#paging).
+    Pages by limit and offset of a window with an upper bound are in version order
+    (meadowlark/docs/reference/contract.md#paging).
     """
 
     def filter_queryset(self, request: Request, queryset: Selection, view: Any) -> Selection:  # type: ignore[override]

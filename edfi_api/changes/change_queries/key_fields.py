@@ -1,5 +1,5 @@
 """Fills the `key_field` table, from which triggers extract the key values for change queries. See
-meadowlark/docs/contract.md#change-queries."""
+meadowlark/docs/reference/contract.md#change-queries."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,6 +1,6 @@
 """Reads deletes and key changes of one resource in a window of versions: pages and counts, each in one statement.
 
-See meadowlark/docs/contract.md#change-queries.
+See meadowlark/docs/reference/contract.md#change-queries.
 """
 
 from dataclasses import dataclass, field

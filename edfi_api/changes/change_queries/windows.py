@@ -1,4 +1,4 @@
-"""Parses minChangeVersion and maxChangeVersion. See meadowlark/docs/contract.md#change-queries."""
+"""Parses minChangeVersion and maxChangeVersion. See meadowlark/docs/reference/contract.md#change-queries."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
 """Errors in the data of the district, for people who look for them: each document is valid, but the story is not.
 
-meadowlark/docs/demo-district.md lists them. Each concerns another student.
+meadowlark/docs/start/demo-district.md lists them. Each concerns another student.
 """
 
 from collections.abc import Callable

@@ -29,7 +29,7 @@ class RefusalLog:
     one line for each cause says how much is refused for it.
 
     The JSON report is written refusal by refusal, to bound memory, and is complete when the log is closed; it has no
-    summary if the load was stopped. Its form is described in meadowlark/docs/loading.md.
+    summary if the load was stopped. Its form is described in meadowlark/docs/operate/loading.md.
     """
 
     def __init__(self, screen: TextIOBase, report: Path | None = None, *, is_strict: bool = False) -> None:

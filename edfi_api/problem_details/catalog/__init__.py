@@ -1,8 +1,8 @@
 """The error contract: exception → status, type URN, title, detail. `problem_of` is the entry point.
 
-Ed-Fi clients match on these texts. See meadowlark/docs/contract.md#problem-details. Each exception has its text in one
-module of this package, by what the client has to change. Sentences that stand elsewhere are parts of a text whose rest
-is here, or are not in problem details at all:
+Ed-Fi clients match on these texts. See meadowlark/docs/reference/contract.md#problem-details. Each exception has its
+text in one module of this package, by what the client has to change. Sentences that stand elsewhere are parts of a
+text whose rest is here, or are not in problem details at all:
 
 - `edfi_api/documents/violations.py`: the sentence for each broken rule of a body. Loads report the same
   sentences without HTTP.

@@ -1,6 +1,6 @@
 """The file of MEADOWLARK_OIDC_ISSUERS → the identity providers whose access tokens are accepted.
 
-A JSON array of objects; see meadowlark/docs/identity-providers.md. It is read once per process.
+A JSON array of objects; see meadowlark/docs/operate/identity-providers.md. It is read once per process.
 """
 
 import ipaddress

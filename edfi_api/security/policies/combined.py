@@ -1,7 +1,7 @@
 """The strategies of a resource combined, and their application to one client: the row policy.
 
 Their SQL is the same for all clients of a resource, so statements are composed and prepared once; the claims of the
-client are parameters. See meadowlark/docs/authorization.md#strategies.
+client are parameters. See meadowlark/docs/design/authorization.md#strategies.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """NamespaceBased: the document's namespace begins with one of the client's prefixes, as text.
 
-See meadowlark/docs/authorization.md#namespaces.
+See meadowlark/docs/design/authorization.md#namespaces.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,5 @@
 """OwnershipBased: the client that created a document may read, change and delete it. See
-meadowlark/docs/authorization.md#ownership."""
+meadowlark/docs/design/authorization.md#ownership."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """The relationship strategies: which elements of a document each checks, and by which associations people are reached.
 
-See meadowlark/docs/authorization.md#people. The triggers that keep `reached_document` follow the same rules in SQL.
+See meadowlark/docs/design/authorization.md#people. The triggers that keep `reached_document` follow the same rules in
+SQL.
 """
 
 from collections.abc import Mapping

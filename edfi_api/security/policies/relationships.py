@@ -2,7 +2,7 @@
 organizations. One of the configured ones has to allow.
 
 For single documents the condition checks whether a path exists; pages start from the ends of the paths, which a table
-stores. See meadowlark/docs/authorization.md#people.
+stores. See meadowlark/docs/design/authorization.md#people.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,7 +4,7 @@ The strategy `StudentWithCTECourseEnrollments` applies to documents that refer t
 those whose student's id is in `auth.StudentWithCTECourseEnrollments (document_uuid)`. The name is not quoted, so
 PostgreSQL folds it to lower case. The operator is responsible for the cost of the view: single documents are looked up
 in it one at a time, and a condition over all documents of a resource reads it as a whole. See
-meadowlark/docs/custom-view-authorization.md.
+meadowlark/docs/operate/custom-view-authorization.md.
 """
 
 import re

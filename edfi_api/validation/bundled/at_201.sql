@@ -5,7 +5,7 @@ description = "The day of an attendance event is a day of instruction in the cal
 severity = "minor"
 category = "Attendance"
 resource = "ed-fi/studentSchoolAttendanceEvents"
-help_url = "meadowlark/docs/validation.md#at-201"
+help_url = "meadowlark/docs/operate/validation.md#at-201"
 
 [parameters]
 # Code values of the calendar events that are days of instruction.

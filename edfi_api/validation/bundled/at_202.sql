@@ -5,7 +5,7 @@ description = "A student has attendance at a school only while enrolled there. C
 severity = "major"
 category = "Attendance"
 resource = "ed-fi/studentSchoolAttendanceEvents"
-help_url = "meadowlark/docs/validation.md#at-202"
+help_url = "meadowlark/docs/operate/validation.md#at-202"
 
 [incremental]
 scope = "student"

@@ -5,7 +5,7 @@ description = "A student is enrolled at a school once at a time. Correct the ent
 severity = "major"
 category = "Enrollment"
 resource = "ed-fi/studentSchoolAssociations"
-help_url = "meadowlark/docs/validation.md#en-101"
+help_url = "meadowlark/docs/operate/validation.md#en-101"
 
 [incremental]
 scope = "student"

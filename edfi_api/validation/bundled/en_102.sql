@@ -5,7 +5,7 @@ description = "The exit date of an enrollment is not before its entry date. Corr
 severity = "major"
 category = "Enrollment"
 resource = "ed-fi/studentSchoolAssociations"
-help_url = "meadowlark/docs/validation.md#en-102"
+help_url = "meadowlark/docs/operate/validation.md#en-102"
 
 [incremental]
 scope = "document"

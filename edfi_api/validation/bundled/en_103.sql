@@ -5,7 +5,7 @@ description = "A student who attends two schools at a time has one primary schoo
 severity = "minor"
 category = "Enrollment"
 resource = "ed-fi/studentSchoolAssociations"
-help_url = "meadowlark/docs/validation.md#en-103"
+help_url = "meadowlark/docs/operate/validation.md#en-103"
 
 [parameters]
 # Days of overlap that are tolerated.

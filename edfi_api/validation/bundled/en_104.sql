@@ -5,7 +5,7 @@ description = "A student who has left a school has both an exit date and an exit
 severity = "warning"
 category = "Enrollment"
 resource = "ed-fi/studentSchoolAssociations"
-help_url = "meadowlark/docs/validation.md#en-104"
+help_url = "meadowlark/docs/operate/validation.md#en-104"
 
 [incremental]
 scope = "document"

@@ -5,7 +5,7 @@ description = "While a special education program is open, its IEP does not end b
 severity = "minor"
 category = "Programs"
 resource = "ed-fi/studentSpecialEducationProgramAssociations"
-help_url = "meadowlark/docs/validation.md#pr-501"
+help_url = "meadowlark/docs/operate/validation.md#pr-501"
 
 [parameters]
 # Days after which the IEP has to be reviewed again.

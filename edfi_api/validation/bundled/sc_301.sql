@@ -5,7 +5,7 @@ description = "A section of a current session to which students are assigned has
 severity = "major"
 category = "Scheduling"
 resource = "ed-fi/sections"
-help_url = "meadowlark/docs/validation.md#sc-301"
+help_url = "meadowlark/docs/operate/validation.md#sc-301"
 
 [incremental]
 scope = "organization"

@@ -5,7 +5,7 @@ description = "An assignment to a section begins before its session ends, does n
 severity = "minor"
 category = "Scheduling"
 resource = "ed-fi/studentSectionAssociations"
-help_url = "meadowlark/docs/validation.md#sc-302"
+help_url = "meadowlark/docs/operate/validation.md#sc-302"
 
 [incremental]
 scope = "student"

@@ -5,7 +5,7 @@ description = "A student who is enrolled has, at the school or at an organizatio
 severity = "major"
 category = "Students"
 resource = "ed-fi/students"
-help_url = "meadowlark/docs/validation.md#st-401"
+help_url = "meadowlark/docs/operate/validation.md#st-401"
 
 [incremental]
 scope = "student"

@@ -33,7 +33,7 @@ MAPPING_BODY = {
 }
 
 
-PAGE = Path(__file__).parents[3] / "meadowlark/docs/sql-for-analysts.md"
+PAGE = Path(__file__).parents[3] / "meadowlark/docs/use/sql-for-analysts.md"
 (SEEDS,) = re.findall(r"^```json\n([^`]*)```", PAGE.read_text(), re.MULTILINE)
 
 

@@ -1,4 +1,5 @@
-"""SQL views on a subscriber of logical replication, which is made as meadowlark/OPERATIONS.md describes."""
+"""SQL views on a subscriber of logical replication, which is made as meadowlark/docs/operate/operations.md
+describes."""
 
 import json
 import os
@@ -19,7 +20,7 @@ from tests.robustness.accounts import let_in
 from tests.robustness.waiting import wait_until
 
 TOP = Path(__file__).parents[3]
-PAGE = TOP / "meadowlark/OPERATIONS.md"
+PAGE = TOP / "meadowlark/docs/operate/operations.md"
 SCHOOL = {
     "resource": "/ed-fi/schools",
     "body": {

@@ -12,7 +12,7 @@ from tests.seeding.seed import seed
 
 pytestmark = pytest.mark.django_db
 
-PAGE = Path(__file__).parents[3] / "meadowlark/docs/sql-for-analysts.md"
+PAGE = Path(__file__).parents[3] / "meadowlark/docs/use/sql-for-analysts.md"
 QUESTIONS = re.findall(r"^(.+\?)\n\n```sql\n([^`]*)```", PAGE.read_text(), re.MULTILINE)
 GRADES = ["Eleventh grade", "Ninth grade", "Tenth grade", "Twelfth grade"]
 SCHOOL = 770_000_001

@@ -23,7 +23,7 @@ from tests.security.strategies.scenario import EO, EOP, Scenario
 
 pytestmark = pytest.mark.django_db
 STUDENT_VIEW = "StudentWithCTECourseEnrollments"
-PAGE = Path(__file__).parents[3] / "meadowlark/docs/custom-view-authorization.md"
+PAGE = Path(__file__).parents[3] / "meadowlark/docs/operate/custom-view-authorization.md"
 NOT_AUTHORIZED = "Access to the requested data could not be authorized."
 HINT = " Hint: You may need a Student with CTE Course Enrollments."
 

@@ -1,4 +1,4 @@
-"""NamespaceBased over HTTP. See meadowlark/docs/authorization.md#namespaces."""
+"""NamespaceBased over HTTP. See meadowlark/docs/design/authorization.md#namespaces."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""OwnershipBased over HTTP. See meadowlark/docs/authorization.md#ownership."""
+"""OwnershipBased over HTTP. See meadowlark/docs/design/authorization.md#ownership."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 """The relationship strategies over HTTP: accessible documents, and the texts of refusals. See
-meadowlark/docs/authorization.md#people."""
+meadowlark/docs/design/authorization.md#people."""
 
 import orjson
 import pytest

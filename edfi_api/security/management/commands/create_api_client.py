@@ -8,8 +8,8 @@ fails and prints the key of the client that has it; with
 `--if-exists keep` it reports that client and succeeds, with `--if-exists new-secret` it gives the client a new
 secret. Neither changes anything else about a client that exists.
 
-With `--external` it comes with tokens of an identity provider (meadowlark/docs/identity-providers.md) and gets no
-secret; `rotate_secret` gives it one.
+With `--external` it comes with tokens of an identity provider (meadowlark/docs/operate/identity-providers.md) and gets
+no secret; `rotate_secret` gives it one.
 
 Key and secret go to standard output; remarks about the claim set go to standard error.
 """
