@@ -1,4 +1,4 @@
-"""SQL views on a subscriber of logical replication, which is made as meadowlark/docs/operate/operations.md
+"""SQL views on a subscriber of logical replication, which is made as meadowlark/docs/operate/sql-views.md
 describes."""
 
 import json
@@ -20,7 +20,7 @@ from tests.robustness.accounts import let_in
 from tests.robustness.waiting import wait_until
 
 TOP = Path(__file__).parents[3]
-PAGE = TOP / "meadowlark/docs/operate/operations.md"
+PAGE = TOP / "meadowlark/docs/operate/sql-views.md"
 SCHOOL = {
     "resource": "/ed-fi/schools",
     "body": {
