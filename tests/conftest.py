@@ -51,6 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--every-refusal", action="store_true", help="tests/refusals: all resources, and a flood of a million"
     )
     parser.addoption("--large-tables", action="store_true", help="tests/large_tables: a million rows of each")
+    parser.addoption("--write-house", action="store_true", help="tests/architecture: figures into their page")
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
     parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")
 
