@@ -119,11 +119,13 @@ def _issue(request: HttpRequest, credentials: Credentials, scope: str) -> dict[s
     )
     if issued is not None:
         return issued
-    is_known = api_client is not None or clients.client_of_key(key) is not None
-    if is_known:
+    known = api_client or clients.client_of_key(key)
+    if known is not None:
         # An unknown key is not logged: it could be a secret in the wrong field.
         request.client_key = key  # type: ignore[attr-defined]  # for the logs
-    says_which = is_known and not api_settings.UNIFORM_CLIENT_ERRORS
+    # One that is disabled or has expired is not told apart from an unknown one.
+    is_usable = known.is_usable(request) if isinstance(known, ApiClient) else known is not None and known.is_active
+    says_which = is_usable and not api_settings.UNIFORM_CLIENT_ERRORS
     raise problems.unauthenticated(_WRONG_SECRET if says_which else _UNKNOWN)
 
 

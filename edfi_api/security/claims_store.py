@@ -89,8 +89,10 @@ def _refuse_names_in_other_case(tenant: Tenant | None, wanted: Claims) -> None:
     visible = ClaimSet.objects.filter(visible_to(tenant) if tenant else Q()).exclude(name__in=wanted.claim_sets)
     stored = visible.annotate(lower=Lower("name")).filter(lower__in=names).values_list("name", flat=True)
     alike = [name for name in wanted.claim_sets if names[name.lower()] > 1]
-    if taken := sorted({*stored, *alike}):
-        raise NotOfTheTenant(f"names of claim sets are unique in any case: {', '.join(taken)}")
+    if taken := sorted(stored):
+        raise NotOfTheTenant(f"there are claim sets with these names in other case: {', '.join(taken)}")
+    if alike:
+        raise NotOfTheTenant(f"names of claim sets differ in case only: {', '.join(sorted(alike))}")
 
 
 def stored_claims(tenant: Tenant | None = None) -> Claims:

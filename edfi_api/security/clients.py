@@ -66,7 +66,7 @@ def create_client(
     )
     application.vendor = vendor
     visible = ClaimSet.objects.filter(visible_to(tenant))
-    claim_set = visible.filter(name=claim_set_name).first()
+    claim_set = visible.filter(name__iexact=claim_set_name).first()
     if claim_set is None:
         problems.add("claim_set", _unknown_claim_set(claim_set_name, visible))
     else:

@@ -16,6 +16,7 @@ from django.contrib.postgres.functions import RandomUUID
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
+from django.db.models.functions import Lower
 from django.utils import timezone
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import AbstractApplication
@@ -266,14 +267,23 @@ class ClaimSet(Recorded):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "name"], nulls_distinct=False, name="claim_set_once_per_tenant")
+            # The first is what upserts refer to.
+            models.UniqueConstraint(fields=["tenant", "name"], nulls_distinct=False, name="claim_set_once_per_tenant"),
+            models.UniqueConstraint(
+                Lower("name"), "tenant", nulls_distinct=False, name="claim_set_name_once_in_any_case"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
 
     def clean(self) -> None:
-        refuse_taken_name(self, visible_to(self.tenant_id) if self.tenant_id else models.Q(), "name__iexact")
+        """Refuse a name that is taken with a readable message; constraints and a trigger enforce this."""
+        others = ClaimSet.objects.filter(visible_to(self.tenant_id) if self.tenant_id else models.Q())
+        taken = others.filter(name__iexact=self.name).exclude(pk=self.pk).first()
+        if taken is not None:
+            text = f"There is a claim set {taken} already. Names of claim sets are unique in any case."
+            raise ValidationError({"name": text})
 
 
 class Grant(models.Model):

@@ -72,7 +72,9 @@ def test_the_name_of_a_shared_claim_set_is_taken_for_all_tenants(two):
     for tenant, name in [(two[0], "EdFiSandbox"), (None, "Nurse")]:
         with pytest.raises(ValidationError) as refusal:
             ClaimSet(tenant=tenant, name=name).full_clean()
-        assert refusal.value.message_dict == {"name": ["Claim set with this Name already exists."]}
+        assert refusal.value.message_dict == {
+            "name": [f"There is a claim set {name} already. Names of claim sets are unique in any case."]
+        }
         _refused("claim_set_name_is_not_shared", lambda: ClaimSet.objects.create(tenant=tenant, name=name))  # noqa: B023
     _refused("claim_set_once_per_tenant", lambda: ClaimSet.objects.create(tenant=two[0], name="Nurse"))
 
@@ -178,7 +180,7 @@ def test_a_client_is_given_claim_sets_of_its_tenant_and_shared_ones(two):
         create_client("clerk", "Clerk", tenant=two[0])
 
     assert refusal.value.message_dict["claim_set"] == [
-        'There is no claim set "Clerk"; there are: AssessmentVendor, BootstrapDescriptorsAndEdOrgs, '
+        'There is no claim set "Clerk"; there are: AssessmentVendor, BootstrapDescriptorsandEdOrgs, '
         "EdFiAPIPublisherReader, EdFiAPIPublisherWriter, EdFiSandbox, EdFiSandboxDefaults, FullAccess, Nurse, "
         "OwnershipBased, RosterVendor, SISVendor."
     ]

@@ -4,10 +4,12 @@ from base64 import b64encode
 
 import pytest
 from django.urls import Resolver404, resolve
+from django.utils import timezone
 
 from edfi_api.management_api import clients
 from edfi_api.management_api.models import ManagementClient
 from edfi_api.management_api.scopes import Scope
+from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
 from tests.conftest import DATA, http
 from tests.management_api.managing import SECRET, Managing, token_of
@@ -103,6 +105,28 @@ def test_unknown_id_and_wrong_secret_look_the_same_unless_a_setting_says_otherwi
         (401, [known]),
     ]
     assert unknown.json()["detail"] == SEE_ERRORS
+
+
+@pytest.mark.parametrize("secret", ["right", "wrong"])
+def test_a_client_that_is_disabled_or_expired_is_answered_as_an_unknown_one(
+    management: Managing, configured, application: dict, secret: str
+) -> None:
+    configured(UNIFORM_CLIENT_ERRORS=False)
+    clients.create("former", "Former", [Scope.FULL_ACCESS], secret=SECRET, by="tests")
+    clients.disable(ManagementClient.objects.get(key="former"), by="tests")
+
+    def errors(key: str, right: str) -> list[str]:
+        answer = _token_request(Managing(), client_id=key, client_secret=right if secret == "right" else "wrong")
+        assert answer.status_code == 401
+        return answer.json()["errors"]
+
+    ApiClient.objects.update(is_active=False)
+    disabled = errors(application["key"], application["secret"])
+    ApiClient.objects.update(is_active=True, expires_at=timezone.now())
+    expired = errors(application["key"], application["secret"])
+
+    invalid = ["invalid_client. Invalid client or Invalid client credentials"]
+    assert [disabled, expired, errors("former", SECRET)] == [invalid] * 3
 
 
 def test_a_disabled_client_gets_no_token_and_loses_its_own(management: Managing) -> None:

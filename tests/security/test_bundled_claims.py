@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 CLAIM_SETS = (
     "AssessmentVendor",
-    "BootstrapDescriptorsAndEdOrgs",
+    "BootstrapDescriptorsandEdOrgs",
     "EdFiAPIPublisherReader",
     "EdFiAPIPublisherWriter",
     "EdFiSandbox",
@@ -43,7 +43,7 @@ ACTIONS_BY_CODE = {
 MATRIX = """
                               SchoolYearType GradeLevelDescriptor PerformanceLevelDescriptor School Student Section Assessment LearningStandard StudentSchoolAssociation
 AssessmentVendor              R              R                    CRUD                       -      R       R       CRUD       CRUD             -
-BootstrapDescriptorsAndEdOrgs C              C                    C                          C      -       -       -          C                -
+BootstrapDescriptorsandEdOrgs C              C                    C                          C      -       -       -          C                -
 EdFiAPIPublisherReader        RX             RX                   RX                         RX     RX      RX      RX         RX               RX
 EdFiAPIPublisherWriter        CRUD           CRUD                 CRUD                       CRUD   CRUD    CRUD    CRUD       CRUD             CRUD
 EdFiSandbox                   CRUDX          CRUDX                CRUDX                      CRUDX  CRUDX   CRUDX   CRUDX      CRUDX            CRUDX

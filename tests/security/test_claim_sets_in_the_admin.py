@@ -34,6 +34,7 @@ STUDENT = {
     ],
 }
 GRANTED = {"ed-fi/student": {"Create": (), "Read": ("NamespaceBased",)}}
+TAKEN = "There is a claim set SISVendor already. Names of claim sets are unique in any case."
 
 
 def messages(response: HttpResponse) -> list[str]:
@@ -77,7 +78,7 @@ def test_a_claim_set_is_copied(operator: Client, log: Log) -> None:
     ("name", "text"),
     [
         ("", "This field is required."),
-        ("sisvendor", "Claim set with this Name already exists."),
+        ("sisvendor", TAKEN),
         ("x" * 257, "Ensure this value has at most 256 characters (it has 257)."),
         ("a\x1fb", "A name is one line without control characters, and not blank."),
     ],
@@ -94,7 +95,7 @@ def test_a_new_claim_set_has_no_name_of_another_in_other_case(operator: Client) 
 
     page = operator.post(f"{SETS}add/", form)
 
-    assert errors(page) == ["Claim set with this Name already exists."]
+    assert errors(page) == [TAKEN]
 
 
 def test_an_export_is_a_file_that_is_imported_under_another_name(operator: Client) -> None:

@@ -41,6 +41,13 @@ def test_the_printed_key_and_secret_belong_to_the_new_client() -> None:
     assert client.application.vendor.namespace_prefixes == ["uri://ed-fi.org", "uri://lakeside.example"]
 
 
+def test_the_claim_set_is_named_in_any_case() -> None:
+    run("Demo", "--claim-set=sisVENDOR")
+
+    application = Application.objects.get()
+    assert application.claim_set_name == application.claim_set.name == "SISVendor"
+
+
 def test_key_and_secret_are_printed_on_separate_lines() -> None:
     lines = run("Demo", "--claim-set=EdFiSandbox", "--key=demo-key").splitlines()
 

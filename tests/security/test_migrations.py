@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.management import call_command
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from edfi_api.security.claims_store import stored_claims
@@ -111,3 +111,40 @@ def test_applications_keep_their_claim_sets_by_name() -> None:
     Application.objects.filter(name="Roster").update(name="Roster 2", claim_set_name="Later")
     with pytest.raises(IntegrityError, match="education organization id below 1"):
         Application.objects.filter(name="Roster 2").update(education_organization_ids=[0])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_all_applied_in_the_end")
+def test_claim_sets_are_renamed_and_applications_keep_them() -> None:
+    create_client("Loader", "BootstrapDescriptorsandEdOrgs")
+    granted = stored_claims().claim_sets["BootstrapDescriptorsandEdOrgs"].grants
+    call_command("migrate", "security", "0013", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT claim_set_name FROM security_application")
+        assert cursor.fetchall() == [("BootstrapDescriptorsAndEdOrgs",)]
+        # From before names were unique in any case.
+        cursor.execute("ALTER TABLE security_claimset DISABLE TRIGGER claim_set_name_is_not_shared")
+        cursor.execute(
+            "INSERT INTO security_claimset (name, description, is_system_reserved)"
+            " VALUES ('sisvendor', 'mine', false) RETURNING id"
+        )
+        duplicate = cursor.fetchone()[0]
+        cursor.execute("ALTER TABLE security_claimset ENABLE TRIGGER claim_set_name_is_not_shared")
+
+    call_command("migrate", verbosity=0)
+
+    loader = Application.objects.get()
+    assert loader.claim_set_name == loader.claim_set.name == "BootstrapDescriptorsandEdOrgs"
+    assert loader.claim_set.is_system_reserved
+    assert stored_claims().claim_sets["BootstrapDescriptorsandEdOrgs"].grants == granted
+    assert ClaimSet.objects.get(description="mine").name == f"sisvendor ({duplicate})"
+    assert ClaimSet.objects.filter(name="SISVendor").exists()
+
+
+@pytest.mark.django_db
+def test_the_database_refuses_names_of_claim_sets_that_differ_in_case_only() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE security_claimset DISABLE TRIGGER claim_set_name_is_not_shared")
+
+    with pytest.raises(IntegrityError, match="claim_set_name_once_in_any_case"), transaction.atomic():
+        ClaimSet.objects.create(name="SISVENDOR")

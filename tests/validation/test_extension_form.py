@@ -145,7 +145,7 @@ def test_a_client_sees_the_results_of_its_organizations(rules, enroll) -> None:
     assert answer["Total-Count"] == "1"
     assert of_77.get(f"{DATA}/validationResults/{hidden['id']}").status_code == 404
     assert of_77.get(f"{DATA}/validationResults?studentUniqueId=B").json() == []
-    assert client(77, claim_set="BootstrapDescriptorsAndEdOrgs").get(f"{DATA}/validationResults").status_code == 403
+    assert client(77, claim_set="BootstrapDescriptorsandEdOrgs").get(f"{DATA}/validationResults").status_code == 403
 
 
 def test_filters_and_pages(rules, committing_api, enroll, openapi) -> None:
@@ -240,7 +240,7 @@ def test_deletes_are_resolved_results_of_the_organizations(rules, enroll, commit
     assert set(schema["properties"]) == {"id", "changeVersion", "keyValues"}
     assert len(client(88).get(f"{DATA}/validationResults/deletes").json()) == 1
     assert client(99).get(f"{DATA}/validationResults/deletes").json() == []
-    unauthorized = client(77, claim_set="BootstrapDescriptorsAndEdOrgs")
+    unauthorized = client(77, claim_set="BootstrapDescriptorsandEdOrgs")
     for tail in ("deletes", "keyChanges", "partitions"):
         assert unauthorized.get(f"{DATA}/validationResults/{tail}").status_code == 403
 

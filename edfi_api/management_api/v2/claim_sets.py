@@ -1,7 +1,7 @@
 """Claim sets in the shapes of Admin API 2: resource claims nested in each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework.response import Response
 
@@ -43,7 +43,7 @@ class ClaimSetsV2(Version2, ClaimSets):
         filters={"id": number("pk"), "name": exactly("name")},
         default_limit=DEFAULT_LIMIT,
     )
-    refusals = {"claim_set_once_per_tenant": _TAKEN, "claim_set_name_is_not_shared": _TAKEN}
+    refusals: ClassVar = dict.fromkeys(ClaimSets.refusals, _TAKEN)
 
     def represent(self, row: Any) -> dict[str, Any]:
         found = super().represent(row)

@@ -57,7 +57,9 @@ class ClaimSets(Collection):
         Member("_applications", Kind.OBJECTS),
         Member("resourceClaims", Kind.OBJECTS),
     )
-    refusals = {"claim_set_once_per_tenant": TAKEN, "claim_set_name_is_not_shared": TAKEN}
+    refusals: ClassVar = dict.fromkeys(
+        ("claim_set_once_per_tenant", "claim_set_name_once_in_any_case", "claim_set_name_is_not_shared"), TAKEN
+    )
 
     def rows(self) -> QuerySet[ClaimSet]:
         applications = Application.objects.filter(claim_set=OuterRef("pk"), vendor__tenant=self.tenant)

@@ -1,0 +1,3 @@
+UPDATE security_claimset SET name = 'BootstrapDescriptorsAndEdOrgs'
+ WHERE name = 'BootstrapDescriptorsandEdOrgs' AND tenant_id IS NULL;
+SET CONSTRAINTS ALL IMMEDIATE;
