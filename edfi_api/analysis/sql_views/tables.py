@@ -21,7 +21,7 @@ from edfi_api.model.metaed.model import (
     Property,
     PropertyType,
 )
-from edfi_api.model.surface.columns import SURROGATE_ID, Column, sort_key
+from edfi_api.model.surface.columns import SURROGATE_ID, Column
 from edfi_api.model.surface.declarations import RESOURCE_KINDS, Declarations
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.naming import joined_without_overlap
@@ -105,20 +105,13 @@ class _ModelTables:
 
 
 def _sql_table(entity: Entity, table: Table) -> SqlTable:
-    columns = [_sql_column(column) for column in _in_order(table)]
+    columns = [_sql_column(column) for column in table.ordered]
     if table.kind is not TableKind.MAIN:
         columns.append(CREATE_DATE)
     elif entity.kind not in SUBCLASS_KINDS:
         columns += [DISCRIMINATOR, *DOCUMENT]
     schema, name = schema_name(entity.namespace), table_name(table.name)
     return SqlTable(schema, name, _ROWS[table.kind], tuple(columns), entity, table.path, entity.documentation)
-
-
-def _in_order(table: Table) -> list[Column]:
-    """The enclosing key in its own order, then the table's own key and the rest, each by id."""
-    own = sorted((c for c in table.columns.values() if c.id not in table.enclosing), key=sort_key)
-    enclosing = [table.columns[id_] for id_ in table.enclosing]
-    return [*enclosing, *(c for c in own if c.is_key), *(c for c in own if not c.is_key)]
 
 
 def _sql_column(column: Column) -> SqlColumn:

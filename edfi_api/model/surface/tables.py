@@ -85,6 +85,13 @@ class Table:
             self.put(replace(column, is_key=True))
 
     @property
+    def ordered(self) -> list[Column]:
+        """The enclosing key in its own order, then the table's own key and the rest, each by id."""
+        own = sorted((c for c in self.columns.values() if c.id not in self.enclosing), key=sort_key)
+        enclosing = [self.columns[id_] for id_ in self.enclosing]
+        return [*enclosing, *(c for c in own if c.is_key), *(c for c in own if not c.is_key)]
+
+    @property
     def key(self) -> list[Column]:
         return [column for column in self.columns.values() if column.is_key]
 
@@ -114,7 +121,7 @@ class Tables:
         additions = self._declarations.common_additions(override)
         if additions is None:
             return []
-        key = [replace(column, other_paths=()) for column in common.key]
+        key = [replace(column, other_paths=()) for column in common.ordered if column.is_key]
         table = _table(TableKind.COMMON_EXTENSION, common.name / _EXTENSION, common.path, key)
         table.enclosing = common.enclosing
         nested = list(self._fill(table, additions.properties, Place(path=common.path)))

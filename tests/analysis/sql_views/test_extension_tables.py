@@ -29,6 +29,43 @@ Domain Entity EdFi.Pupil additions
     }
 
 
+def test_tables_within_a_common_extension_have_its_key_in_the_order_of_the_published_tables(tables_of) -> None:
+    """The key of an address is ordered by name, as in `edfi.contactaddressperiod`, not as the address declares it."""
+    core = """
+Domain Entity Contact
+  string ContactUniqueId is part of identity
+  common Address is optional collection
+Common Address
+  descriptor AddressType is part of identity
+  string StreetNumberName is part of identity
+  string City is part of identity
+  descriptor StateAbbreviation is part of identity
+  string PostalCode is part of identity
+  common Period is optional collection
+Common Period
+  date BeginDate is part of identity
+Descriptor AddressType
+Descriptor StateAbbreviation
+Descriptor Term
+"""
+    added = """
+Common EdFi.Address additions
+  string SchoolDistrict is optional collection
+  descriptor EdFi.Term is optional collection
+Domain Entity EdFi.Contact additions
+  common extension EdFi.Address is optional collection
+"""
+    address = "*contactuniqueid, *addresstypedescriptorid, *city, *postalcode, *stateabbreviationdescriptorid"
+    tables = tables_of(core, Sample=added)
+
+    assert {name: model_columns(tables[name]) for name in tables if name.startswith(("edfi.contacta", "sample."))} == {
+        "edfi.contactaddress": f"{address}, *streetnumbername",
+        "edfi.contactaddressperiod": f"{address}, *streetnumbername, *begindate",
+        "sample.contactaddressschooldistrict": f"{address}, *streetnumbername, *schooldistrict",
+        "sample.contactaddressterm": f"{address}, *streetnumbername, *termdescriptorid",
+    }
+
+
 def test_additions_of_collections_alone_have_no_table_of_their_own(tables_of) -> None:
     added = """
 Domain Entity EdFi.Pupil additions
