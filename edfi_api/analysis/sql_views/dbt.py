@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from edfi_api.analysis.sql_views.foreign_keys import ForeignKey
 from edfi_api.analysis.sql_views.views import View
 
 
 def sources(views: Iterable[View]) -> str:
-    """The text of the file: a source for each schema, with tables, columns and their documentation, and not_null for
-    the columns of keys. Texts are quoted as JSON, which is YAML too."""
+    """The text of the file: a source for each schema, with tables, columns and their documentation; not_null for the
+    columns of keys, relationships for foreign keys. Texts are quoted as JSON, which is YAML too."""
     return "\n".join(["version: 2", "", "sources:", *_lines(views)]) + "\n"
 
 
@@ -29,12 +30,33 @@ def _table(view: View) -> Iterator[str]:
     table = view.table
     if table is not None and table.documentation:
         yield f"        description: {json.dumps(table.documentation)}"
+    if of_several := [key for key in view.foreign_keys if len(key.columns) > 1]:
+        yield "        data_tests:"
+        yield from (f"          - {json.dumps(_relationship(key, _as_text(key.columns)))}" for key in of_several)
     yield "        columns:"
     facts = {column.name: column for column in table.columns} if table is not None else {}
     for name, _ in view.columns:
         yield f"          - name: {name}"
         column = facts.get(name)
-        if column is not None and column.documentation:
+        if column is None:
+            continue
+        if column.documentation:
             yield f"            description: {json.dumps(column.documentation)}"
-        if column is not None and column.is_key:
-            yield "            data_tests: [not_null]"
+        tests = [
+            *(["not_null"] if column.is_key else []),
+            *(_relationship(key) for key in view.foreign_keys if key.columns == (name,)),
+        ]
+        if tests:
+            yield f"            data_tests: {json.dumps(tests)}"
+
+
+def _relationship(key: ForeignKey, column: str | None = None) -> dict[str, dict[str, str]]:
+    """dbt's test of a foreign key: that of a column, unless it names an expression over several."""
+    test = {"to": f"source('{key.target.schema}', '{key.target.name}')", "field": _as_text(key.key)}
+    return {"relationships": {"column_name": column, **test} if column else test}
+
+
+def _as_text(columns: Iterable[str]) -> str:
+    """One value for several columns, NULL if one of them is; as dbt's own tests compare one expression."""
+    listed = list(columns)
+    return listed[0] if len(listed) == 1 else " || '|' || ".join(f"{name}::text" for name in listed)

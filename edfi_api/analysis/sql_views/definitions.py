@@ -58,7 +58,7 @@ def definitions(views: Iterable[View], surface: Surface) -> list[Definition]:
 
 
 def view_definition(view: View) -> Definition:
-    """A view with its comments: documentation of the model, and the key, since a view has none."""
+    """A view with its comments: documentation of the model, and the keys, since a view has none."""
     name = qualified(view.schema, view.name)
     statements = [f"CREATE OR REPLACE VIEW {name} AS\n{view.select}", *_comments(view, name), *_trigger(view, name)]
     return Definition(Kind.VIEW, view.schema, view.name, ";\n".join(statements), view)
@@ -86,9 +86,13 @@ def _identity_of_inserts(table: SqlTable | None) -> tuple[str, ...]:
 def _comments(view: View, name: str) -> Iterator[str]:
     if view.table is None:
         return
-    key = ", ".join(view.table.primary_key)
-    text = f"{view.table.documentation} Primary key: {key}".strip()
-    yield f"COMMENT ON VIEW {name} IS {literal(text)}"
+    foreign = "; ".join(map(str, view.foreign_keys))
+    texts = [
+        *([view.table.documentation] if view.table.documentation else []),
+        *([f"Foreign keys: {foreign}."] if foreign else []),
+        f"Primary key: {', '.join(view.table.primary_key)}",
+    ]
+    yield f"COMMENT ON VIEW {name} IS {literal(' '.join(texts))}"
     for column in view.table.columns:
         if column.documentation:
             yield f"COMMENT ON COLUMN {name}.{column.name} IS {literal(column.documentation)}"

@@ -8,6 +8,7 @@ from enum import StrEnum
 from edfi_api.model.metaed.model import Entity
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.path_table import PropertyPath
+from edfi_api.model.surface.tables import Reference
 
 
 class RowKind(StrEnum):
@@ -65,7 +66,8 @@ class SqlColumn:
 class SqlTable:
     """A table. `entity` is the declaration that it belongs to: an entity, or a project's additions to one.
 
-    `path` is the property path of the common or collection whose items are the rows.
+    `path` is the property path of the common or collection whose items are the rows; `references` are those to other
+    tables.
     """
 
     schema: str
@@ -75,6 +77,7 @@ class SqlTable:
     entity: Entity | None = None
     path: PropertyPath = ()
     documentation: str = ""
+    references: tuple[Reference, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"

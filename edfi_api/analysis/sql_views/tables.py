@@ -111,7 +111,8 @@ def _sql_table(entity: Entity, table: Table) -> SqlTable:
     elif entity.kind not in SUBCLASS_KINDS:
         columns += [DISCRIMINATOR, *DOCUMENT]
     schema, name = schema_name(entity.namespace), table_name(table.name)
-    return SqlTable(schema, name, _ROWS[table.kind], tuple(columns), entity, table.path, entity.documentation)
+    rows, references = _ROWS[table.kind], tuple(table.references)
+    return SqlTable(schema, name, rows, tuple(columns), entity, table.path, entity.documentation, references)
 
 
 def _sql_column(column: Column) -> SqlColumn:

@@ -7,12 +7,13 @@ removes. WITH, OFFSET 0 and DISTINCT would do the same, but keep conditions from
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from edfi_api.analysis.sql_views import casts
 from edfi_api.analysis.sql_views.bodies import Bodies
 from edfi_api.analysis.sql_views.columns import ENVELOPE, ROW_NUMBER, Columns
+from edfi_api.analysis.sql_views.foreign_keys import ForeignKey, ForeignKeys
 from edfi_api.analysis.sql_views.names import schema_name
 from edfi_api.analysis.sql_views.rows import Rows, of_types
 from edfi_api.analysis.sql_views.shape import Envelope, Member, RowKind, SqlColumn, SqlTable
@@ -37,6 +38,7 @@ class View:
     table: SqlTable | None = None
     keyword: str = ""
     resource_types: tuple[int, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"
@@ -47,16 +49,21 @@ class View:
         return f"SELECT {self.keyword}{values}\n  {self.source}"
 
 
-def views(tables: Iterable[SqlTable], bodies: Bodies) -> Iterator[View]:
+def views(tables: Sequence[SqlTable], bodies: Bodies) -> Iterator[View]:
     """A view for each table. Raises LookupError for a column whose property path no body has."""
+    foreign_keys = ForeignKeys(tables, bodies)
     for table in tables:
-        match table.rows:
-            case RowKind.ENUMERATION:
-                yield _enumeration(table)
-            case RowKind.ANY_DESCRIPTOR | RowKind.DESCRIPTOR | RowKind.SCHOOL_YEAR:
-                yield _fixed(table, bodies)
-            case _:
-                yield _model_table(table, bodies)
+        yield replace(_of_table(table, bodies), foreign_keys=foreign_keys.of(table))
+
+
+def _of_table(table: SqlTable, bodies: Bodies) -> View:
+    match table.rows:
+        case RowKind.ENUMERATION:
+            return _enumeration(table)
+        case RowKind.ANY_DESCRIPTOR | RowKind.DESCRIPTOR | RowKind.SCHOOL_YEAR:
+            return _fixed(table, bodies)
+        case _:
+            return _model_table(table, bodies)
 
 
 def _model_table(table: SqlTable, bodies: Bodies) -> View:

@@ -15,6 +15,7 @@ from edfi_api.model.metaed.model import (
     DESCRIPTOR_SUFFIX,
     Entity,
     EntityKind,
+    Merge,
     Property,
     PropertyType,
 )
@@ -85,18 +86,30 @@ class MergedAway:
     """
 
     start: int = 0
-    sources: tuple[PropertyPath, ...] = ()
+    merges: tuple[Merge, ...] = ()
 
     def within(self, carrier: Property, path: PropertyPath) -> MergedAway:
         """Below a property at this path, which may have directives of its own."""
         if not carrier.merges:
             return self
-        sources = tuple(merge.source for merge in carrier.merges if len(merge.source) in (2, 3))
-        return MergedAway(len(path) - 1, sources)
+        return MergedAway(len(path) - 1, carrier.merges)
 
     def removes(self, prop: Property, path: PropertyPath) -> bool:
         """Whether a source ends at this property. A merge never removes the column of a school year."""
-        return path[self.start :] in self.sources and prop.type is not PropertyType.SCHOOL_YEAR_ENUMERATION
+        if prop.type is PropertyType.SCHOOL_YEAR_ENUMERATION:
+            return False
+        sources = (merge.source for merge in self.merges if len(merge.source) in (2, 3))
+        return path[self.start :] in sources
+
+    def with_target(self, column: Column) -> Column:
+        """The column, holding also the value with which its own is merged."""
+        around, below = column.path[: self.start], column.path[self.start :]
+        targets = [
+            (*around, *merge.target, *below[len(merge.source) :])
+            for merge in self.merges
+            if below[: len(merge.source)] == merge.source
+        ]
+        return replace(column, other_paths=(*column.other_paths, *targets))
 
 
 NOTHING_MERGED = MergedAway()
@@ -152,6 +165,15 @@ class KeyColumns:
             has_prefix = reference.is_identity and not column.is_coded and role_prefix(column.prop) == prefix
             yield column if has_prefix else column.prefixed(prefix)
 
+    def referenced_key(self, prop: Property, place: Place) -> list[Column] | None:
+        """The key of the table to which a property refers, those of its columns included that are merged away; None for
+        a property that is no reference."""
+        if prop.type.is_reference:
+            below = Place(path=(*place.path, prop.full_name))
+            merged = place.merged.within(prop, below.path)
+            return united(merged.with_target(column) for column in self.key_columns(self._target(prop), below))
+        return [_scalar_column(prop, "", place)] if prop.type in _CODED_TYPES else None
+
     def key_columns(self, entity: Entity, place: Place) -> list[Column]:
         """The columns by which other tables refer to the entity, sorted by id.
 
@@ -199,6 +221,14 @@ class KeyColumns:
 
     def _target(self, prop: Property) -> Entity:
         return self._declarations.model.target(prop)
+
+
+def united(columns: Iterable[Column]) -> list[Column]:
+    """One column for each id, which holds the values of all that have it."""
+    found: dict[str, Column] = {}
+    for column in columns:
+        found[column.id] = found[column.id].united_with(column) if column.id in found else column
+    return list(found.values())
 
 
 def sort_key(column: Column) -> tuple[str, str]:

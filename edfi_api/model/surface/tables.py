@@ -53,12 +53,22 @@ class TableName:
         return TableName((*self.parts, part))
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A property of a table whose value is a row of another one, by that row's key: the key's columns, under the ids
+    that they have in the other table, and the property paths that they have in this one."""
+
+    prop: Property
+    key: tuple[Column, ...]
+
+
 @dataclass(slots=True)
 class Table:
     """Columns by id, and the conflicts found while columns were added.
 
     `path` is the property path of the common or collection whose items are the rows, empty for a main table;
-    `enclosing` are the ids of the key of the tables around it, in their order.
+    `enclosing` are the ids of the key of the tables around it, in their order; `references` are those to entities,
+    descriptors, enumerations and school years.
     """
 
     kind: TableKind = TableKind.MAIN
@@ -67,6 +77,7 @@ class Table:
     enclosing: tuple[str, ...] = ()
     columns: dict[str, Column] = field(default_factory=dict)
     conflicts: list[Conflict] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
 
     def put(self, column: Column) -> None:
         """Add a column; the first of an id is kept, and surrogate ids never conflict."""
@@ -135,8 +146,14 @@ class Tables:
             elif prop.type in (PropertyType.INLINE_COMMON, PropertyType.CHOICE):
                 yield from self._fill(table, self._inner(prop), _in_place(prop, place))
             else:
-                for column in self._key_columns.columns(prop, place):
-                    table.put(column)
+                self._put(table, self._key_columns.columns(prop, place), prop, place)
+
+    def _put(self, table: Table, columns: Iterable[Column], prop: Property, place: Place) -> None:
+        """Add the columns of a property, and what it refers to."""
+        for column in columns:
+            table.put(column)
+        if (key := self._key_columns.referenced_key(prop, place)) is not None:
+            table.references.append(Reference(prop, tuple(key)))
 
     def _nested_tables(
         self, nested: Iterable[tuple[Property, Place]], around: TableName, enclosing: list[Column]
@@ -149,8 +166,7 @@ class Tables:
                 name = _collection_name(prop, place, around)
                 path = (*place.path, prop.full_name)
                 table = _table(TableKind.COLLECTION, name, path, enclosing)
-                for column in self._key_columns.item_columns(prop, place):
-                    table.put(column)
+                self._put(table, self._key_columns.item_columns(prop, place), prop, place)
                 yield table
 
     def _common_tables(
