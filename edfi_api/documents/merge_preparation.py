@@ -21,7 +21,7 @@ from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Prepa
 from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.merging import compile_merge
 from edfi_api.documents.violations import Violation
-from edfi_api.documents.visible_part import hidden_items, is_visible_path, writable_schema
+from edfi_api.documents.visible_part import hidden_items, is_visible_path, keep_emptied, writable_schema
 from edfi_api.model.profiles.members import ResourceMembers
 from edfi_api.model.profiles.view import ObjectView
 
@@ -114,6 +114,11 @@ class _VisiblePreparer(Preparer):
         super().__init__(replace(full.resource, json_schema=writable_schema(full.resource.json_schema, view)))
         self._view = view
         self._known_schema = full.resource.json_schema
+
+    def _coerced(self, sent: Body, leniency: Leniency | None) -> tuple[Body, list[Violation]]:
+        body, refused = super()._coerced(sent, leniency)
+        keep_emptied(sent, body, self._view)
+        return body, refused
 
     def validate_schema(self, body: Body, already_found: list[Violation]) -> None:
         super().validate_schema(body, already_found)

@@ -54,7 +54,7 @@ class _ObjectMerge:
 
     def __call__(self, stored: Body | None, sent: Body | None) -> Body | None:
         if stored is None:
-            return self._created(sent) if sent else None
+            return None if sent is None else self._created(sent)
         if sent is None and not stored:
             return stored
         merged = {**self._visible(stored, sent or {}), **self._hidden(stored)}
@@ -64,7 +64,8 @@ class _ObjectMerge:
         return merged if merged or sent is not None else None
 
     def _created(self, sent: Body) -> Body:
-        if self._hidden_required:
+        # An object of which nothing is left was sent with hidden members alone.
+        if self._hidden_required or not sent:
             raise CannotBeCreated
         created = self._visible({}, sent)
         if extensions := self._merged_extensions(None, sent.get(EXTENSIONS)):

@@ -49,6 +49,26 @@ def hidden_items(body: Mapping[str, Any], view: ObjectView, path: str = "$") -> 
             yield from hidden_items(body[EXTENSIONS][key], narrowed_extension, f"{path}.{EXTENSIONS}.{key}")
 
 
+def keep_emptied(sent: Any, visible: Any, view: ObjectView) -> None:
+    """Restore, as empty objects, what coercion dropped from the visible part because it was sent with hidden members
+    alone: extensions, and items of collections. The merge refuses those that would be new."""
+    if type(sent) is not dict or type(visible) is not dict:
+        return
+    for name, narrowed in view.narrowed.items():
+        if isinstance(narrowed, ObjectView):
+            keep_emptied(sent.get(name), visible.get(name), narrowed)
+        elif narrowed.items is not None and type(items := sent.get(name)) is list:
+            if name not in visible and any(map(_has_values, items)):
+                visible[name] = [{} for _ in items]
+            for item, visible_item in zip(items, visible.get(name, ()), strict=False):
+                keep_emptied(item, visible_item, narrowed.items)
+    for key, narrowed_extension in view.narrowed_extensions.items():
+        added = extensions.get(key) if type(extensions := sent.get(EXTENSIONS)) is dict else None
+        if _has_values(added) and not _is_hidden(narrowed_extension):
+            kept = visible.setdefault(EXTENSIONS, {}).setdefault(key, {})
+            keep_emptied(added, kept, narrowed_extension)
+
+
 def is_visible_path(steps: Sequence[str], view: ObjectView, *, in_every_item: bool = False) -> bool:
     """Whether the member at these steps, without indexes, is visible; in a filtered collection some items may be hidden
     anyway, which `in_every_item` excludes."""
@@ -70,6 +90,15 @@ def is_visible_path(steps: Sequence[str], view: ObjectView, *, in_every_item: bo
 def is_always_visible(path: JsonPath, view: ObjectView) -> bool:
     """Whether every value at the path is visible."""
     return is_visible_path([step for step in path.steps if step != ALL_ITEMS], view, in_every_item=True)
+
+
+def _has_values(sent: Any) -> bool:
+    return type(sent) is dict and any(value is not None for value in sent.values())
+
+
+def _is_hidden(extension: ObjectView) -> bool:
+    """A rule that shows nothing is how an extension is hidden: what is sent of it is dropped."""
+    return not (extension.whole or extension.narrowed)
 
 
 def _writable_collection(schema: Schema, view: CollectionView) -> Schema:

@@ -162,11 +162,22 @@ def _lacking(schema: Body, rule: Rule, sent: Body, always: set[str]) -> Iterator
         if element.kind is ElementKind.EXTENSION:
             extensions = schema["properties"].get(_EXT, {}).get("properties", {})
             for key, added in sent.get(_EXT, {}).items():
-                if key.lower() == element.name.lower() and _shown(element.rule, added, set()):
-                    yield from _lacking(extensions[key], element.rule, added, set())
+                if key.lower() == element.name.lower() and _shows_anything(extensions[key], element.rule):
+                    yield from _lacking_or_empty(extensions[key], element, added)
         elif element.kind is ElementKind.COLLECTION:
             for item in sent.get(element.name, []):
                 if is_shown(item, element.filter):
                     yield from _lacking(schema["properties"][element.name]["items"], element.rule, item, set())
-        elif element.name in sent and _shown(element.rule, sent[element.name], set()):
-            yield from _lacking(schema["properties"][element.name], element.rule, sent[element.name], set())
+        elif element.name in sent:
+            yield from _lacking_or_empty(schema["properties"][element.name], element, sent[element.name])
+
+
+def _lacking_or_empty(schema: Body, element: RuleElement, sent: Body) -> Iterator[str]:
+    """Also an object of which nothing is left."""
+    if not _shown(element.rule, sent, set()):
+        yield element.name
+    yield from _lacking(schema, element.rule, sent, set())
+
+
+def _shows_anything(schema: Body, rule: Rule) -> bool:
+    return any(_element(rule, name) is not None or _is_whole(rule, name) for name in schema["properties"])

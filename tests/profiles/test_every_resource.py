@@ -14,7 +14,7 @@ from edfi_api.documents.visible_part import is_visible_path, writable_schema
 from edfi_api.model.profiles.definition import MemberSelection, Usage
 from edfi_api.model.profiles.members import ResourceMembers, members_of
 from edfi_api.model.profiles.rules import view_of
-from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.profiles.view import CollectionView, ObjectView
 from edfi_api.model.surface.resource import Resource
 from tests.factories import DocumentFactory
 from tests.profiles.leaves import leaves, schema_leaves
@@ -86,7 +86,7 @@ def test_hidden_members_are_dropped_unseen(surface, factory) -> None:
 
 
 def test_creation_needs_every_required_member(surface, factory) -> None:
-    """What the merge creates is valid; what it refuses to create lacks a required member."""
+    """What the merge creates is valid; what it refuses to create lacks a required member, or everything."""
     created = refused = 0
     for resource in surface.resources:
         members, full = members_of(resource), Preparer(resource)
@@ -98,7 +98,8 @@ def test_creation_needs_every_required_member(surface, factory) -> None:
                 full.check(pending.merged(None).body)
                 created += 1
             except CannotBeCreated:
-                assert lacks_required_members(resource.json_schema, compile_projection(view)(body)), resource.name
+                is_incomplete = lacks_required_members(resource.json_schema, compile_projection(view)(body))
+                assert is_incomplete or empties_an_object(view, body), resource.name
                 refused += 1
     assert created > 100
     assert refused > 100
@@ -106,6 +107,20 @@ def test_creation_needs_every_required_member(surface, factory) -> None:
 
 def no_uris(ids: Any) -> dict[Any, str]:
     return {}
+
+
+def empties_an_object(view: ObjectView, body: dict[str, Any]) -> bool:
+    """Whether the body has an object of which the view leaves nothing."""
+    extensions = body.get("_ext", {})
+    objects = [(each, body[name]) for name, each in view.narrowed.items() if name in body]
+    objects += [(each, extensions[key]) for key, each in view.narrowed_extensions.items() if key in extensions]
+    for narrowed, value in objects:
+        if isinstance(narrowed, CollectionView):
+            if narrowed.items is not None and any(empties_an_object(narrowed.items, item) for item in value):
+                return True
+        elif not compile_projection(narrowed)(value) or empties_an_object(narrowed, value):
+            return True
+    return False
 
 
 def lacks_required_members(schema: dict[str, Any], value: Any) -> bool:

@@ -175,3 +175,10 @@ def without_empty(value: Any) -> Any:
         kept = {name: without_empty(each) for name, each in value.items()}
         return {name: each for name, each in kept.items() if each not in ({}, [])}
     return [without_empty(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("stored", [None, {"id": 1}, {"id": 1, "_ext": {"other": {"z": 1}}}])
+@pytest.mark.parametrize("sent", [{"object": {}}, {"_ext": {"sample": {}}}, {"list": [{}]}])
+def test_nothing_is_made_of_what_was_sent_with_hidden_members_alone(stored: Any, sent: dict[str, Any]) -> None:
+    with pytest.raises(CannotBeCreated):
+        merge(stored, {"id": 1} | sent)

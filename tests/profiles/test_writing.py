@@ -211,6 +211,27 @@ def test_an_object_is_not_created_without_hidden_required_members(api, narrow, r
     assert stored("StudentAcademicRecord")["classRanking"] == {"classRank": 8, "totalNumberInClass": 30}
 
 
+@pytest.mark.parametrize("shown", ['<Property name="percentageRanking"/>', ""])
+def test_an_object_that_is_sent_with_hidden_members_alone_is_refused(api, narrow, record, shown: str) -> None:
+    rule = f'IncludeAll:<Object name="classRanking" memberSelection="IncludeOnly">{shown}</Object>'
+    client = narrow("StudentAcademicRecord", rule)
+    body = record | {"classRanking": RANKING}
+
+    operation = {"resource": "/ed-fi/studentAcademicRecords", "document": body}
+
+    posted = client.post("/studentAcademicRecords", body)
+    batched = BatchClient(client.token).independent(operation)
+
+    assert not Document.objects.filter(resource_type__name="StudentAcademicRecord").exists()
+    path = item_path(api.post("/studentAcademicRecords", record))
+    put, again = client.put(path, with_id(body, path)), client.post("/studentAcademicRecords", body)
+    update = operation | {"op": "update", "id": path.rsplit("/", 1)[1]}
+    batched += BatchClient(client.token).independent(operation, update)
+    assert stored("StudentAcademicRecord") == record
+    assert [problem(each) for each in (posted, put, again)] == [CANNOT_CREATE] * 3
+    assert [(each["status"], each["problem"]["type"]) for each in batched] == [(400, CANNOT_CREATE["type"])] * 3
+
+
 def test_a_hidden_rest_that_would_be_invalid_is_kept_whole(api, narrow, record) -> None:
     full = record | {"classRanking": RANKING | {"percentageRanking": 90}}
     path = item_path(api.post("/studentAcademicRecords", full))
