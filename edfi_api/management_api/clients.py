@@ -28,6 +28,11 @@ class IssuedToken:
 
     token: str
     seconds: int
+    scopes: Sequence[str]
+
+
+class NoScope(Exception):
+    """None of the requested scopes is assigned to the client."""
 
 
 def create(key: str, name: str, scopes: Sequence[Scope], *, secret: str | None = None, by: str) -> Credentials:
@@ -78,23 +83,27 @@ def client_of_key(key: str) -> ManagementClient | None:
 
 @transaction.atomic
 def issue_token(client: ManagementClient, requested_scopes: str) -> IssuedToken | None:
-    """Store a new token; None if the client has been disabled, or its secret replaced, since it was recognised."""
+    """Store a new token; None if the client has been disabled, or its secret replaced, since it was recognised. Raises
+    NoScope."""
     unchanged = ManagementClient.objects.select_for_update(no_key=True).filter(
         pk=client.pk, secret=client.secret, is_active=True
     )
     if unchanged.first() is None:
         return None
+    scopes = granted(requested_scopes, client.scopes)
+    if not scopes:
+        raise NoScope
     now = timezone.now()
     ManagementToken.objects.filter(expires_at__lt=now).delete()
     token, seconds = secrets.token_urlsafe(32), oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS
     ManagementToken.objects.create(
         client=client,
         checksum=token_checksum(token),
-        scopes=granted(requested_scopes, client.scopes),
+        scopes=scopes,
         issued_at=now,
         expires_at=now + timedelta(seconds=seconds),
     )
-    return IssuedToken(token, seconds)
+    return IssuedToken(token, seconds, scopes)
 
 
 def find_token(token: str, at: datetime | None = None) -> ManagementToken | None:

@@ -38,6 +38,7 @@ _WEAK = (
 _TAKEN = "Client with the same Client Id already exists. Please provide different Client Id."
 _UNKNOWN = "invalid_client. Invalid client or Invalid client credentials"
 _WRONG_SECRET = "unauthorized_client. Invalid client or Invalid client credentials"  # noqa: S105  A text of the contract.
+_NO_SCOPE = "invalid_scope. None of the requested scopes is assigned to the client"
 
 
 def _is_weak(secret: str | None) -> bool:
@@ -135,10 +136,18 @@ def _management_token(request: HttpRequest, credentials: Credentials, scope: str
         return None
     request.client_key = client.key  # type: ignore[attr-defined]  # for the logs
     limit(f"tokens of management client {client.pk}", api_settings.TOKENS_PER_MINUTE)
-    issued = clients.issue_token(client, scope)
+    try:
+        issued = clients.issue_token(client, scope)
+    except clients.NoScope:
+        raise problems.bad_request(errors=[_NO_SCOPE]) from None
     if issued is None:
         return None
-    return {"access_token": issued.token, "expires_in": issued.seconds, "token_type": "Bearer"}
+    return {
+        "access_token": issued.token,
+        "expires_in": issued.seconds,
+        "token_type": "Bearer",
+        "scope": " ".join(issued.scopes),
+    }
 
 
 def _data_token(

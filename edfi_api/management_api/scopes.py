@@ -23,8 +23,7 @@ def allows(scopes: Collection[str], *, is_read: bool, is_authorization_metadata:
 
 
 def granted(requested: str, to_client: Iterable[str]) -> list[str]:
-    """The scopes of a token: those that are requested, separated by blanks or commas, and the client has; all of the
-    client's if that leaves none."""
+    """The scopes of a token: those that are requested, separated by blanks or commas, and assigned to the client; all
+    that are assigned if none is requested."""
     named = set(requested.replace(",", " ").split())
-    all_of_client = list(to_client)
-    return [scope for scope in all_of_client if scope in named] or all_of_client
+    return [scope for scope in to_client if not named or scope in named]

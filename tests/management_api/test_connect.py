@@ -7,12 +7,12 @@ from django.urls import Resolver404, resolve
 from django.utils import timezone
 
 from edfi_api.management_api import clients
-from edfi_api.management_api.models import ManagementClient
+from edfi_api.management_api.models import ManagementClient, ManagementToken
 from edfi_api.management_api.scopes import Scope
 from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
 from tests.conftest import DATA, http
-from tests.management_api.managing import SECRET, Managing, token_of
+from tests.management_api.managing import SECRET, VENDOR, Managing, token_of
 
 SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 REGISTRATION = {"ClientId": "admin-app", "ClientSecret": SECRET, "DisplayName": "Admin%20App"}
@@ -47,7 +47,7 @@ def test_a_registered_client_has_full_access(anonymous: Managing, configured) ->
     assert again.json()["validationErrors"] == {
         "ClientId": ["Client with the same Client Id already exists. Please provide different Client Id."]
     }
-    assert list(token.json()) == ["access_token", "expires_in", "token_type"]
+    assert list(token.json()) == ["access_token", "expires_in", "token_type", "scope"]
     assert (token.json()["expires_in"], token.json()["token_type"]) == (1800, "Bearer")
     assert Managing(token.json()["access_token"]).get("/v3/vendors").json() == []
     assert SECRET not in str(ManagementClient.objects.values_list("secret"))
@@ -182,13 +182,38 @@ def test_a_token_has_the_requested_scopes_that_its_client_has(anonymous: Managin
     token_of("operator", Scope.FULL_ACCESS, Scope.READ_ONLY)
 
     def scope(requested: str) -> str:
-        token = _token_request(anonymous, scope=requested).json()["access_token"]
-        return Managing(token).form("/connect/introspect", token=token).json()["scope"]
+        answer = _token_request(anonymous, scope=requested).json()
+        introspected = Managing(answer["access_token"]).form("/connect/introspect", token=answer["access_token"])
+        assert introspected.json()["scope"] == answer["scope"]
+        return answer["scope"]
 
     both = "edfi_admin_api/full_access edfi_admin_api/readonly_access"
     assert scope("edfi_admin_api/readonly_access,other") == "edfi_admin_api/readonly_access"
-    assert scope("other") == both
+    assert scope("edfi_admin_api/readonly_access+edfi_admin_api/full_access") == both
     assert scope("") == both
+
+
+def test_a_token_with_a_narrower_scope_allows_no_more_than_that(anonymous: Managing) -> None:
+    token_of("operator", Scope.FULL_ACCESS, Scope.READ_ONLY, Scope.AUTHORIZATION_METADATA)
+
+    def with_scope(requested: str) -> Managing:
+        return Managing(_token_request(anonymous, scope=requested).json()["access_token"])
+
+    reader, server = with_scope(Scope.READ_ONLY), with_scope(Scope.AUTHORIZATION_METADATA)
+    assert [reader.get("/v3/vendors").status_code, reader.post("/v3/vendors", VENDOR).status_code] == [200, 403]
+    assert [server.get("/v3/dataStores").status_code, server.get("/v3/vendors").status_code] == [200, 403]
+
+
+@pytest.mark.parametrize("requested", ["other", "edfi_admin_api/full_access", "edfi_admin_api/READONLY_ACCESS"])
+def test_scopes_that_the_client_does_not_have_are_refused(anonymous: Managing, requested: str) -> None:
+    token_of("operator", Scope.READ_ONLY)
+
+    refused = _token_request(anonymous, scope=requested)
+
+    assert (refused.status_code, refused.json()["type"]) == (400, "urn:ed-fi:api:bad-request")
+    assert refused.json()["detail"] == SEE_ERRORS
+    assert refused.json()["errors"] == ["invalid_scope. None of the requested scopes is assigned to the client"]
+    assert ManagementToken.objects.count() == 1
 
 
 def test_introspection_and_revocation(management: Managing, application: dict) -> None:
