@@ -9,7 +9,7 @@ from django.urls import get_script_prefix, set_script_prefix
 from edfi_api import addresses
 from edfi_api.addresses import standard_segment
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading
+from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading, has_encoded_separator
 from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.tenants import check_tenant_segment
@@ -34,6 +34,9 @@ class ContextMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         segments, path = self._reading.split(request.path_info)
+        if has_encoded_separator(_as_sent(request), len(segments) + 1):
+            # No route has such a path, so it is answered 404.
+            segments, path = (), request.path_info
         if api_settings.MULTI_TENANCY and (refusal := self._refusal(segments, path)):
             return client_error(request, refusal)
         request.context_segments = segments  # type: ignore[attr-defined]  # Read where a data store is chosen.
@@ -60,3 +63,9 @@ class ContextMiddleware:
         if word in self._reading.fixed and (word not in _OPEN or is_token_info):
             return check_tenant_segment(segments[0]) if segments else TenantMissing()
         return None
+
+
+def _as_sent(request: HttpRequest) -> str:
+    """The path before it was decoded; empty if the server does not hand it over, as Granian's engine does not."""
+    target: str = request.META.get("RAW_URI", "")
+    return target.partition("?")[0].removeprefix(request.META.get("SCRIPT_NAME", ""))

@@ -40,3 +40,9 @@ class Reading:
                 return tuple(parts[:number]), "/" + "/".join(parts[number:])
         segments = parts if parts[-1] else parts[:-1]
         return (tuple(segments), "/") if len(segments) <= self.most else ((), path)
+
+
+def has_encoded_separator(path: str, number: int) -> bool:
+    """Whether one of the first segments of a path that is not decoded yet contains a slash, which decoding would take
+    for the end of the segment: a proxy that decides by segments would not see the same ones."""
+    return any("%2f" in segment.lower() for segment in path.removeprefix("/").split("/", number)[:number])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edfi_api.data_stores import databases
-from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading
+from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading, has_encoded_separator
 from edfi_api.data_stores.connection_strings import destination
 from edfi_api.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
 from edfi_api.data_stores.models import State
@@ -75,6 +75,20 @@ READING = Reading(2, FIXED | {"v5.2"}, OUTSIDE | {"admin"})
 )
 def test_the_segments_before_the_fixed_word(path, segments, rest):
     assert READING.split(path) == (segments, rest)
+
+
+@pytest.mark.parametrize(
+    ("path", "number", "expected"),
+    [
+        ("/4410%2F2027/data/ed-fi", 2, True),
+        ("/4410/2027%2fdata/ed-fi", 2, True),
+        ("/4410/data/ed-fi/a%2Fb", 2, False),
+        ("/44%2E10/data", 2, False),
+        ("", 2, False),
+    ],
+)
+def test_encoded_separators_before_the_fixed_word(path, number, expected):
+    assert has_encoded_separator(path, number) is expected
 
 
 @pytest.mark.django_db

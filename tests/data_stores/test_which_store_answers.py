@@ -115,6 +115,16 @@ def test_case_does_not_count_and_segments_are_decoded_once(explicit, make_store,
     assert client.at(context).get(STUDENTS).status_code == 200
 
 
+@pytest.mark.parametrize("context", ["/4410%2F2027", "/4410%2f2027"])
+def test_an_encoded_slash_does_not_separate_segments(explicit, make_store, client_of, context):
+    client = client_of(make_store("2027", districtId="4410", schoolYear="2027"))
+
+    answer = client.at(context).get(STUDENTS, RAW_URI=f"{context}/data/ed-fi/students?limit=1")
+
+    assert answer.status_code == 404
+    assert client.at("/4410/2027").get(STUDENTS, RAW_URI="/4410/2027/data/ed-fi/students?q=%2F").status_code == 200
+
+
 @pytest.mark.parametrize(
     "path", ["/DATA/ed-fi/students", "/data/v3/ed-fi/students/", "/V5.2/ed-fi/students", "/data/ed-fi/students/deletes"]
 )
@@ -150,8 +160,9 @@ def test_a_connection_string_that_was_encrypted_with_another_key(configured, mak
 
 
 def test_a_host_that_is_not_allowed(configured, make_store, client_of):
-    configured(STORE_HOSTS=("db7.internal", "10.0.0.0/8"))
+    configured()
     client = client_of(make_store("x", connection="postgresql://edfi@192.168.0.1/lakeside"))
+    configured(STORE_HOSTS=("db7.internal", "10.0.0.0/8"))
 
     assert problem(client.get(STUDENTS)) == NOT_CONFIGURED
 
