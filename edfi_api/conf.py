@@ -140,7 +140,7 @@ DEFAULTS: dict[str, Any] = {
     # Secrets from which the keys of connection strings are derived: the first encrypts, all decrypt. Without any, no
     # connection string can be stored.
     "STORE_KEYS": (),
-    # Host names and networks that connection strings may lead to; empty for any.
+    # Host names and networks that connection strings may lead to, besides the server of the control database.
     "STORE_HOSTS": (),
     # First segments of the addresses of the management API; empty for none. Whether the process has nothing else.
     "MANAGEMENT_PATH": "",

@@ -60,8 +60,9 @@ def data_store_settings(env: Environment, *, threads: int, lasting_key: str) -> 
             env.list(
                 "MEADOWLARK_STORE_HOSTS",
                 default=[],
-                shown="any",
-                meaning="host names and networks that connection strings of data stores may lead to",
+                shown="none",
+                meaning="host names and networks that connection strings of data stores may lead to, besides the "
+                "server of the control database; `*` for any",
             )
         ),
     }

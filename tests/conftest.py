@@ -62,6 +62,9 @@ def pytest_configure() -> None:
     settings.EDFI_API["WRITE_RECORDER"] = ""
     # Without it, each new client lists all static files.
     settings.WHITENOISE_AUTOREFRESH = True
+    # Data stores of tests lie on servers of their own.
+    settings.EDFI_API["STORE_HOSTS"] = ("*",)
+    os.environ.setdefault("MEADOWLARK_STORE_HOSTS", "*")
     # Homes of tests have the compiled models of the checkout: compiling one takes as long as a start.
     os.environ.setdefault("MEADOWLARK_CACHE", str(settings.HOME / "cache"))
 

@@ -15,8 +15,8 @@ from django.http import HttpRequest
 from edfi_api.conf import api_settings
 from edfi_api.operation.administration.recorded import RecordedAdmin
 
-from .connection_strings import LONGEST, MAIN, destination
-from .databases import alias_of
+from .connection_strings import LONGEST, MAIN
+from .databases import alias_of, allowed_destination
 from .encryption import encrypt
 from .exceptions import ConnectionUnusable, NoStoreKey
 from .models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
@@ -84,7 +84,7 @@ class ConnectionForm(forms.ModelForm):  # type: ignore[type-arg]
             return given
         try:
             if given != MAIN:
-                destination(given, api_settings.STORE_HOSTS)
+                allowed_destination(given)
             self.instance.connection = encrypt(given)
         except ConnectionUnusable as error:
             raise ValidationError(f"It cannot be used: {error.reason}.") from None

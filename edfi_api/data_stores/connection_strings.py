@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from psycopg import ProgrammingError
@@ -21,6 +22,10 @@ from .exceptions import ConnectionUnusable
 LONGEST = 1000
 # The control database as a data store.
 MAIN = "main"
+# In the place of passwords, or of whole connection strings, where these are shown.
+MASK = "***"
+_ANY_HOST = "*"
+_STANDARD_PORT = "5432"
 _VARIABLES = "MEADOWLARK_STORE_"
 _SECRETS = Path("/run/secrets")
 _TAKEN = {"host", "port", "user", "password", "dbname", "sslmode", "target_session_attrs"}
@@ -65,17 +70,34 @@ class Destination:
         """For people: without user and password."""
         return f"{self.host or 'local socket'}{f':{self.port}' if self.port else ''}/{self.database}"
 
+    @property
+    def servers(self) -> set[tuple[str, str]]:
+        """Host and port of each server that may have the database."""
+        return servers(self.host, self.port)
 
-def destination(text: str, allowed_hosts: Collection[str] = ()) -> Destination:
-    """Where the text leads, after following `env:` and `file:`; not for MAIN. An empty `allowed_hosts` allows all.
+
+def destination(text: str) -> Destination:
+    """Where the text leads, after following `env:` and `file:`; not for MAIN.
 
     Raises ConnectionUnusable, whose reason quotes no part of the text, since any part may belong to the password.
     """
-    found = _read(_followed(text.strip()))
-    hosts = found.host.split(",")
-    if allowed_hosts and not all(_is_allowed(host, allowed_hosts) for host in hosts):
-        raise ConnectionUnusable("its host is not in MEADOWLARK_STORE_HOSTS")
-    return found
+    return _read(_followed(text.strip()))
+
+
+def servers(hosts: str, ports: str) -> set[tuple[str, str]]:
+    """Hosts with their ports, each separated by commas, as libpq reads them: one port may be that of all hosts."""
+    names, numbers = hosts.split(","), ports.split(",")
+    numbers = numbers * len(names) if len(numbers) == 1 else numbers
+    return {(name.lower(), number or _STANDARD_PORT) for name, number in zip_longest(names, numbers, fillvalue="")}
+
+
+def is_masked(text: str) -> bool:
+    """Whether asterisks stand in the place of the password, or of something in a text that cannot be read."""
+    try:
+        password = _read(text.strip()).password
+    except ConnectionUnusable:
+        return MASK in text
+    return bool(password) and not password.strip("*")
 
 
 def _followed(text: str) -> str:
@@ -159,7 +181,10 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _is_allowed(host: str, allowed: Collection[str]) -> bool:
+def is_allowed(host: str, allowed: Collection[str]) -> bool:
+    """Whether the host is among the names and networks."""
+    if _ANY_HOST in allowed:
+        return True
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

@@ -10,9 +10,9 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.conf import api_settings
 
-from .connection_strings import MAIN, Destination, destination
+from .connection_strings import MAIN, Destination, destination, is_allowed, is_masked, servers
 from .encryption import decrypt
-from .exceptions import ConnectionUnusable
+from .exceptions import ConnectionNotAllowed, ConnectionUnusable
 from .request_options import REQUEST_OPTIONS, limit
 from .routing import Database
 
@@ -31,8 +31,24 @@ def alias_of(database: Database) -> str:
     text = decrypt(database.connection)
     if text == MAIN:
         return DEFAULT_DB_ALIAS
-    add(database.alias, destination(text, api_settings.STORE_HOSTS), f"meadowlark/{database.data_store}")
+    add(database.alias, allowed_destination(text), f"meadowlark/{database.data_store}")
     return database.alias
+
+
+def allowed_destination(text: str) -> Destination:
+    """Where a connection string leads: to the server of the control database, or to a host of `STORE_HOSTS`. Everything
+    else would let users who may enter connection strings find out which ports of the network are open.
+
+    Raises ConnectionUnusable, of which ConnectionNotAllowed is one.
+    """
+    if is_masked(text):
+        raise ConnectionNotAllowed("a mask stands in the place of its password")
+    where = destination(text)
+    control = connections.settings[DEFAULT_DB_ALIAS]
+    others = where.servers - servers(control["HOST"], str(control["PORT"]))
+    if not all(is_allowed(host, api_settings.STORE_HOSTS) for host, _ in others):
+        raise ConnectionNotAllowed("its host is neither that of the control database nor in MEADOWLARK_STORE_HOSTS")
+    return where
 
 
 def add(alias: str, where: Destination, application_name: str) -> None:

@@ -34,10 +34,14 @@ class AmbiguousDataStore(Exception):
 
 @dataclass
 class ConnectionUnusable(Exception):
-    """A connection string is missing, cannot be decrypted or read, or leads to a host that is not allowed. `reason`
-    contains no part of the string."""
+    """A connection string is missing, cannot be decrypted or read, or is not allowed. `reason` contains no part of the
+    string."""
 
     reason: str
+
+
+class ConnectionNotAllowed(ConnectionUnusable):
+    """It could be read, but a data store must not have it."""
 
 
 class NotProvisioned(Exception):

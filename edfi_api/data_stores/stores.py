@@ -13,8 +13,10 @@ from edfi_api.logs import audit
 from edfi_api.logs.printable import is_printable
 
 from .addresses import FIXED, OUTSIDE
-from .connection_strings import LONGEST
+from .connection_strings import LONGEST, MAIN
+from .databases import allowed_destination
 from .encryption import decrypt, encrypt
+from .exceptions import ConnectionNotAllowed, ConnectionUnusable
 from .models import DataStore, DataStoreContext, DataStoreDerivative, DerivativeType, State, Tenant
 
 COMMAND = "command"
@@ -33,7 +35,7 @@ def create_data_store(
     by: str = COMMAND,
 ) -> DataStore:
     """Store a new data store. Raises NoStoreKey if its connection string cannot be encrypted."""
-    store = DataStore(name=name, type=type, state=state, tenant=tenant, connection=_encrypted(connection))
+    store = DataStore(name=name, type=type, state=state, tenant=tenant, connection=encrypted_connection(connection))
     store.full_clean()
     contexts = [_context(key, value) for key, value in (context or {}).items()]
     store.save(force_insert=True)
@@ -47,7 +49,7 @@ def create_data_store(
 @transaction.atomic
 def set_connection(store: DataStore, connection: str | None, *, by: str = COMMAND) -> None:
     """Let the data store lead to another database; requests use it within `STORE_SECONDS`."""
-    store.connection = _encrypted(connection)
+    store.connection = encrypted_connection(connection)
     store.save(update_fields=["connection"])
     store.refresh_from_db(fields=["revision"])
     audit.administered("connection of data store changed", data_store=store.pk, data_store_name=store.name, by=by)
@@ -68,7 +70,7 @@ def add_derivative(
     store: DataStore, type: DerivativeType, connection: str, *, by: str = COMMAND
 ) -> DataStoreDerivative:
     """Store another database with the data of a data store."""
-    derivative = DataStoreDerivative(data_store=store, type=type, connection=_encrypted(connection))
+    derivative = DataStoreDerivative(data_store=store, type=type, connection=encrypted_connection(connection))
     derivative.full_clean()
     derivative.save(force_insert=True)
     audit.administered("derivative created", data_store=store.pk, data_store_name=store.name, type=type, by=by)
@@ -123,9 +125,18 @@ def _context(key: str, value: str) -> DataStoreContext:
     return context
 
 
-def _encrypted(connection: str | None) -> str | None:
+def encrypted_connection(connection: str | None) -> str | None:
+    """What is stored of a connection string. One that cannot be read can be stored, as in Ed-Fi's servers, but not be
+    used. Raises ValidationError if it is masked, or leads to a host that is not allowed; and NoStoreKey."""
     if connection is None:
         return None
     if len(connection) > LONGEST:
         raise ValidationError({"ConnectionString": [f"It has more than {LONGEST} characters."]})
+    try:
+        if connection != MAIN:
+            allowed_destination(connection)
+    except ConnectionNotAllowed as error:
+        raise ValidationError({"ConnectionString": [f"It cannot be used: {error.reason}."]}) from None
+    except ConnectionUnusable:
+        pass
     return encrypt(connection)

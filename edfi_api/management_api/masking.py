@@ -3,25 +3,28 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from edfi_api.data_stores.connection_strings import LONGEST, MAIN, destination
+from django.core.exceptions import ValidationError
+
+from edfi_api.data_stores.connection_strings import LONGEST, MAIN, MASK, destination
 from edfi_api.data_stores.encryption import decrypt
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 
 from . import problems
 
-__all__ = ["LONGEST", "UNCHANGED", "changed_connection", "encrypting", "masked"]
+__all__ = ["LONGEST", "UNCHANGED", "changed_connection", "masked", "storing_connections"]
 
 # The value of an absent member; no text of a request has this character.
 UNCHANGED = "\0"
-_MASK = "***"
 _NO_KEY = "It cannot be encrypted: MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY has to be set."
 
 
 @contextmanager
-def encrypting() -> Iterator[None]:
-    """A server without a key to encrypt connection strings raises a Refusal."""
+def storing_connections() -> Iterator[None]:
+    """A connection string that must not be stored raises a Refusal, as does a server without a key to encrypt it."""
     try:
         yield
+    except ValidationError as error:
+        raise problems.invalid_data(error.message_dict) from None
     except NoStoreKey:
         raise problems.invalid_data({"ConnectionString": [_NO_KEY]}) from None
 
@@ -36,9 +39,9 @@ def masked(encrypted: str | None) -> str | None:
             return MAIN
         where = destination(text)
     except ConnectionUnusable:
-        return _MASK
+        return MASK
     shown = {"host": where.host, "port": where.port, "username": where.user, "database": where.database}
-    return "".join(f"{name}={value};" for name, value in shown.items() if value) + f"password={_MASK}"
+    return "".join(f"{name}={value};" for name, value in shown.items() if value) + f"password={MASK}"
 
 
 def changed_connection(encrypted: str | None, sent: str | None) -> tuple[bool, str | None]:

@@ -233,6 +233,10 @@ def test_a_data_store_is_added_and_its_connection_string_never_shown(configured,
         ({"connection_string": f"host=db password={PASSWORD}"}, "It cannot be used: it names no database."),
         ({"connection_string": "postgresql://x@elsewhere/y"}, "It cannot be used: "),
         (
+            {"connection_string": "postgresql://x:***@db/y"},
+            "It cannot be used: a mask stands in the place of its password.",
+        ),
+        (
             {"contexts-TOTAL_FORMS": "1", "contexts-0-key": "year", "contexts-0-value": "1"},
             "MEADOWLARK_ROUTE_QUALIFIERS does not name: year.",
         ),

@@ -1,11 +1,13 @@
 """Connection strings as people and other servers write them, and what is not taken from them."""
 
 import pytest
+from django.db import connections
 
 from edfi_api.data_stores import connection_strings
-from edfi_api.data_stores.connection_strings import destination
+from edfi_api.data_stores.connection_strings import destination, is_masked
+from edfi_api.data_stores.databases import allowed_destination
 from edfi_api.data_stores.encryption import decrypt, encrypt
-from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable, NoStoreKey
 
 PASSWORD = "p@ss;w'rd"
 
@@ -92,15 +94,67 @@ def test_the_reason_quotes_no_part_of_the_string(text):
         ("/run/postgresql", False),
     ],
 )
-def test_only_allowed_hosts(host, is_allowed):
-    allowed = ("db7.internal", "10.0.0.0/8")
+def test_only_allowed_hosts(configured, host, is_allowed):
+    configured(STORE_HOSTS=("db7.internal", "10.0.0.0/8"))
     text = f"host={host} dbname=x"
 
     if is_allowed:
-        assert destination(text, allowed).host == host
+        assert allowed_destination(text).host == host
     else:
         with pytest.raises(ConnectionUnusable):
-            destination(text, allowed)
+            allowed_destination(text)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "is_allowed"),
+    [
+        ("db1", "5432", True),
+        ("db1", "", True),
+        ("DB2,db1", "5433,5432", True),
+        ("db2", "5433", True),
+        ("db2", "5432", False),
+        ("db1", "22", False),
+        ("db1,db3", "5432", False),
+        ("", "5432", False),
+        ("db1:5432", "", False),
+    ],
+)
+def test_without_the_setting_only_the_server_of_the_control_database(configured, monkeypatch, host, port, is_allowed):
+    configured(STORE_HOSTS=())
+    control = connections.settings["default"] | {"HOST": "db1,db2", "PORT": "5432,5433"}
+    monkeypatch.setitem(connections.settings, "default", control)
+    text = f"host='{host}' port='{port}' dbname=x"
+
+    if is_allowed:
+        assert allowed_destination(text).host == host
+    else:
+        with pytest.raises(ConnectionNotAllowed):
+            allowed_destination(text)
+
+
+def test_any_host_if_the_setting_says_so(configured):
+    configured(STORE_HOSTS=("*",))
+
+    assert allowed_destination("host=/run/postgresql,db8 dbname=x").host == "/run/postgresql,db8"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_not_usable"),
+    [
+        ("host=db7;port=5432;username=edfi;database=x;password=***", True),
+        ("host=db7;database=x;Pwd='***'", True),
+        ("host=db7 dbname=x password=****", True),
+        ("host=db7 dbname=x password='***'", True),
+        ("postgresql://edfi:%2A%2A%2A@db7/x", True),
+        ("postgresql://edfi:***@db7/x", True),
+        ("***", True),
+        ("host=db7;password=***;nonsense", True),
+        ("postgresql://edfi:a***b@db7/x", False),
+        ("host=db7 dbname=x", False),
+    ],
+)
+def test_a_password_of_asterisks_is_a_mask(text, is_not_usable):
+    assert is_masked(text) is is_not_usable
 
 
 def test_any_of_the_keys_decrypts_and_the_first_one_encrypts(configured):

@@ -3,13 +3,17 @@
 import pytest
 
 from edfi_api.data_stores.encryption import decrypt
-from edfi_api.data_stores.models import DataStore
+from edfi_api.data_stores.models import DataStore, DataStoreDerivative
 from edfi_api.data_stores.tenants import create_tenant
 from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 CONNECTION = "host=db7;port=5432;username=edfi;password=not-to-be-shown;database=lakeside;"
 MASKED = "host=db7;port=5432;username=edfi;database=lakeside;password=***"
 STORE = {"dataStoreType": "Production", "name": "2027", "connectionString": CONNECTION}
+
+_OTHER_TYPE = "DerivativeType must be either 'ReadReplica' or 'Snapshot'."
+MASKED_ELSEWHERE = "host=db8;port=5432;username=edfi;database=lakeside;password=***"
+_IS_MASKED = {"ConnectionString": ["It cannot be used: a mask stands in the place of its password."]}
 
 
 @pytest.fixture
@@ -50,6 +54,62 @@ def test_a_put_changes_keeps_or_removes_the_connection_string(management: Managi
     assert management.put(f"/v3/dataStores/{store}/state", {"state": "readOnly"}).status_code == 204
     assert management.get("/v3/dataStores?name=2028").json()[0]["state"] == "readOnly"
     assert management.put(f"/v3/dataStores/{store}/state", {"state": "gone"}).status_code == 400
+
+
+@pytest.mark.parametrize("sent", [MASKED_ELSEWHERE, "***", "postgresql://edfi:***@db7/lakeside"])
+def test_a_masked_connection_string_is_not_stored(management: Managing, store: int, sent: str) -> None:
+    of_store = {"dataStoreType": "Sandbox", "name": "2028", "connectionString": sent}
+    derivative = {"dataStoreId": store, "derivativeType": "Snapshot", "connectionString": CONNECTION}
+    its_id = created_id(management.post("/v3/dataStoreDerivatives", derivative))
+    masked_derivative = derivative | {"connectionString": sent}
+    instance = {"name": "2029", "instanceType": "x", "connectionString": sent}
+    of_instance = {"odsInstanceId": store, "derivativeType": "ReadReplica", "connectionString": sent}
+
+    answers = [
+        management.post("/v3/dataStores", of_store),
+        management.put(f"/v3/dataStores/{store}", {"id": store} | of_store),
+        management.post("/v3/dataStoreDerivatives", masked_derivative),
+        management.put(f"/v3/dataStoreDerivatives/{its_id}", {"id": its_id} | masked_derivative),
+    ]
+    of_version_2 = [
+        management.post("/v2/odsInstances", instance),
+        management.put(f"/v2/odsInstances/{store}", instance),
+        management.post("/v2/odsInstanceDerivatives", of_instance),
+        management.put(f"/v2/odsInstanceDerivatives/{its_id}", of_instance),
+    ]
+
+    assert [(each.status_code, each.json()["validationErrors"]) for each in answers] == [(400, _IS_MASKED)] * 4
+    assert [each.status_code for each in of_version_2] == [400] * 4
+    assert {"ConnectionString"} == {key for each in of_version_2 for key in each.json()["errors"]}
+    stored = [*DataStore.objects.all(), *DataStoreDerivative.objects.all()]
+    assert [decrypt(each.connection) for each in stored] == [CONNECTION, CONNECTION]
+
+
+def test_hosts_of_data_stores_are_a_closed_list(management: Managing, store: int, configured) -> None:
+    configured(STORE_HOSTS=("db9",))
+    refused = {
+        "ConnectionString": [
+            "It cannot be used: its host is neither that of the control database nor in MEADOWLARK_STORE_HOSTS."
+        ]
+    }
+
+    def post(connection: str) -> object:
+        answer = management.post("/v3/dataStores", STORE | {"connectionString": connection})
+        return answer.status_code if answer.status_code == 201 else answer.json()["validationErrors"]
+
+    assert post("host=127.0.0.1 port=22 dbname=x") == refused
+    assert post("host=db9,db8 dbname=x") == refused
+    assert post("host=db9 dbname=x") == 201
+    assert post("main") == 201
+    derivative = {"dataStoreId": store, "derivativeType": "Snapshot", "connectionString": "host=db8 dbname=x"}
+    answer = management.post("/v3/dataStoreDerivatives", derivative)
+    assert (answer.status_code, answer.json()["validationErrors"]) == (400, refused)
+    status = management.get(f"/v3/dataStores/{store}/status").json()
+    assert (status["answers"], status["reason"]) == (
+        False,
+        "its connection string cannot be used: its host is neither that of the control database nor in "
+        "MEADOWLARK_STORE_HOSTS",
+    )
 
 
 def test_a_removed_data_store_takes_its_parts_along(management: Managing, store: int, vendor: int) -> None:
@@ -101,14 +161,14 @@ def test_a_removed_data_store_takes_its_parts_along(management: Managing, store:
             {"derivativeType": "", "connectionString": "x" * 1001},
             {
                 "DataStoreId": ["DataStoreId must be greater than 0."],
-                "DerivativeType": ["DerivativeType is required."],
+                "DerivativeType": ["DerivativeType is required.", _OTHER_TYPE],
                 "ConnectionString": ["ConnectionString must be 1000 characters or fewer."],
             },
         ),
         (
             "dataStoreDerivatives",
             {"dataStoreId": 1, "derivativeType": "snapshot"},
-            {"DerivativeType": ["DerivativeType must be either 'ReadReplica' or 'Snapshot'."]},
+            {"DerivativeType": [_OTHER_TYPE]},
         ),
     ],
 )

@@ -6,22 +6,21 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from rest_framework.response import Response
 
-from edfi_api.data_stores.encryption import encrypt
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, DerivativeType
-from edfi_api.data_stores.stores import check_segment
+from edfi_api.data_stores.stores import check_segment, encrypted_connection
 
 from .. import problems
 from ..collections import ID, Collection, id_member
 from ..constraints import written
 from ..listing import Listing
-from ..masking import LONGEST, UNCHANGED, changed_connection, encrypting, masked
+from ..masking import LONGEST, UNCHANGED, changed_connection, masked, storing_connections
 from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape, at_most, is_empty, name, says
 
 _TYPES = list(DerivativeType.values)
 _RULES_OF_TYPE = (
     says("DerivativeType is required.", is_empty),
     at_most(50, "DerivativeType must be 50 characters or fewer."),
-    says("DerivativeType must be either 'ReadReplica' or 'Snapshot'.", lambda value: value and value not in _TYPES),
+    says("DerivativeType must be either 'ReadReplica' or 'Snapshot'.", lambda value: value not in _TYPES),
 )
 _RULES_OF_CONNECTION = (at_most(LONGEST, f"ConnectionString must be {LONGEST} characters or fewer."),)
 
@@ -123,6 +122,6 @@ class DataStoreDerivatives(Collection):
         row.data_store_id, row.type = values["dataStoreId"], values["derivativeType"]
         is_new, connection = changed_connection(row.connection, values["connectionString"])
         if is_new:
-            with encrypting():
-                row.connection = connection and encrypt(connection)
+            with storing_connections():
+                row.connection = encrypted_connection(connection)
         row.save()

@@ -16,7 +16,7 @@ from edfi_api.data_stores.stores import create_data_store, remove_data_store, se
 from ..bodies import integer, read_values
 from ..collections import ID, Collection
 from ..listing import Listing, exactly, number
-from ..masking import LONGEST, UNCHANGED, changed_connection, encrypting, masked
+from ..masking import LONGEST, UNCHANGED, changed_connection, masked, storing_connections
 from ..members import Kind, Member, Shape, at_most, name, says
 
 NO_STORE = "DataStore {id} not found. It may have been recently deleted."
@@ -88,7 +88,7 @@ class DataStores(Collection):
         return self.item(row) | {"connectionString": row.connection}
 
     def add(self, values: dict[str, Any]) -> Response:
-        with encrypting():
+        with storing_connections():
             row = create_data_store(
                 values["name"],
                 type=values["dataStoreType"],
@@ -105,7 +105,7 @@ class DataStores(Collection):
         row.save(update_fields=["name", "type"])
         is_new, connection = changed_connection(row.connection, values["connectionString"])
         if is_new:
-            with encrypting():
+            with storing_connections():
                 set_connection(row, connection, by=self.by)
 
     def remove(self, row: DataStore) -> None:

@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.connection_strings import MAIN, destination
-from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.connection_strings import MAIN
+from edfi_api.data_stores.databases import alias_of, allowed_destination
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.models import DataStore
 from edfi_api.data_stores.routes import read_table
@@ -144,7 +144,7 @@ def given_connection(options: dict[str, Any]) -> str | None:
         if not given:
             raise CommandError(f"The variable {options['env']} is not set.")
     if given is not None and given != MAIN:
-        destination(given, api_settings.STORE_HOSTS)
+        allowed_destination(given)
     return given
 
 
