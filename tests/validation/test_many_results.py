@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from edfi_api.api.validation import visible_rows
-from edfi_api.api.validation.base import ValidationView
+from edfi_api.listing import sql_rows
 from edfi_api.storage.driver.sql import Sql
 from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token
@@ -146,8 +146,8 @@ def test_all_results_are_read_only_if_there_are_more_than_the_nearest(
         cursor.execute(_DOCUMENTS, [list(results)])
     monkeypatch.setattr(visible_rows, "_NEAR_RESULTS", 8)
     sent: list[Sql] = []
-    read = ValidationView.rows
-    monkeypatch.setattr(ValidationView, "rows", lambda view, statement: sent.append(statement) or read(view, statement))
+    run = sql_rows.execute
+    monkeypatch.setattr(sql_rows, "execute", lambda statement, using: sent.append(statement) or run(statement, using))
 
     answer = api.get(f"{RESULTS}?{query}")
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from edfi_api.api.submissions.parameters import CAUSE_PREFIX
+from edfi_api.listing.pages import without_nulls
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
 
@@ -49,7 +50,7 @@ def members(entry: Refusal) -> dict[str, Any]:
         "id": entry.id,
         "resource": entry.resource,
         "operation": entry.operation,
-        **{name: value for name, value in optional.items() if value is not None},
+        **without_nulls(optional),
         "status": entry.status,
         "type": _URN + entry.problem,
         "title": entry.title,

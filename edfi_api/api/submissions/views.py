@@ -17,6 +17,7 @@ from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
+from edfi_api.listing.pages import Listed, listed, total_of
 from edfi_api.logs import audit
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries.exceptions import UnknownQueryField
@@ -64,14 +65,13 @@ class RefusalsView(SubmissionsView):
         filters = parameters.read(request.query_params, partial(organizations.within, request))
         found = self.refusals().filter(filters).order_by("sequence")
         page = self.paginator.read_offset(request)
-        headers = {"Total-Count": str(found.count())} if page.wants_total else {}
-        if prefers_csv(request._request):
-            audit.administered("refusals exported", client=request.user.key)
-            is_page = _has_limit(request)
-            chosen: Iterable[Refusal] = found[page.offset : page.offset + page.size] if is_page else _all(found)
-            return _csv(entries.CSV_COLUMNS, (row for entry in chosen for row in entries.rows(entry)), headers)
-        chosen = found[page.offset : page.offset + page.size]
-        return _json([entries.members(entry) for entry in chosen], headers)
+        if not prefers_csv(request._request):
+            shown = listed(found, page)
+            return _json([entries.members(entry) for entry in shown.rows], shown.headers)
+        audit.administered("refusals exported", client=request.user.key)
+        exported = listed(found, page) if _has_limit(request) else Listed(_all(found), total_of(found, page))
+        rows = (row for entry in exported.rows for row in entries.rows(entry))
+        return _csv(entries.CSV_COLUMNS, rows, exported.headers)
 
 
 class RefusalView(SubmissionsView):
@@ -102,14 +102,14 @@ class CausesView(SubmissionsView):
     def get(self, request: EdFiRequest) -> HttpResponseBase:
         parameters.refuse_all_but_paging(request.query_params)
         page = self.paginator.read_offset(request)
-        headers = {"Total-Count": str(causes.count(self.sender))} if page.wants_total else {}
         is_csv = prefers_csv(request._request)
         size = None if is_csv and not _has_limit(request) else page.size
-        found = causes.causes(self.sender, list(self.places), size, page.offset)
+        total = causes.count(self.sender) if page.wants_total else None
+        found = Listed(causes.causes(self.sender, list(self.places), size, page.offset), total)
         if not is_csv:
-            return _json(list(found), headers)
+            return _json(list(found.rows), found.headers)
         audit.administered("causes of refusals exported", client=request.user.key)
-        return _csv(causes.CSV_COLUMNS, map(causes.row, found), headers)
+        return _csv(causes.CSV_COLUMNS, map(causes.row, found.rows), found.headers)
 
 
 class SummaryView(SubmissionsView):

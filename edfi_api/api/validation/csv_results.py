@@ -1,14 +1,13 @@
 """Results as CSV: all that a request selects, read in parts, for people who repair data with a spreadsheet."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import orjson
 from django.http.response import HttpResponseBase
 
-from edfi_api.api.validation.base import Rows
 from edfi_api.api.viewsets.responses import json_file_response
+from edfi_api.listing.sql_rows import SqlRows
 from edfi_api.refusals.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.storage.driver.sql import Sql
 
@@ -20,24 +19,21 @@ COLUMNS = (
 _HEADERS = {"Content-Type": CONTENT_TYPE}
 _ROWS_AT_ONCE = 1_000
 
-# The rows and the size of a page → the JSON of each, and its row id.
-Read = Callable[[Rows, int], list[tuple[str, int]]]
 
-
-def csv_response(rows: Rows, read: Read) -> HttpResponseBase:
+def csv_response(rows: SqlRows, using: str) -> HttpResponseBase:
     """Rows in the order of their appearance."""
-    return json_file_response(csv_file(COLUMNS, _cells(rows, read)), _HEADERS)
+    return json_file_response(csv_file(COLUMNS, _cells(rows, using)), _HEADERS)
 
 
-def _cells(rows: Rows, read: Read) -> Iterator[Iterable[Any]]:
+def _cells(rows: SqlRows, using: str) -> Iterator[Iterable[Any]]:
     rows, last = replace(rows, version=None), 0
     while True:
-        found = read(rows.where(Sql(f"{rows.row} > %(after)s::bigint", {"after": last})), _ROWS_AT_ONCE)
-        for text, _ in found:
-            yield _row(orjson.loads(text))
+        found = rows.where(Sql(f"{rows.row} > %(after)s::bigint", {"after": last})).read(using, _ROWS_AT_ONCE)
+        for _, result in found:
+            yield _row(result)
         if len(found) < _ROWS_AT_ONCE:
             return
-        _, last = found[-1]
+        last, _ = found[-1]
 
 
 def _row(result: dict[str, Any]) -> list[Any]:

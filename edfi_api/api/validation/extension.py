@@ -5,27 +5,29 @@ Results are followed as documents are: by windows of change versions and by `/de
 descriptors have no versions. They are few, so all of them are in every window.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from rest_framework.response import Response
 
 from edfi_api.api.validation import results, rules, runs
-from edfi_api.api.validation.base import NAMESPACE, CollectionView, Rows, ValidationView, id_of, json_object
-from edfi_api.api.validation.query import VERSIONS, Field, conditions
+from edfi_api.api.validation.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.recorded_writes import record_refused
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.api.viewsets.router import OwnViews
 from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.listing.fields import DATE, TEXT, UUID, Field
+from edfi_api.listing.filters import as_sql, read_filters
+from edfi_api.listing.pages import without_nulls
+from edfi_api.listing.sql_rows import SqlRows
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.profiles.catalog import ProfileCatalogs
-from edfi_api.queries.parameters import refuse_filters
+from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, refuse_filters
 from edfi_api.queries.partitions import NUMBER_PARAMETER, tokens_from
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.resources import ENDPOINT, RESULT, RULE, RUN
-from edfi_api.validation.visible import RESULTS
 
 # Descriptor → the resource whose claim authorizes it, and its values.
 _DESCRIPTORS: Mapping[str, tuple[Resource, tuple[str, ...]]] = {
@@ -34,12 +36,6 @@ _DESCRIPTORS: Mapping[str, tuple[Resource, tuple[str, ...]]] = {
     "SeverityDescriptor": (RULE, ("Warning", "Minor Validation Error", "Major Validation Error")),
     "ValidationLogicTypeDescriptor": (RULE, ("SQL", "Python")),
 }
-# The values are part of the program, so they have one version, and no time of a change.
-_VALUE = Sql(
-    json_object(
-        "'id', v.id, 'namespace', v.namespace, 'codeValue', v.code, 'shortDescription', v.code, '_etag', '1'",
-    )
-)
 _VALUES = """
   FROM (
     SELECT number, code, %(namespace)s::text AS namespace, md5(%(namespace)s::text || '#' || code)::uuid AS id
@@ -47,14 +43,16 @@ _VALUES = """
   ) v
 """
 _VALUE_FIELDS = (
-    Field("id", "v.id", "uuid"),
-    Field("namespace", "v.namespace"),
-    Field("codeValue", "v.code"),
-    Field("shortDescription", "v.code"),
-    Field("description", "NULL"),
-    Field("effectiveBeginDate", "NULL::date", "date"),
-    Field("effectiveEndDate", "NULL::date", "date"),
+    Field("id", "v.id", UUID),
+    Field("namespace", "v.namespace", TEXT),
+    Field("codeValue", "v.code", TEXT),
+    Field("shortDescription", "v.code", TEXT),
+    Field("description", "NULL", TEXT),
+    Field("effectiveBeginDate", "NULL::date", DATE),
+    Field("effectiveEndDate", "NULL::date", DATE),
 )
+# The values are part of the program, so they have one version, and no time of a change.
+_ETAG = Field("_etag", "'1'", TEXT)
 
 
 class _DataView(ValidationView):
@@ -72,9 +70,9 @@ class _DataView(ValidationView):
 class _Collection(_DataView, CollectionView):
     """Accepts a window of change versions."""
 
-    parameters: Collection[str] = VERSIONS
+    parameters: Collection[str] = CHANGE_VERSION_PARAMETERS
 
-    def selected(self, request: EdFiRequest) -> Rows:
+    def selected(self, request: EdFiRequest) -> SqlRows:
         read_window(request.query_params)
         return super().selected(request)
 
@@ -84,12 +82,12 @@ class _Partitions(_DataView, CollectionView):
 
     detail = None
     action = "partitions"
-    parameters = {*VERSIONS, NUMBER_PARAMETER}
+    parameters = {*CHANGE_VERSION_PARAMETERS, NUMBER_PARAMETER}
 
     def get(self, request: EdFiRequest, **kwargs: Any) -> Response:
         rows = self.selected(request)
-        firsts = self.rows(rows.partition(self.paginator.read_number(request)))
-        return Response({"pageTokens": [str(token) for token in tokens_from([row for (row,) in firsts])]})
+        firsts = rows.partition(self.paginator.read_number(request), self.using)
+        return Response({"pageTokens": [str(token) for token in tokens_from(firsts)]})
 
 
 class _NoChanges(_DataView):
@@ -110,16 +108,15 @@ class _NoChanges(_DataView):
 
 class _Rules(_Collection, rules.RulesView):
     fields = rules.FIELDS
-    item_sql = Sql(json_object(rules.MEMBERS))
 
 
 class _Rule(_DataView, rules.RuleView):
-    item_sql = Sql(json_object(rules.MEMBERS))
+    fields = rules.FIELDS
 
 
 class _Runs(_Collection, runs.RunsView):
     fields = runs.FIELDS
-    item_sql = json_object(runs.MEMBERS)
+    shown = (*runs.FIELDS, *runs.CHANGED)
 
 
 class _Run(_DataView):
@@ -130,26 +127,26 @@ class _Run(_DataView):
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("r.run_uuid", item_id)
         self.authorize(request)
-        return self.item(Rows(Sql(_Runs.item_sql, {"host": self.host(request)}), runs.ROWS, [condition]))
+        host = {"host": self.host(request)}
+        return self.item(SqlRows(_Runs.shown, runs.members, runs.ROWS, [condition], given=host))
 
 
 class _Results(_Collection, results.VisibleResultsView):
-    item_sql = json_object(results.MEMBERS)
+    is_own = False
 
-    def selected(self, request: EdFiRequest) -> Rows:
-        filters = conditions(results.FIELDS, request.query_params, self.parameters, self.given(request))
-        return self.results(request, results.OPEN, filters)
+    def selected(self, request: EdFiRequest) -> SqlRows:
+        others = {*PAGING_PARAMETERS, *self.parameters}
+        filters = read_filters(results.FIELDS, request.query_params, others).or_invalid_values()
+        return self.results(request, results.OPEN, as_sql(filters, self.given(request)))
 
 
 class _Result(_DataView, results.VisibleResultsView):
     detail = True
     action = "retrieve"
-    item_sql = json_object(results.MEMBERS)
+    is_own = False
 
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
-        condition = id_of("d.result_uuid", item_id)
-        item, visible = self.visible(request)
-        return self.item(Rows(item, RESULTS, [results.OPEN, condition, visible.whole]))
+        return self.item(self.result(request, item_id, results.OPEN))
 
 
 class _ResolvedResults(_DataView, results.ResolvedResultsView):
@@ -161,18 +158,19 @@ class _DescriptorView(_DataView):
     name = ""
     codes: tuple[str, ...] = ()
 
-    def values(self, found: list[Sql]) -> Rows:
+    def values(self, found: Iterable[Sql]) -> SqlRows:
         """The values that meet these conditions."""
         values = Sql(_VALUES, {"namespace": f"{NAMESPACE}/{self.name}", "codes": list(self.codes)})
-        return Rows(_VALUE, values, found, "v.number")
+        return SqlRows((*_VALUE_FIELDS, _ETAG), without_nulls, values, list(found), "v.number")
 
 
 class _Descriptors(_Collection, _DescriptorView):
-    def selected(self, request: EdFiRequest) -> Rows:
+    def selected(self, request: EdFiRequest) -> SqlRows:
         read_window(request.query_params)
-        found = conditions(_VALUE_FIELDS, request.query_params, self.parameters)
+        others = {*PAGING_PARAMETERS, *self.parameters}
+        filters = read_filters(_VALUE_FIELDS, request.query_params, others).or_invalid_values()
         self.authorize(request)
-        return self.values(list(found.values()))
+        return self.values(as_sql(filters).values())
 
 
 class _Descriptor(_DescriptorView):

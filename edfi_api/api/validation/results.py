@@ -1,6 +1,7 @@
 """The results of validation over HTTP: those that the client may see."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -9,17 +10,25 @@ from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, CollectionView, Rows, ValidationView, id_of, json_object, moment
+from edfi_api.api.validation.base import ENGINE, CollectionView, ValidationView, id_of
 from edfi_api.api.validation.csv_results import csv_response
-from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
 from edfi_api.api.validation.visible_rows import VisibleRows
 from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field, one_of
+from edfi_api.listing.filters import as_sql, read_filters
+from edfi_api.listing.pages import without_nulls
+from edfi_api.listing.sql_rows import Represent, SqlRows
 from edfi_api.logs import audit
 from edfi_api.profiles.visibility import visibility_of
-from edfi_api.queries.parameters import last_values, refuse_filters
+from edfi_api.queries.parameters import (
+    CHANGE_VERSION_PARAMETERS,
+    PAGING_PARAMETERS,
+    last_values,
+    refuse_filters,
+)
 from edfi_api.queries.selection import EVERY_VERSION, Window
 from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.validation.resources import RESULT
@@ -28,95 +37,133 @@ from edfi_api.validation.visible import RESULTS, Readable, Visible
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.
 _MESSAGE = "CASE WHEN %(is_whole)s::boolean THEN d.message ELSE v.short_description END"
+_CONTEXTS = """CASE WHEN %(is_whole)s::boolean THEN (
+    SELECT json_agg(json_build_array(name, value) ORDER BY name)
+      FROM jsonb_each_text(d.context) AS each (name, value) WHERE value ~ '[^[:space:]]'
+) END"""
 # Those that Ed-Fi's extension has.
-MEMBERS = f"""
-    'id', d.result_uuid, 'resultIdentifier', {_IDENTIFIER}, 'resourceType', v.resource,
-    'validationRuleReference', json_build_object('ruleIdentifier', v.identifier, 'ruleSource', v.source),
-    'validationRunReference', CASE WHEN run.id IS NOT NULL THEN json_build_object(
-        'runIdentifier', run.run_identifier, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}'
-    ) END,
-    'educationOrganizationReference', json_build_object('educationOrganizationId', d.organization),
-    'resourceId', d.document_uuid,
-    'studentReference', CASE WHEN d.student IS NOT NULL THEN json_build_object('studentUniqueId', d.student) END,
-    'staffReference', CASE WHEN d.staff IS NOT NULL THEN json_build_object('staffUniqueId', d.staff) END,
-    'namespace', d.namespace,
-    'additionalContexts', CASE WHEN %(is_whole)s::boolean THEN (
-        SELECT json_agg(json_build_object('identificationCode', name, 'customizationValue', value) ORDER BY name)
-          FROM jsonb_each_text(d.context) AS each (name, value) WHERE value ~ '[^[:space:]]'
-    ) END,
-    '_etag', d.validation_version::text,
-    '_lastModifiedDate', {moment("coalesce(d.resolved_at, d.changed_at, d.appeared_at)")}
-"""
-_OWN_MEMBERS = f"""
-    'resourceLink', %(data)s::text || (%(paths)s::json ->> d.resource_type_id::text) || '/' || d.document_uuid,
-    'naturalKey', d.natural_key, 'severityDescriptor', {SEVERITY}, 'category', v.category, 'message', {_MESSAGE},
-    'appearedDateTime', {moment("d.appeared_at")}, 'resolvedDateTime', {moment("d.resolved_at")},
-    'changeVersion', d.validation_version
-"""
-_DELETE = Sql(
-    f"""json_build_object(
-    'id', d.result_uuid, 'changeVersion', d.validation_version,
-    'keyValues', json_build_object('resultIdentifier', {_IDENTIFIER}, 'resourceType', v.resource)
-)"""
-)
 FIELDS = (
-    Field("id", "d.result_uuid", "uuid"),
-    Field("resultIdentifier", _IDENTIFIER),
-    Field("resourceType", "v.resource"),
-    Field("ruleIdentifier", "v.identifier"),
-    Field("ruleSource", "v.source"),
-    Field("runIdentifier", "run.run_identifier"),
-    Field("host", "CASE WHEN run.id IS NOT NULL THEN %(host)s::text END"),
-    Field("ruleEngine", f"CASE WHEN run.id IS NOT NULL THEN '{ENGINE}' END"),
-    Field("educationOrganizationId", "d.organization", "bigint"),
-    Field("resourceId", "d.document_uuid", "uuid"),
-    Field("studentUniqueId", "d.student"),
-    Field("staffUniqueId", "d.staff"),
-    Field("namespace", "d.namespace"),
+    Field("id", "d.result_uuid", UUID),
+    Field("resultIdentifier", _IDENTIFIER, TEXT),
+    Field("resourceType", "v.resource", TEXT),
+    Field("ruleIdentifier", "v.identifier", TEXT),
+    Field("ruleSource", "v.source", TEXT),
+    Field("runIdentifier", "run.run_identifier", TEXT),
+    Field("host", "CASE WHEN run.id IS NOT NULL THEN %(host)s::text END", TEXT),
+    Field("ruleEngine", f"CASE WHEN run.id IS NOT NULL THEN '{ENGINE}' END", TEXT),
+    Field("educationOrganizationId", "d.organization", BIGINT),
+    Field("resourceId", "d.document_uuid", UUID),
+    Field("studentUniqueId", "d.student", TEXT),
+    Field("staffUniqueId", "d.staff", TEXT),
+    Field("namespace", "d.namespace", TEXT),
 )
 _OWN_FIELDS = (
-    Field("category", "v.category"),
-    Field("severityDescriptor", SEVERITY),
-    Field("naturalKey", "d.natural_key"),
-    Field("message", _MESSAGE),
-    Field("appearedDateTime", "d.appeared_at", "timestamptz"),
-    Field("resolvedDateTime", "d.resolved_at", "timestamptz"),
+    Field("category", "v.category", TEXT),
+    Field("severityDescriptor", SEVERITY, TEXT),
+    Field("naturalKey", "d.natural_key", TEXT),
+    Field("message", _MESSAGE, TEXT),
+    Field("appearedDateTime", "d.appeared_at", MOMENT),
+    Field("resolvedDateTime", "d.resolved_at", MOMENT),
 )
+_VERSION = "d.validation_version"
+_NO_FILTERS = (
+    Field("additionalContexts", _CONTEXTS, TEXT),
+    Field("changeVersion", _VERSION, BIGINT),
+    Field("_lastModifiedDate", "coalesce(d.resolved_at, d.changed_at, d.appeared_at)", MOMENT),
+    Field("resource_type", "d.resource_type_id", BIGINT),
+)
+_FIELDS_OF_DELETES = (FIELDS[0], FIELDS[1], FIELDS[2], Field("changeVersion", _VERSION, BIGINT))
 # The fields that rules have, and the rules that meet conditions on them.
 _FIELDS_OF_RULES = {"resourceType", "ruleIdentifier", "ruleSource", "category", "severityDescriptor"}
 _RULES = Sql("SELECT v.id FROM validation_rule v WHERE {condition}")
 OPEN = Sql("d.resolved_at IS NULL")
 _STATES = {"open": OPEN, "resolved": Sql("d.resolved_at IS NOT NULL"), "all": Sql("true")}
-_VERSION = "d.validation_version"
+_STATE = Field("state", "", one_of(_STATES))
 _NEWEST = Sql("SELECT coalesce(max(validation_version), 0) FROM validation_result")
+
+
+def members(row: dict[str, Any]) -> dict[str, Any]:
+    """The JSON object of a result, with the members of Ed-Fi's extension."""
+    contexts = orjson.loads(row["additionalContexts"] or b"null")
+    return without_nulls(
+        {
+            "id": row["id"],
+            "resultIdentifier": row["resultIdentifier"],
+            "resourceType": row["resourceType"],
+            "validationRuleReference": _part(row, "ruleIdentifier", "ruleSource"),
+            "validationRunReference": row["host"] and _part(row, "runIdentifier", "host", "ruleEngine"),
+            "educationOrganizationReference": _part(row, "educationOrganizationId"),
+            "resourceId": row["resourceId"],
+            "studentReference": row["studentUniqueId"] and _part(row, "studentUniqueId"),
+            "staffReference": row["staffUniqueId"] and _part(row, "staffUniqueId"),
+            "namespace": row["namespace"],
+            "additionalContexts": contexts
+            and [{"identificationCode": name, "customizationValue": value} for name, value in contexts],
+            "_etag": str(row["changeVersion"]),
+            "_lastModifiedDate": row["_lastModifiedDate"],
+        }
+    )
+
+
+def _part(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return without_nulls({name: row[name] for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnMembers:
+    """The JSON object of a result with our own members; `data` is the path of the data, `paths` are those of the
+    resources that the client may read, by number."""
+
+    data: str
+    paths: Mapping[int, str]
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        path, document = self.paths.get(row["resource_type"]), row["resourceId"]
+        link = f"{self.data}{path}/{document}" if path is not None and document is not None else None
+        own = ("naturalKey", "severityDescriptor", "category", "message", "appearedDateTime", "resolvedDateTime")
+        return members(row) | without_nulls({"resourceLink": link}) | _part(row, *own, "changeVersion")
+
+
+def _deleted(row: dict[str, Any]) -> dict[str, Any]:
+    return _part(row, "id", "changeVersion") | {"keyValues": _part(row, "resultIdentifier", "resourceType")}
 
 
 class VisibleResultsView(ValidationView):
     """A view of results; each action reads only what the client may see."""
 
     resource = RESULT
-    item_sql = json_object(MEMBERS, _OWN_MEMBERS)
+    # Whether answers have our own members beside those of Ed-Fi's extension.
+    is_own = True
 
     def readable(self, request: EdFiRequest) -> Readable:
         visibility = visibility_of(request.user, self.profiles)
         return Readable.of(request.user, visibility.is_open, self.surface, self.using)
 
-    def visible(self, request: EdFiRequest) -> tuple[Sql, Visible]:
-        """The JSON of a result, and the results that the client may see. Raises what `authorize` does."""
+    def visible(self, request: EdFiRequest) -> tuple[Represent, Visible]:
+        """What makes the JSON object of a result, and the results that the client may see. Raises what `authorize`
+        does."""
         policy = self.authorize(request).policy
         readable = self.readable(request)
-        paths = orjson.dumps({str(number): path for number, path in readable.paths.items()}).decode()
         data = f"{request.META.get('SCRIPT_NAME', '')}/{addresses.DATA}"
-        return Sql(self.item_sql, {**self.given(request), "data": data, "paths": paths}), readable.results(policy)
+        return _OwnMembers(data, readable.paths) if self.is_own else members, readable.results(policy)
 
     def results(self, request: EdFiRequest, state: Sql, filters: Mapping[str, Sql]) -> VisibleRows:
         """The results in a state that meet the filters, and whose versions are in the window of the request. Pages by
         limit and offset of a window with an upper bound are in the order of versions, as those of documents."""
         window = read_window(request.query_params)
         found = [state, *_within(window), *self._conditions(filters)]
-        item, visible = self.visible(request)
+        represent, visible = self.visible(request)
         is_by_version = window.is_bounded and "pagetoken" not in last_values(request.query_params)
-        return VisibleRows(item, RESULTS, found, "d.id", _VERSION if is_by_version else None, visible=visible)
+        version = _VERSION if is_by_version else None
+        given = self.given(request)
+        return VisibleRows(_ALL_FIELDS, represent, RESULTS, found, "d.id", version, given, visible=visible)
+
+    def result(self, request: EdFiRequest, item_id: str, *conditions: Sql) -> SqlRows:
+        """The result with this id that meets the conditions, if the client may see it."""
+        condition = id_of("d.result_uuid", item_id)
+        represent, visible = self.visible(request)
+        found = [*conditions, condition, visible.whole]
+        return SqlRows(_ALL_FIELDS, represent, RESULTS, found, given=self.given(request))
 
     def _conditions(self, filters: Mapping[str, Sql]) -> list[Sql]:
         """The conditions of filters by the names of their fields. Those on rules are evaluated first: PostgreSQL has
@@ -131,8 +178,11 @@ class VisibleResultsView(ValidationView):
         return [*others, Sql("d.rule_id = ANY (%(rules)s::bigint[])", {"rules": numbers})]
 
     def given(self, request: EdFiRequest) -> dict[str, Any]:
-        """The values of parameters in the SQL of members and fields."""
+        """The values of parameters in the SQL of fields."""
         return {"host": self.host(request), "is_whole": not request.user.profile_ids}
+
+
+_ALL_FIELDS = (*FIELDS, *_OWN_FIELDS, *_NO_FILTERS)
 
 
 class ResultsView(VisibleResultsView, CollectionView):
@@ -144,13 +194,14 @@ class ResultsView(VisibleResultsView, CollectionView):
         self.paginator.read(request)
         rows = self.selected(request)
         audit.administered("validation results exported", client=request.user.key)
-        return csv_response(rows, self.found)
+        return csv_response(rows, self.using)
 
-    def selected(self, request: EdFiRequest) -> Rows:
+    def selected(self, request: EdFiRequest) -> VisibleRows:
         query = request.query_params
-        state = choice(query, "state", tuple(_STATES))
-        filters = conditions((*FIELDS, *_OWN_FIELDS), query, {"state", *VERSIONS}, self.given(request))
-        return self.results(request, _STATES[state], filters)
+        state = next((each.value for each in read_filters([_STATE], query, None).or_failed_validation()), "open")
+        others = {_STATE.name, *CHANGE_VERSION_PARAMETERS, *PAGING_PARAMETERS}
+        filters = read_filters((*FIELDS, *_OWN_FIELDS), query, others).or_invalid_values()
+        return self.results(request, _STATES[state], as_sql(filters, self.given(request)))
 
 
 class ResultView(VisibleResultsView):
@@ -160,9 +211,7 @@ class ResultView(VisibleResultsView):
     action = "retrieve"
 
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
-        condition = id_of("d.result_uuid", item_id)
-        item, visible = self.visible(request)
-        return self.item(Rows(item, RESULTS, [condition, visible.whole]))
+        return self.item(self.result(request, item_id))
 
 
 class ResolvedResultsView(VisibleResultsView):
@@ -178,7 +227,8 @@ class ResolvedResultsView(VisibleResultsView):
         policy = self.authorize(request).policy
         visible = self.readable(request).resolved_results(policy)
         selected = [_STATES["resolved"], *_within(window)]
-        return self.page(page, VisibleRows(_DELETE, RESULTS, selected, "d.id", _VERSION, visible=visible))
+        rows = VisibleRows(_FIELDS_OF_DELETES, _deleted, RESULTS, selected, "d.id", _VERSION, visible=visible)
+        return self.page(page, rows)
 
 
 class AvailableVersionsView(ValidationView):

@@ -1,13 +1,17 @@
 """The rules of validation over HTTP."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse
 
-from edfi_api.api.validation.base import NAMESPACE, CollectionView, Rows, ValidationView, id_of, json_object, moment
-from edfi_api.api.validation.query import Field, conditions
+from edfi_api.api.validation.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.listing.fields import MOMENT, TEXT, UUID, Field
+from edfi_api.listing.filters import as_sql, read_filters
+from edfi_api.listing.pages import without_nulls
+from edfi_api.listing.sql_rows import SqlRows
+from edfi_api.queries.parameters import PAGING_PARAMETERS
 from edfi_api.validation.resources import RULE
 
 SEVERITY = f"""'{NAMESPACE}/SeverityDescriptor#' || CASE v.severity
@@ -16,46 +20,46 @@ _STATUS = f"""'{NAMESPACE}/RuleStatusDescriptor#' || CASE
     WHEN v.retired_at IS NULL AND v.is_on THEN 'Active' ELSE 'Inactive' END"""
 # A path in a repository, as the bundled rules have, does not resolve for a client.
 _HELP = "CASE WHEN v.help_url ~* '^https?://' THEN v.help_url END"
-_LANGUAGE = f"'{NAMESPACE}/ValidationLogicTypeDescriptor#' || v.language"
 _ROWS = "FROM validation_rule v"
 # Those that Ed-Fi's extension has.
-MEMBERS = f"""
-    'id', v.rule_uuid, 'ruleIdentifier', v.identifier, 'ruleSource', v.source, 'helpUrl', {_HELP},
-    'shortDescription', v.short_description, 'description', nullif(v.description, ''),
-    'ruleStatusDescriptor', {_STATUS}, 'category', v.category, 'severityDescriptor', {SEVERITY},
-    'externalRuleId', nullif(v.external_id, ''), 'validationLogicTypeDescriptor', {_LANGUAGE},
-    'validationLogic', nullif(v.logic, ''),
-    '_etag', (extract(epoch FROM v.modified_at) * 1000000)::bigint::text, '_lastModifiedDate', {moment("v.modified_at")}
-"""
-_ITEM = Sql(json_object(MEMBERS, "'version', v.version, 'resourceType', v.resource"))
 FIELDS = (
-    Field("id", "v.rule_uuid", "uuid"),
-    Field("ruleIdentifier", "v.identifier"),
-    Field("ruleSource", "v.source"),
-    Field("helpUrl", _HELP),
-    Field("shortDescription", "v.short_description"),
-    Field("description", "v.description"),
-    Field("ruleStatusDescriptor", _STATUS),
-    Field("category", "v.category"),
-    Field("severityDescriptor", SEVERITY),
-    Field("externalRuleId", "v.external_id"),
-    Field("validationLogicTypeDescriptor", _LANGUAGE),
-    Field("validationLogic", "v.logic"),
+    Field("id", "v.rule_uuid", UUID),
+    Field("ruleIdentifier", "v.identifier", TEXT),
+    Field("ruleSource", "v.source", TEXT),
+    Field("helpUrl", _HELP, TEXT),
+    Field("shortDescription", "v.short_description", TEXT),
+    Field("description", "v.description", TEXT),
+    Field("ruleStatusDescriptor", _STATUS, TEXT),
+    Field("category", "v.category", TEXT),
+    Field("severityDescriptor", SEVERITY, TEXT),
+    Field("externalRuleId", "v.external_id", TEXT),
+    Field("validationLogicTypeDescriptor", f"'{NAMESPACE}/ValidationLogicTypeDescriptor#' || v.language", TEXT),
+    Field("validationLogic", "v.logic", TEXT),
 )
-_OWN_FIELDS = (Field("version", "v.version"), Field("resourceType", "v.resource"))
+_OWN_FIELDS = (Field("version", "v.version", TEXT), Field("resourceType", "v.resource", TEXT))
+_CHANGED = (
+    Field("_etag", "(extract(epoch FROM v.modified_at) * 1000000)::bigint", TEXT),
+    Field("_lastModifiedDate", "v.modified_at", MOMENT),
+)
+_MAY_BE_EMPTY = ("description", "externalRuleId", "validationLogic")
+
+
+def members(row: dict[str, Any]) -> dict[str, Any]:
+    """The JSON object of a rule."""
+    return without_nulls(row | {name: row[name] or None for name in _MAY_BE_EMPTY})
 
 
 class RulesView(CollectionView):
     """All rules that there ever were."""
 
     resource = RULE
-    fields: tuple[Field, ...] = (*FIELDS, *_OWN_FIELDS)
-    item_sql = _ITEM
+    fields: Sequence[Field] = (*FIELDS, *_OWN_FIELDS)
 
-    def selected(self, request: EdFiRequest) -> Rows:
-        found = conditions(self.fields, request.query_params, self.parameters)
+    def selected(self, request: EdFiRequest) -> SqlRows:
+        others = {*PAGING_PARAMETERS, *self.parameters}
+        filters = read_filters(self.fields, request.query_params, others).or_invalid_values()
         self.authorize(request)
-        return Rows(self.item_sql, _ROWS, list(found.values()), "v.id")
+        return SqlRows((*self.fields, *_CHANGED), members, _ROWS, list(as_sql(filters).values()), "v.id")
 
 
 class RuleView(ValidationView):
@@ -64,9 +68,9 @@ class RuleView(ValidationView):
     detail = True
     resource = RULE
     action = "retrieve"
-    item_sql = _ITEM
+    fields: Sequence[Field] = (*FIELDS, *_OWN_FIELDS)
 
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("v.rule_uuid", item_id)
         self.authorize(request)
-        return self.item(Rows(self.item_sql, _ROWS, [condition]))
+        return self.item(SqlRows((*self.fields, *_CHANGED), members, _ROWS, [condition]))

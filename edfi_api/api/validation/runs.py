@@ -1,5 +1,6 @@
 """The runs of validation over HTTP."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -8,13 +9,17 @@ from django.http.response import HttpResponseBase
 from rest_framework.status import HTTP_202_ACCEPTED
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, NAMESPACE, CollectionView, Rows, id_of, json_object, moment
-from edfi_api.api.validation.query import Field, conditions
+from edfi_api.api.validation.base import ENGINE, NAMESPACE, CollectionView, id_of
 from edfi_api.api.validation.requested_rules import chosen_rules
 from edfi_api.api.validation.results import VisibleResultsView
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
 from edfi_api.conf import api_settings
+from edfi_api.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field
+from edfi_api.listing.filters import as_sql, read_filters
+from edfi_api.listing.pages import without_nulls
+from edfi_api.listing.sql_rows import SqlRows
+from edfi_api.queries.parameters import PAGING_PARAMETERS
 from edfi_api.security.actions import Action
 from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, NoRelationship
 from edfi_api.security.row_policies import row_policy
@@ -26,45 +31,40 @@ from edfi_api.validation.visible import RESULTS
 _STATUS = f"'{NAMESPACE}/RunStatusDescriptor#' || r.status"
 ROWS = "FROM validation_run r"
 # Those that Ed-Fi's extension has.
-MEMBERS = f"""
-    'id', r.run_uuid, 'runIdentifier', r.run_identifier, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}',
-    'runStartDateTime', {moment("r.started_at")}, 'runStatusDescriptor', {_STATUS},
-    'runFinishDateTime', {moment("r.finished_at")},
-    '_etag', coalesce(extract(epoch FROM r.finished_at)::bigint::text, r.status),
-    '_lastModifiedDate', {moment("coalesce(r.finished_at, r.started_at)")}
-"""
-# `counts` has, for each rule, how many results the client may see that appeared or were resolved.
-_OWN_MEMBERS = """
-    'changeVersion', r.change_version,
-    'rules', (
-        SELECT json_agg(json_build_object(
-            'validationRuleReference', json_build_object('ruleIdentifier', v.identifier, 'ruleSource', v.source),
-            'outcome', o.outcome,
-            'appeared', (%(counts)s::json -> v.id::text ->> 0)::bigint,
-            'resolved', (%(counts)s::json -> v.id::text ->> 1)::bigint
-        ) ORDER BY v.source, v.identifier)
-          FROM validation_run_rule o JOIN validation_rule v ON v.id = o.rule_id WHERE o.run_id = r.id
-    )
-"""
-_ITEM = json_object(MEMBERS, _OWN_MEMBERS)
-# A run that was requested and has not begun.
-_WAITING = f"""json_build_object(
-    'id', r.run_uuid, 'runIdentifier', r.run_uuid, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}',
-    'runStartDateTime', {moment("r.requested_at")}, 'runStatusDescriptor', '{NAMESPACE}/RunStatusDescriptor#Requested',
-    '_etag', 'Requested', '_lastModifiedDate', {moment("r.requested_at")}
+FIELDS = (
+    Field("id", "r.run_uuid", UUID),
+    Field("runIdentifier", "r.run_identifier", TEXT),
+    Field("host", "%(host)s::text", TEXT),
+    Field("ruleEngine", f"'{ENGINE}'", TEXT),
+    Field("runStartDateTime", "r.started_at", MOMENT),
+    Field("runStatusDescriptor", _STATUS, TEXT),
+    Field("runFinishDateTime", "r.finished_at", MOMENT),
+)
+CHANGED = (
+    Field("_etag", "coalesce(extract(epoch FROM r.finished_at)::bigint::text, r.status)", TEXT),
+    Field("_lastModifiedDate", "coalesce(r.finished_at, r.started_at)", MOMENT),
+)
+_VERSION = Field("changeVersion", "r.change_version", BIGINT)
+# Number, identifier, source and outcome of each rule of a run.
+_RULES_OF_RUN = """(
+    SELECT json_agg(json_build_array(v.id, v.identifier, v.source, o.outcome) ORDER BY v.source, v.identifier)
+      FROM validation_run_rule o JOIN validation_rule v ON v.id = o.rule_id WHERE o.run_id = r.id
 )"""
+_OWN_FIELDS = (*FIELDS, *CHANGED, _VERSION, Field("rules", _RULES_OF_RUN, TEXT))
+# A run that was requested and has not begun.
+_WAITING = (
+    Field("id", "r.run_uuid", UUID),
+    Field("runIdentifier", "r.run_uuid", TEXT),
+    Field("host", "%(host)s::text", TEXT),
+    Field("ruleEngine", f"'{ENGINE}'", TEXT),
+    Field("runStartDateTime", "r.requested_at", MOMENT),
+    Field("runStatusDescriptor", f"'{NAMESPACE}/RunStatusDescriptor#Requested'", TEXT),
+    Field("_etag", "'Requested'", TEXT),
+    Field("_lastModifiedDate", "r.requested_at", MOMENT),
+)
 _REQUESTS = """FROM (
     SELECT * FROM validation_request q WHERE NOT EXISTS (SELECT FROM validation_run WHERE run_uuid = q.run_uuid)
 ) r"""
-FIELDS = (
-    Field("id", "r.run_uuid", "uuid"),
-    Field("runIdentifier", "r.run_identifier"),
-    Field("host", "%(host)s::text"),
-    Field("ruleEngine", f"'{ENGINE}'"),
-    Field("runStartDateTime", "r.started_at", "timestamptz"),
-    Field("runStatusDescriptor", _STATUS),
-    Field("runFinishDateTime", "r.finished_at", "timestamptz"),
-)
 _COUNTS = """
 SELECT d.rule_id, count(*) FILTER (WHERE d.first_run = r.id), count(*) FILTER (WHERE d.resolved_run = r.id)
 {rows} JOIN validation_run r ON r.id IN (d.first_run, d.resolved_run)
@@ -73,20 +73,35 @@ SELECT d.rule_id, count(*) FILTER (WHERE d.first_run = r.id), count(*) FILTER (W
 """
 _RULES = Sql("SELECT id FROM validation_rule")
 
+# By rule: how many results appeared, how many were resolved.
+_Counts = Mapping[int, Sequence[int]]
+
+
+def members(row: dict[str, Any], counts: _Counts | None = None) -> dict[str, Any]:
+    """The JSON object of a run; `counts` are those of results that the client may see."""
+    rules = orjson.loads(row.get("rules") or b"null")
+    return without_nulls(row | {"rules": rules and [_rule(each, counts or {}) for each in rules]})
+
+
+def _rule(columns: tuple[int, str, str, str], counts: _Counts) -> dict[str, Any]:
+    number, identifier, source, outcome = columns
+    found = {"validationRuleReference": {"ruleIdentifier": identifier, "ruleSource": source}, "outcome": outcome}
+    return found | dict(zip(("appeared", "resolved"), counts.get(number, ()), strict=False))
+
 
 class RunsView(CollectionView):
     """All runs, without counts."""
 
     resource = RUN
-    fields: tuple[Field, ...] = (*FIELDS, Field("changeVersion", "r.change_version", "bigint"))
-    item_sql = _ITEM
+    fields: Sequence[Field] = (*FIELDS, _VERSION)
+    shown: Sequence[Field] = _OWN_FIELDS
 
-    def selected(self, request: EdFiRequest) -> Rows:
+    def selected(self, request: EdFiRequest) -> SqlRows:
         host = {"host": self.host(request)}
-        found = conditions(self.fields, request.query_params, self.parameters, host)
+        others = {*PAGING_PARAMETERS, *self.parameters}
+        filters = read_filters(self.fields, request.query_params, others).or_invalid_values()
         self.authorize(request)
-        item = Sql(self.item_sql, {**host, "counts": "{}"})
-        return Rows(item, ROWS, list(found.values()), "r.id")
+        return SqlRows(self.shown, members, ROWS, list(as_sql(filters, host).values()), "r.id", given=host)
 
     def post(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """Request a run of rules over the client's organizations."""
@@ -117,20 +132,20 @@ class RunView(VisibleResultsView):
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("r.run_uuid", item_id)
         self.authorize(request)
-        host = self.host(request)
+        host = {"host": self.host(request)}
         own = Sql("r.client = %(client)s", {"client": request.user.row_id})
-        for text, _ in self.found(Rows(Sql(_WAITING, {"host": host}), _REQUESTS, [condition, own]), 1):
-            return JsonTextResponse(text.encode())
-        counts = orjson.dumps(self._counts(request, condition)).decode()
-        return self.item(Rows(Sql(_ITEM, {"host": host, "counts": counts}), ROWS, [condition]))
+        for _, waiting in SqlRows(_WAITING, members, _REQUESTS, [condition, own], given=host).read(self.using, 1):
+            return JsonTextResponse(orjson.dumps(waiting))
+        counts = self._counts(request, condition)
+        return self.item(SqlRows(_OWN_FIELDS, lambda row: members(row, counts), ROWS, [condition], given=host))
 
-    def _counts(self, request: EdFiRequest, condition: Sql) -> dict[str, list[int]]:
-        """By rule: how many appeared, how many were resolved. Nothing if the client may not read results."""
+    def _counts(self, request: EdFiRequest, condition: Sql) -> _Counts:
+        """Nothing if the client may not read results."""
         try:
             policy = row_policy(request.user, RESULT, Action.READ, self.surface, self.using)
             visible = self.readable(request).results(policy)
         except (*UNAUTHORIZABLE, NoNamespacePrefixes):
             return {}
         statement = Sql(_COUNTS, condition.parameters).fill(rows=RESULTS, visible=visible.whole)
-        found = {str(rule): [0, 0] for (rule,) in self.rows(_RULES)}
-        return found | {str(rule): [appeared, resolved] for rule, appeared, resolved in self.rows(statement)}
+        found = {rule: [0, 0] for (rule,) in self.rows(_RULES)}
+        return found | {rule: [appeared, resolved] for rule, appeared, resolved in self.rows(statement)}

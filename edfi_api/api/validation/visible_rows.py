@@ -1,21 +1,20 @@
 """Pages of the results that a client may see, without looking up the documents of more results than necessary."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from edfi_api.api.validation.base import Rows
+from edfi_api.listing.sql_rows import SqlRows, matching
 from edfi_api.queries.selection import LAST_ROW
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.visible import Visible, nearest
 
 _NEAR_RESULTS = 2_000
 _STEP = 4
-_SHOWN = Sql("CASE WHEN NOT d.is_beyond THEN {item} END")
 _CHECKED = Sql("CASE WHEN d.is_beyond THEN true ELSE {checked} END")
 
 
 @dataclass(frozen=True, slots=True)
-class VisibleRows(Rows):
+class VisibleRows(SqlRows):
     """The results that meet all conditions and that a client sees.
 
     Without statistics of its table PostgreSQL expects few results, and checks and sorts all of them for a page. So a
@@ -30,10 +29,9 @@ class VisibleRows(Rows):
         while number < 2 * (size + offset):
             number *= _STEP
         near = nearest([*self.conditions, self.visible.organizations], self.order, min(number, LAST_ROW - 1))
-        shown = replace(self, item=_SHOWN.fill(item=self.item))
-        yield shown._page(near, [_CHECKED.fill(checked=self.visible.checked)], "d.place", size, offset)
-        yield self._page(self.tables, self._all_conditions, self.order, size, offset)
+        checked = matching(near, [_CHECKED.fill(checked=self.visible.checked)])
+        yield self._page(checked, size, offset, order="d.place", is_shown="NOT d.is_beyond")
+        yield self._page(self._matching(), size, offset)
 
-    @property
-    def _all_conditions(self) -> list[Sql]:
-        return [*self.conditions, self.visible.whole]
+    def _matching(self) -> Sql:
+        return matching(self.tables, [*self.conditions, self.visible.whole])
