@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import orjson
+import pyarrow
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -214,6 +215,46 @@ def test_parquet_has_typed_columns(documents_of_every_resource, tmp_path):
     assert row["studentReference"] == {"studentUniqueId": "Value"}
     counts = {path.name: parquet.read_metadata(path).num_rows for path in tmp_path.iterdir()}
     assert sum(counts.values()) == len(documents_of_every_resource)
+
+
+def test_parquet_has_decimals_with_the_digits_of_the_model(written, documents, surface, tmp_path):
+    """81 stays 81; what a client sent behind the decimal places of the model is rounded, as in the SQL views."""
+    staff = {"firstName": "Ada", "lastSurname": "Smith"}
+    years = {"a": 81, "b": 0.07, "c": 81.005, "d": -999.99}
+    written(
+        *(
+            Candidate.of(
+                surface.resource_at("ed-fi/staffs"),
+                staff | {"staffUniqueId": id_, "yearsOfPriorTeachingExperience": number},
+                id_,
+            )
+            for id_, number in years.items()
+        )
+    )
+
+    call_command("export_documents", format="parquet", output=str(tmp_path))
+
+    staffs = parquet.read_table(tmp_path / "ed-fi.staffs.parquet")
+    assert staffs.schema.field("yearsOfPriorTeachingExperience").type == pyarrow.decimal128(5, 2)
+    assert [str(row["yearsOfPriorTeachingExperience"]) for row in staffs.to_pylist()] == [
+        "81.00",
+        "0.07",
+        "81.01",
+        "-999.99",
+    ]
+
+
+def test_parquet_has_a_file_for_a_resource_without_documents(written, surface, tmp_path):
+    written()
+
+    call_command("export_documents", format="parquet", output=str(tmp_path))
+
+    assert len(list(tmp_path.iterdir())) == len(surface.resources)
+    grades = parquet.read_table(tmp_path / "ed-fi.grades.parquet")
+    assert grades.num_rows == 0
+    assert grades.schema.field("numericGradeEarned").type == pyarrow.decimal128(9, 2)
+    items = grades.schema.field("learningStandardGrades").type.value_type
+    assert items.field("numericGradeEarned").type == pyarrow.decimal128(9, 2)
 
 
 def test_parquet_without_its_library_is_refused_in_a_line(db, tmp_path, monkeypatch):

@@ -31,9 +31,10 @@ _STANDARD_OUTPUT = "-"
 class Command(DataStoreCommand):
     help = (
         "Exports a consistent snapshot of the documents in load order: as JSON Lines that load_documents reads, or as "
-        "Parquet for analytics. A folder gets one file for each resource that has documents; files of an earlier "
-        "export are replaced only when all new ones are complete. On standard output each line has its resource. The "
-        "ids that clients see are not exported; a database that loads an export assigns new ones."
+        "Parquet for analytics. A folder gets one file for each resource that has documents, as Parquet for every "
+        "resource; files of an earlier export are replaced only when all new ones are complete. On standard output "
+        "each line has its resource. The ids that clients see are not exported; a database that loads an export "
+        "assigns new ones."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
