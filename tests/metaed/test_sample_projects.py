@@ -19,7 +19,7 @@ def samples() -> Model:
 
 
 def test_all_sample_projects_compile_together(samples: Model):
-    assert [project.name for project in samples.projects] == ["Ed-Fi", "GrandBend", "Transit"]
+    assert [project.name for project in samples.projects] == ["Ed-Fi", "GrandBend", "Homonyms", "Transit"]
 
 
 def test_the_samples_have_every_kind_of_entity_except_the_plain_enumeration(samples: Model):

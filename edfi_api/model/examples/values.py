@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import jsonschema_rs
+
 from edfi_api.model.surface.resource import JsonPath
 
 # The school year that a new database has as the current one.
@@ -39,8 +41,11 @@ _BY_NAME: dict[str, Any] = {
 def scalar(schema: dict[str, Any], path: JsonPath) -> Any:
     """A value that the schema of a scalar allows; the same for every member of the same name and schema."""
     name = path.steps[-1]
-    if name in _BY_NAME:
-        return _BY_NAME[name]
+    for value in _known(name):
+        # An extension may have a member of the same name and another type, such as a school year that is a text. The
+        # digits of a decimal are not in the schema.
+        if schema["type"] != "number" and jsonschema_rs.is_valid(schema, value, validate_formats=True):
+            return value
     match schema["type"]:
         case "string":
             return _string(schema, name)
@@ -49,6 +54,10 @@ def scalar(schema: dict[str, Any], path: JsonPath) -> Any:
         case "number":
             return 0.5  # Also in range where a decimal has no digits before its point.
     return True
+
+
+def _known(name: str) -> tuple[Any, ...]:
+    return (_BY_NAME[name], str(_BY_NAME[name])) if name in _BY_NAME else ()
 
 
 def numbered(schema: dict[str, Any], number: int) -> Any:

@@ -1,0 +1,51 @@
+"""The examples of the OpenAPI documents are accepted in the order of loading, whatever the standard and extension."""
+
+from pathlib import Path
+
+import pytest
+
+from descriptors.loading.loader import load_bundled
+from edfi_api.api.metadata.openapi import examples_of
+from edfi_api.loading.interchange.results import REFUSED
+from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+
+HOMONYMS = Path(__file__).parents[1] / "metaed_projects" / "homonyms"
+
+
+@pytest.fixture(scope="module", params=[(s, e) for s in STANDARDS for e in (LAKE_COUNTY, HOMONYMS)], ids=str)
+def extended(request: pytest.FixtureRequest) -> Served:
+    """A standard with an extension."""
+    standard, extension = request.param
+    return served(standard, extension)
+
+
+@pytest.fixture(scope="module")
+def surface(extended):
+    return extended.surface
+
+
+@pytest.fixture(scope="module")
+def preparers(extended):
+    return extended.preparers
+
+
+@pytest.fixture(scope="module")
+def _served_here(extended, served_in_module):
+    with served_in_module(extended):
+        yield
+
+
+@pytest.fixture
+def api_without_check(_served_here, api_without_check):
+    return api_without_check
+
+
+def test_every_example_is_accepted_in_loading_order(api, extended, surface) -> None:
+    loaded = load_bundled(surface, extended.standard, lambda refused: None, "default")
+    assert loaded.total(REFUSED) == 0
+    examples = examples_of(surface, extended.standard)
+
+    answers = {each.url_path: api.post(f"/data{each.url_path}", examples.of(each)) for each in surface.resources}
+
+    refused = {path: answer.content for path, answer in answers.items() if answer.status_code not in (200, 201)}
+    assert refused == {}
