@@ -8,16 +8,17 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-clients test-profiles test-refusals test-large-tables check house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-clients test-profiles test-refusals test-large-tables check house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
-	@echo 'make demo   the same with a made-up district, in a home of its own (.demo)'
+	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
+	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
 	@echo 'make test-refusals  refusals of every resource of both data standards, and a million of one client'
@@ -41,7 +42,7 @@ run: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run
 
 demo: $(VENV)/ready
-	@$(BIN)/python -m meadowlark.run --demo
+	@$(BIN)/python -m meadowlark.run --demo $(STUDENTS)
 
 # Types are checked beside the tests: one process, which would leave the other processors idle.
 test:
@@ -63,6 +64,10 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 test-sql-views: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/analysis
+
+test-modes: $(VENV)/ready-for-tests
+	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --every-mode --numprocesses=2 --dist=worksteal tests/modes
 
 test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
 	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients
@@ -131,10 +136,13 @@ drill-failover: $(VENV)/ready-for-tests $(DRILLS)/ready
 drill-backup: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.drills backup
 
-# The locks say everything, so nothing is installed or resolved.
+# The locks say everything, so nothing is installed or resolved. A library that cannot be looked up is listed with the
+# reason; vulnerabilities, and a lock that cannot be audited, fail at the end, after all locks.
+AUDITED := $(wildcard *.lock requirements/*.lock tests/*.lock tests/clients/*.lock tests/drills/*.lock)
 audit: $(AUDIT)/ready
-	$(foreach lock,$(wildcard *.lock requirements/*.lock tests/*.lock tests/clients/*.lock tests/drills/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
-		--progress-spinner off --require-hashes --requirement $(lock) &&) true
+	@failed=; for lock in $(AUDITED); do echo "$$lock:"; \
+		$(AUDIT)/bin/pip-audit --disable-pip --progress-spinner off --require-hashes --requirement "$$lock" || failed="$$failed $$lock"; \
+		done; test -z "$$failed" || { echo "Vulnerable, or not audited:$$failed"; exit 1; }
 
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2

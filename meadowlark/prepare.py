@@ -11,15 +11,12 @@ administrator, as far as they are requested, and with the secrets of those that 
 import argparse
 import json
 import os
-import secrets
 import sys
 import time
 from collections.abc import Sequence
-from io import StringIO
-from tempfile import TemporaryDirectory
+from typing import Any
 
 import django
-from django.contrib.auth import get_user_model
 from django.core.checks import WARNING
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
@@ -33,6 +30,7 @@ from edfi_api.management.arguments import seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark import garbage_collection
+from meadowlark.demonstration import make_administrator, make_client
 
 _PAUSE_SECONDS = 0.2
 
@@ -125,49 +123,14 @@ def _migrate_data_stores() -> None:
 
 def _print_credentials(options: argparse.Namespace) -> None:
     """Makes what is requested for a demonstration. The client is the last: where it exists, the district is loaded."""
-    made: dict[str, dict[str, str | None]] = {}
-    if options.demo_district and not _has_client(options.demo_client[0]):
-        load_demo_district(options.demo_district)
+    made: dict[str, dict[str, Any]] = {}
     if options.demo_administrator:
         made["administrator"] = make_administrator(options.demo_administrator)
     if options.demo_client:
-        made["client"] = make_demo_client(*options.demo_client)
+        name, claim_set = options.demo_client
+        made["client"] = make_client(name, claim_set, options.demo_district)
     if made:
         sys.stdout.write(f"{json.dumps(made)}\n")
-
-
-def make_demo_client(name: str, claim_set: str) -> dict[str, str | None]:
-    """Its name, key and secret; without the secret if the client exists already."""
-    output = StringIO()
-    options = ["--claim-set", claim_set, "--if-exists", "keep", "--format", "json"]
-    call_command("create_api_client", name, *options, stdout=output)
-    made: dict[str, str | None] = json.loads(output.getvalue())
-    return made
-
-
-def make_administrator(name: str) -> dict[str, str | None]:
-    """Its name and password; without the password if the user exists already."""
-    users = get_user_model()
-    if users.objects.filter(username=name).exists():
-        return {"name": name, "password": None}
-    password = secrets.token_urlsafe(12)
-    users.objects.create_superuser(name, password=password)
-    return {"name": name, "password": password}
-
-
-def load_demo_district(students: int) -> None:
-    """Generate and load it. Loading it again changes what clients have changed, and repeats nothing."""
-    with TemporaryDirectory() as folder:
-        call_command("generate_demo_district", "--output", folder, "--students", str(students))
-        output = StringIO()
-        call_command("load_documents", folder, "--max-refused", "0", stdout=output)
-    _report(f"demo district: loaded {output.getvalue().splitlines()[-1]}")
-
-
-def _has_client(name: str) -> bool:
-    from edfi_api.security.models import ApiClient  # noqa: PLC0415  Models need django.setup().
-
-    return bool(ApiClient.objects.filter(name=name).exists())
 
 
 def _connection_error() -> OperationalError | None:

@@ -11,11 +11,9 @@ that signals of the terminal reach only this process.
 # ruff: noqa: S603 - the commands run here are our own.
 
 import argparse
-import contextlib
 import json
 import math
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -28,8 +26,9 @@ from types import FrameType
 from typing import NoReturn
 
 from meadowlark.child_process import end_session, ending_with_us
-from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, for_owner_only
+from meadowlark.embedded_postgres import EmbeddedPostgres, default_home
 from meadowlark.postgres_programs import EmbeddedPostgresError
+from meadowlark.secret_key import made_key
 from meadowlark.welcome import DEMO_CLAIM_SET, Administrator, Credentials, DemoClient, credentials_text, welcome
 
 ADDRESS = "127.0.0.1"
@@ -109,7 +108,8 @@ def serve(home: Path, demo_students: str | None = None) -> NoReturn:
             _print(f"Starting PostgreSQL in {home} ...")
             postgres, defaults = running.enter_context(EmbeddedPostgres(home)), _WITH_OWN_DATABASE
         _ensure_free(port)
-        environment = defaults | os.environ | {"MEADOWLARK_SECRET_KEY": _secret_key(home)}
+        key = os.environ.get("MEADOWLARK_SECRET_KEY") or made_key(home)
+        environment = defaults | os.environ | {"MEADOWLARK_SECRET_KEY": key}
         demo = ["--demo-district", demo_students, "--demo-administrator", DEMO_ADMINISTRATOR] if demo_students else []
         credentials = _prepare(environment, postgres, demo)
         # Before anything else can fail: the secret of a new client cannot be read again.
@@ -159,17 +159,6 @@ def _ensure_free(port: int) -> None:
                 f"Port {port} on {ADDRESS} cannot be used ({error.strerror}). Stop what uses it, or choose another one:"
                 " MEADOWLARK_PORT=8001 make run"
             ) from None
-
-
-def _secret_key(home: Path) -> str:
-    """The key that signs admin sessions, created once per home, so that sessions survive a restart."""
-    if given := os.environ.get("MEADOWLARK_SECRET_KEY"):
-        return given
-    home.mkdir(parents=True, exist_ok=True)
-    file = home / "secret_key"
-    with contextlib.suppress(FileExistsError), open(file, "x", opener=for_owner_only) as new:
-        new.write(secrets.token_urlsafe(48))
-    return file.read_text()
 
 
 def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, demo: list[str]) -> Credentials:

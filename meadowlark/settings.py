@@ -16,6 +16,7 @@ from meadowlark.environment import Environment
 from meadowlark.logging_configuration import logging_configuration
 from meadowlark.management_settings import management_settings
 from meadowlark.refusal_settings import refusal_settings
+from meadowlark.secret_key import kept_key
 from meadowlark.sign_in_settings import authentication_backends, sign_in_settings
 from meadowlark.token_settings import token_settings
 from meadowlark.validation_settings import validation_settings
@@ -79,7 +80,7 @@ lasting_key = env.str(
     default="",
     shown="kept in the home",
     meaning="signs admin sessions; several servers behind one address need the same",
-)
+) or kept_key(HOME)
 SECRET_KEY = lasting_key or secrets.token_urlsafe(48)
 ALLOWED_HOSTS = env.list(
     "MEADOWLARK_ALLOWED_HOSTS",

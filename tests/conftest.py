@@ -50,6 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-refusal", action="store_true", help="tests/refusals: all resources, and a flood of a million"
     )
+    parser.addoption("--every-mode", action="store_true", help="tests/modes: every documented way to start")
     parser.addoption("--large-tables", action="store_true", help="tests/large_tables: a million rows of each")
     parser.addoption("--write-house", action="store_true", help="tests/architecture: figures into their page")
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")

@@ -46,9 +46,10 @@ def migrate(using: str) -> int:
 
 def load_common_documents(using: str) -> None:
     """Descriptors and school years, which every database with documents has; messages go to standard error."""
-    call_command("load_descriptors", database=using, stdout=sys.stderr)
+    into = {"database": using, "is_chosen": True, "stdout": sys.stderr}
+    call_command("load_descriptors", **into)
     if not _has_school_years(using):
-        call_command("load_school_years", "1990-2040", "--current", "2026", database=using, stdout=sys.stderr)
+        call_command("load_school_years", "1990-2040", "--current", "2026", **into)
 
 
 def _has_school_years(using: str) -> bool:

@@ -32,8 +32,9 @@ class DataStoreCommand(BaseCommand):
     """Calls `handle` with `database`, the alias, once for each data store. With several, each runs in a process of its
     own, all are tried, and the exit status is 1 if one failed."""
 
-    # For `call_command`: an alias, in place of the options.
-    stealth_options = ("database",)
+    # For `call_command`: an alias, in place of the options, and whether it may be that of the control database on a
+    # server whose documents are all in data stores.
+    stealth_options = ("database", "is_chosen")
     # Whether it can run for several data stores at a time.
     takes_several = True
     # Whether it goes through several data stores by itself, in `handle_all`, instead of running in a process for each.
@@ -48,7 +49,8 @@ class DataStoreCommand(BaseCommand):
         named, wants_all = options.pop("data_store", None), options.pop("all_data_stores", False)
         parallel = options.pop("parallel", 1)
         if not named and not wants_all:
-            _refuse_without_main_store(options)
+            if not options.pop("is_chosen", False):
+                _refuse_without_main_store(options)
             return super().execute(*args, **{"database": DEFAULT_DB_ALIAS, **options})
         stores = _chosen(named or [], wants_all)
         if self.in_one_process and (wants_all or len(stores) > 1):

@@ -6,6 +6,7 @@ times, tokens) are compared by their form only.
 """
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Mapping
@@ -79,6 +80,12 @@ def disagreements(page: list[Step], outputs: list[str]) -> list[str]:
     """The disagreements of all steps with expected output, with their lines in the page."""
     compared = ((step, step.disagreement(output)) for step, output in zip(page, outputs, strict=True) if step.language)
     return [f"line {step.line}: {what}" for step, what in compared if what]
+
+
+def environment_of_a_newcomer() -> dict[str, str]:
+    """Without the variables that the tests, or make, have set."""
+    removed = ("DATABASE_URL", "MEADOWLARK_", "MAKE", "MFLAGS", "DJANGO_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(removed)}
 
 
 def _comparable(value: Any) -> Any:

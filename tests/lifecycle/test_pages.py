@@ -1,7 +1,5 @@
 """Every command and request of README and of the pages for users works as written."""
 
-import os
-import pty
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -12,7 +10,8 @@ import httpx
 import pytest
 
 from tests.lifecycle.make_run import Run
-from tests.lifecycle.pages import Step, disagreements, run, steps
+from tests.lifecycle.pages import Step, disagreements, environment_of_a_newcomer, run, steps
+from tests.lifecycle.terminal import answered
 from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
@@ -73,9 +72,7 @@ class Served:
 
 def environment(home: Path) -> dict[str, str]:
     """The environment of a user with a new checkout and this home."""
-    removed = ("DATABASE_URL", "MEADOWLARK_", "MAKE", "MFLAGS", "DJANGO_")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(removed)}
-    return inherited | {"MEADOWLARK_HOME": str(home)}
+    return environment_of_a_newcomer() | {"MEADOWLARK_HOME": str(home)}
 
 
 @pytest.fixture(scope="module")
@@ -159,26 +156,3 @@ def test_links_within_a_page_resolve(page: Path) -> None:
 
     assert links
     assert set(links) <= headings
-
-
-def answered(command: str, environment: dict[str, str], *answers: str) -> str:
-    """The output of a command on a terminal, where each prompt gets the next answer."""
-    child, terminal = pty.fork()
-    if not child:
-        os.chdir(TOP)
-        os.execvpe("bash", ["bash", "-c", command], environment)  # noqa: S606
-    output, left = "", list(answers)
-    while chunk := _read(terminal):
-        output += chunk
-        if left and re.search(r": $", output):
-            os.write(terminal, f"{left.pop(0)}\n".encode())
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0, output
-    return output
-
-
-def _read(terminal: int) -> str:
-    try:
-        return os.read(terminal, 1024).decode()
-    except OSError:  # Linux, when the other end is closed.
-        return ""

@@ -1,0 +1,188 @@
+"""What `make run` makes once, so that the first request that it prints is answered: a client, and what it needs.
+
+A server with tenants or route qualifiers answers only clients with a data store. Where there is none, one in the
+control database is made; where there are tenants, they are the operator's, and commands are printed instead.
+"""
+
+import json
+import secrets
+import sys
+from dataclasses import asdict, dataclass, field
+from io import StringIO
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.connection_strings import MAIN
+
+if TYPE_CHECKING:
+    from edfi_api.security.models import ApiClient
+
+NAME = "demo"
+_SCHOOL_YEAR = "2026"
+_OTHER_VALUE = "1"
+
+
+@dataclass
+class Client:
+    """A client of the API, or of the management API. The secret is known only if the client has just been made.
+    `missing` are the arguments of the commands that make a client which does not exist."""
+
+    name: str
+    key: str
+    secret: str | None
+    # The segments before `/data`; for a management client the path of a first request.
+    address: str = ""
+    is_for_management: bool = False
+    missing: list[list[str]] = field(default_factory=list)
+
+
+@dataclass
+class _Place:
+    """Where the client's documents are: the tenant, the values of the route qualifiers in the order of addresses, and
+    the data store, if it exists."""
+
+    tenant: str | None
+    values: list[str]
+    data_store: int | None
+
+    @property
+    def address(self) -> str:
+        return "".join(f"/{segment}" for segment in [self.tenant, *self.values] if segment)
+
+    def named(self, name: str) -> str:
+        """The name of the client: those of several contexts have different ones."""
+        return " ".join([name, *self.values])
+
+    @property
+    def of_tenant(self) -> list[str]:
+        return ["--tenant", self.tenant] if self.tenant else []
+
+    @property
+    def context(self) -> dict[str, str]:
+        return dict(zip(api_settings.ROUTE_QUALIFIERS, self.values, strict=True))
+
+
+def make_client(name: str, claim_set: str, students: int | None) -> dict[str, Any]:
+    """The members of the `Client` of this server. A new one finds a district of so many students."""
+    if api_settings.MANAGEMENT_ONLY:
+        return asdict(_management_client(name))
+    if api_settings.has_main_store:
+        return asdict(_made_client(name, claim_set, _Place(None, [], None), students))
+    tenant = _tenant()
+    if tenant is None and api_settings.MULTI_TENANCY:
+        call_command("create_tenant", NAME, stdout=sys.stderr)
+        tenant = NAME
+    place = _place(tenant)
+    if tenant not in (None, NAME):
+        return asdict(_printed_client(name, claim_set, place))
+    if place.data_store is None:
+        place.data_store = _store_in_control_database(place)
+    return asdict(_made_client(name, claim_set, place, students))
+
+
+def make_administrator(name: str) -> dict[str, str | None]:
+    """Its name and password; without the password if the user exists already."""
+    users = get_user_model()
+    if users.objects.filter(username=name).exists():
+        return {"name": name, "password": None}
+    password = secrets.token_urlsafe(12)
+    users.objects.create_superuser(name, password=password)
+    return {"name": name, "password": password}
+
+
+def _tenant() -> str | None:
+    """The tenant of the demonstration, or else the operator's first one."""
+    from edfi_api.data_stores.models import Tenant  # noqa: PLC0415  Models need django.setup().
+
+    if not api_settings.MULTI_TENANCY:
+        return None
+    names = list(Tenant.objects.values_list("name", flat=True))
+    return NAME if NAME in names else next(iter(names), None)
+
+
+def _place(tenant: str | None) -> _Place:
+    """With the first data store of the tenant that has exactly the route qualifiers of this server."""
+    from edfi_api.data_stores.models import DataStore  # noqa: PLC0415  Models need django.setup().
+
+    qualifiers = [name.casefold() for name in api_settings.ROUTE_QUALIFIERS]
+    for store in DataStore.objects.filter(tenant__name=tenant).prefetch_related("contexts"):
+        context = {each.key.casefold(): each.value for each in store.contexts.all()}
+        if context.keys() == set(qualifiers):
+            return _Place(tenant, [context[name] for name in qualifiers], store.pk)
+    return _Place(tenant, [_SCHOOL_YEAR if "year" in name else _OTHER_VALUE for name in qualifiers], None)
+
+
+def _store_in_control_database(place: _Place) -> int:
+    """A data store of the documents in the control database, which has been migrated; its id."""
+    from edfi_api.data_stores.models import State, Tenant  # noqa: PLC0415  Models need django.setup().
+    from edfi_api.data_stores.stores import create_data_store  # noqa: PLC0415  Likewise.
+    from edfi_api.loading.provisioning import load_common_documents  # noqa: PLC0415  Likewise.
+
+    load_common_documents(DEFAULT_DB_ALIAS)
+    tenant = Tenant.objects.filter(name=place.tenant).first()
+    store = create_data_store(NAME, context=place.context, connection=MAIN, tenant=tenant, state=State.ONLINE)
+    return int(store.pk)
+
+
+def _existing(name: str, place: _Place) -> "ApiClient | None":
+    from edfi_api.security.models import ApiClient  # noqa: PLC0415  Models need django.setup().
+
+    of_tenant = ApiClient.objects.filter(application__vendor__tenant__name=place.tenant)
+    return of_tenant.filter(name=place.named(name)).order_by("pk").first()
+
+
+def _made_client(name: str, claim_set: str, place: _Place, students: int | None) -> Client:
+    if _existing(name, place) is None and students:
+        _load_district(students, place)
+    output = StringIO()
+    options = ["--claim-set", claim_set, *place.of_tenant, "--if-exists", "keep", "--format", "json"]
+    call_command("create_api_client", place.named(name), *options, stdout=output)
+    client = _existing(name, place)
+    if client and place.data_store is not None:
+        client.data_stores.add(place.data_store)
+    return Client(**json.loads(output.getvalue()), address=place.address)
+
+
+def _printed_client(name: str, claim_set: str, place: _Place) -> Client:
+    """The client that the operator makes with the printed commands, or has made so before."""
+    from oauth2_provider.generators import generate_client_id  # noqa: PLC0415  It needs django.setup().
+
+    if existing := _existing(name, place):
+        return Client(existing.name, existing.client_id, None, place.address)
+    key = generate_client_id()
+    store = f"{place.tenant}/{NAME}" if place.data_store is None else str(place.data_store)
+    create = ["create_api_client", place.named(name), "--claim-set", claim_set, *place.of_tenant]
+    create += ["--data-store", store, "--key", key]
+    missing = [create] if place.data_store is not None else [_provisioning(place), create]
+    return Client(place.named(name), key, None, place.address, missing=missing)
+
+
+def _provisioning(place: _Place) -> list[str]:
+    context = ",".join(f"{name}={value}" for name, value in place.context.items())
+    options = ["--context", context] if context else []
+    return ["provision_data_store", NAME, "--url", MAIN, *place.of_tenant, *options]
+
+
+def _management_client(name: str) -> Client:
+    from edfi_api.management_api.clients import client_of_key, create  # noqa: PLC0415  Models need django.setup().
+    from edfi_api.management_api.scopes import Scope  # noqa: PLC0415  Likewise.
+
+    secret = None if client_of_key(name) else create(name, name, [Scope.FULL_ACCESS], by="command").secret
+    # With tenants, all else needs one of them in a header.
+    address = "/v3/tenants" if api_settings.MULTI_TENANCY else "/v3/claimSets"
+    return Client(name, name, secret, address, is_for_management=True)
+
+
+def _load_district(students: int, place: _Place) -> None:
+    """Loading it again changes what clients have changed, and repeats nothing."""
+    into = [] if place.data_store is None else ["--data-store", str(place.data_store)]
+    with TemporaryDirectory() as folder:
+        call_command("generate_demo_district", "--output", folder, "--students", str(students))
+        output = StringIO()
+        call_command("load_documents", folder, "--max-refused", "0", *into, stdout=output)
+    sys.stderr.write(f"demo district: loaded {output.getvalue().splitlines()[-1]}\n")
