@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-clients test-profiles test-refusals test-large-tables check house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-clients test-profiles test-refusals test-large-tables test-standards check house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
 	@echo 'make test-refusals  refusals of every resource of both data standards, and a million of one client'
+	@echo 'make test-standards  everything that depends on the data standard, for all bundled ones; an hour'
 	@echo 'make test-large-tables  what pages of a million refusals and results read; about two minutes'
 	@echo 'make stress-batches  batches and loads at random beside single requests, and beside others, for an hour'
 	@echo 'make check  lint, format and types alone'
@@ -82,6 +83,16 @@ test-refusals: $(VENV)/ready-for-tests
 	for standard in 5.2 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
 		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py tests/refusals/test_flood.py || exit 1; done
+
+# Every resource of each standard, then the tests of the API and of loading with each of them served.
+SERVED ?= api batch descriptors documents interchange metadata profiles validation
+test-standards: $(VENV)/ready-for-tests
+	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --every-standard \
+		--numprocesses=auto --dist=worksteal
+	for standard in 3.3.1-b 4.0 6.1; do MEADOWLARK_DATA_STANDARD=$$standard \
+		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --numprocesses=auto --dist=worksteal $(addprefix tests/,$(SERVED)) \
+		|| exit 1; done
 
 test-large-tables: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \

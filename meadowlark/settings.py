@@ -305,8 +305,8 @@ EDFI_API = {
     "DATA_STANDARD": env.str(
         "MEADOWLARK_DATA_STANDARD",
         default="5.2",
-        meaning="the data standard that is served: `5.2`, `3.3.1-b`, or the path of a MetaEd project or an "
-        "`ApiSchema.json`",
+        meaning="the data standard that is served: `5.2`, `6.1`, `4.0`, `3.3.1-b`, or the path of a MetaEd project or "
+        "an `ApiSchema.json`",
     ),
     "EXTENSIONS": tuple(
         Path(path)

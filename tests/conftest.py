@@ -53,6 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-mode", action="store_true", help="tests/modes: every documented way to start")
     parser.addoption("--large-tables", action="store_true", help="tests/large_tables: a million rows of each")
     parser.addoption("--write-house", action="store_true", help="tests/architecture: figures into their page")
+    parser.addoption("--every-standard", action="store_true", help="all tests of all bundled data standards")
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
     parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")
 
@@ -68,6 +69,15 @@ def pytest_configure() -> None:
     os.environ.setdefault("MEADOWLARK_STORE_HOSTS", "*")
     # Homes of tests have the compiled models of the checkout: compiling one takes as long as a start.
     os.environ.setdefault("MEADOWLARK_CACHE", str(settings.HOME / "cache"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--every-standard"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("standards")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("standards")]
 
 
 def pytest_collection_finish() -> None:
@@ -91,7 +101,7 @@ def _nothing_remembered():
 
 @pytest.fixture(scope="session")
 def standard() -> str:
-    """The configured data standard, for expectations that differ between `3.3.1-b` and `5.2`."""
+    """The configured data standard, for expectations that differ between `3.3.1-b` and `5.2`, among others."""
     return api_settings.DATA_STANDARD
 
 

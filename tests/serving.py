@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 from django.test import override_settings
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
@@ -27,7 +28,13 @@ from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS
 from tests.factories import DocumentFactory
 
-STANDARDS = ("3.3.1-b", "5.2")
+STANDARDS = ("3.3.1-b", "4.0", "5.2", "6.1")
+SERVED_BY_DEFAULT = "5.2"
+# For tests that take long: the oldest and the one that is served by default; the others only with `--every-standard`.
+OTHERS_MARKED = tuple(
+    pytest.param(name, marks=() if name in (STANDARDS[0], SERVED_BY_DEFAULT) else pytest.mark.standards)
+    for name in STANDARDS
+)
 LAKE_COUNTY = Path(__file__).parent / "extension_project" / "lake_county"
 
 
@@ -37,7 +44,7 @@ class Served:
 
     name: str
     compilation: Compilation = field(repr=False)
-    standard: Path = BUNDLED_STANDARDS / "5.2"
+    standard: Path = BUNDLED_STANDARDS / SERVED_BY_DEFAULT
 
     @property
     def surface(self) -> Surface:

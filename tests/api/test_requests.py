@@ -91,7 +91,7 @@ def test_requests_without_a_token_are_401(db, path, method):
 
 @pytest.mark.parametrize("prefix", ["/data/ed-fi", "/data/v3/ed-fi", "/{version}/ed-fi", "/DATA/V3/Ed-Fi"])
 def test_every_url_prefix_serves_the_same_documents(api, standard, prefix):
-    prefix = prefix.format(version={"3.3.1-b": "v3.3b", "5.2": "v5.2"}[standard])
+    prefix = prefix.format(version={"3.3.1-b": "v3.3b", "4.0": "v4.0", "5.2": "v5.2", "6.1": "v6.1"}[standard])
 
     response = api.post(f"{prefix}/students/", STUDENT)
 
@@ -110,7 +110,9 @@ def test_answers_name_their_data_model(api, standard):
     assert response["x-metaed-project-name"] == "Ed-Fi"
     assert (response["x-metaed-project-version"], response["x-metaed-project-package-name"]) == {
         "3.3.1-b": ("3.3.1-b", "ed-fi-model-3.3b"),
+        "4.0": ("4.0.0", "ed-fi-model-4.0"),
         "5.2": ("5.2.0", "ed-fi-model-5.2"),
+        "6.1": ("6.1.0", "ed-fi-model-6.1"),
     }[standard]
 
 

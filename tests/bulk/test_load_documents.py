@@ -17,7 +17,7 @@ from edfi_api.models import Document
 
 @pytest.fixture(scope="session")
 def standard_name(standard):
-    return {"3.3.1-b": "Ed-Fi 3.3.1-b", "5.2": "Ed-Fi 5.2.0"}[standard]
+    return {"3.3.1-b": "Ed-Fi 3.3.1-b", "4.0": "Ed-Fi 4.0.0", "5.2": "Ed-Fi 5.2.0", "6.1": "Ed-Fi 6.1.0"}[standard]
 
 
 def wrapped(*candidates):

@@ -233,7 +233,8 @@ def test_only_the_reason_is_printed(ended, arguments: list[str], reason: str) ->
         (["load_documents", os.fsencode("\udcff")], "CommandError: \\udcff does not exist"),
         (
             ["check_model", os.fsencode("\udcff")],
-            "manage.py check_model: error: argument PATH: '\\udcff': no such folder or file; bundled are: 3.3.1-b, 5.2",
+            "manage.py check_model: error: argument PATH: '\\udcff': no such folder or file; "
+            "bundled are: 3.3.1-b, 4.0, 5.2, 6.1",
         ),
         (
             ["migrate", "--database", "foo"],

@@ -92,7 +92,7 @@ def test_an_unknown_standard_lists_the_bundled_ones(run: Run) -> None:
     outcome = run("check_model", "9.9")
 
     assert outcome.output == ""
-    assert outcome.failure.endswith("'9.9': no such folder or file; bundled are: 3.3.1-b, 5.2")
+    assert outcome.failure.endswith("'9.9': no such folder or file; bundled are: 3.3.1-b, 4.0, 5.2, 6.1")
 
 
 @pytest.fixture

@@ -84,4 +84,4 @@ def test_an_unknown_standard_is_reported(run: Run, configured) -> None:
 
     failure = run("export_api_schema").failure
 
-    assert failure == "unknown data standard '6.7': no such folder or file; bundled are: 3.3.1-b, 5.2"
+    assert failure == "unknown data standard '6.7': no such folder or file; bundled are: 3.3.1-b, 4.0, 5.2, 6.1"

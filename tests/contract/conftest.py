@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import pytest
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.model.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 from tests.factories import DocumentFactory
-from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+from tests.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served
 
 
 @dataclass(frozen=True)
@@ -22,21 +22,35 @@ class Case:
         return f"{self.served.name}-{self.resource.endpoint}"
 
 
-def cases() -> Iterator[Case]:
-    """Every resource of both standards, and those that the extension project adds or changes in the newer one."""
+def cases(*, every: bool) -> Iterator[Case]:
+    """Every resource of the standard that is served by default, and what the extension project adds or changes in it.
+
+    Of the other standards `every` resource, or the entities that only they have.
+    """
+    default = served(SERVED_BY_DEFAULT)
     for standard in STANDARDS:
-        yield from (Case(served(standard), resource) for resource in served(standard).surface.resources)
-    alone, extended = served(STANDARDS[-1]).surface, served(STANDARDS[-1], LAKE_COUNTY)
+        here = served(standard)
+        for resource in here.surface.resources:
+            if every or here is default or _is_new_entity(resource, default.surface):
+                yield Case(here, resource)
+    extended = served(SERVED_BY_DEFAULT, LAKE_COUNTY)
     for resource in extended.surface.resources:
-        plain = alone.by_name.get(resource.name)
+        plain = default.surface.by_name.get(resource.name)
         if plain is None or plain.json_schema != resource.json_schema:
             yield Case(extended, resource)
+
+
+def _is_new_entity(resource: Resource, other: Surface) -> bool:
+    return resource.kind is ResourceKind.ENTITY and resource.name not in other.by_name
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Groups the tests by surface, since its resource types and claims are written once for all its resources."""
     if "resource" in metafunc.fixturenames:
-        pairs = [pytest.param(case.served, case.resource, id=str(case)) for case in cases()]
+        pairs = [
+            pytest.param(case.served, case.resource, id=str(case))
+            for case in cases(every=metafunc.config.getoption("--every-standard"))
+        ]
         metafunc.parametrize(("served_here", "resource"), pairs, indirect=True, scope="module")
 
 

@@ -1,4 +1,4 @@
-"""Small districts of both bundled standards, and servers with them."""
+"""Small districts of bundled standards, and servers with them."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -13,7 +13,7 @@ from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from tests.lifecycle.make_run import Run
 from tests.ports import free_port
-from tests.serving import STANDARDS, served
+from tests.serving import OTHERS_MARKED, served
 
 STUDENTS = 200
 
@@ -28,7 +28,7 @@ def district_of(standard: str, students: int = STUDENTS, seed: int = 1) -> Distr
     return generate(bodies_of(standard), students, seed)
 
 
-@pytest.fixture(scope="module", params=STANDARDS)
+@pytest.fixture(scope="module", params=OTHERS_MARKED)
 def demo(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,

@@ -27,7 +27,7 @@ def test_the_district_depends_only_on_its_seed() -> None:
 
 
 @pytest.mark.parametrize("standard", STANDARDS)
-def test_both_standards_have_all_resources_of_the_district(standard: str) -> None:
+def test_every_standard_has_all_resources_of_the_district(standard: str) -> None:
     assert district_of(standard).left_out == []
 
 

@@ -7,12 +7,12 @@ import pytest
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from tests.factories import DocumentFactory
-from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+from tests.serving import LAKE_COUNTY, OTHERS_MARKED, Served, served
 
 PROJECT = "LakeCounty"
 
 
-@pytest.fixture(scope="session", params=STANDARDS)
+@pytest.fixture(scope="session", params=OTHERS_MARKED)
 def lake_county(request: pytest.FixtureRequest) -> Served:
     return served(request.param, LAKE_COUNTY)
 

@@ -23,7 +23,7 @@ from tests.management_commands import Printed, printed
 pytestmark = pytest.mark.django_db
 
 
-NAMES = {"3.3.1-b": "Ed-Fi 3.3.1-b", "5.2": "Ed-Fi 5.2.0"}
+NAMES = {"3.3.1-b": "Ed-Fi 3.3.1-b", "4.0": "Ed-Fi 4.0.0", "5.2": "Ed-Fi 5.2.0", "6.1": "Ed-Fi 6.1.0"}
 INVALID = student("1", birth_date="yesterday")
 
 

@@ -137,7 +137,9 @@ def test_the_bundled_standard_loads_people_before_and_updates_them_after_their_a
     both = ("Create", "Update")
     relatives, families = {
         "3.3.1-b": ("/ed-fi/parents", "/ed-fi/studentParentAssociations"),
+        "4.0": ("/ed-fi/parents", "/ed-fi/studentParentAssociations"),
         "5.2": ("/ed-fi/contacts", "/ed-fi/studentContactAssociations"),
+        "6.1": ("/ed-fi/contacts", "/ed-fi/studentContactAssociations"),
     }[standard]
 
     enrollment = order[("/ed-fi/studentSchoolAssociations", both)]

@@ -13,7 +13,7 @@ def get(path: str, **headers: str):
     return Client().get(path, headers=headers)
 
 
-VERSIONS = {"3.3.1-b": "3.3.1-b", "5.2": "5.2.0"}
+VERSIONS = {"3.3.1-b": "3.3.1-b", "4.0": "4.0.0", "5.2": "5.2.0", "6.1": "6.1.0"}
 
 
 def test_discovery_has_the_members_of_both_official_servers(standard: str) -> None:
@@ -185,7 +185,12 @@ def test_the_docs_page_lists_every_specification_and_loads_only_served_files(db:
 def test_the_home_page_shows_the_standard_and_links(standard: str) -> None:
     page = " ".join(get("/", Accept=BROWSER).content.decode().split())
 
-    counts = {"3.3.1-b": "114 resources, 183 descriptors", "5.2": "138 resources, 211 descriptors"}
+    counts = {
+        "3.3.1-b": "114 resources, 183 descriptors",
+        "4.0": "125 resources, 189 descriptors",
+        "5.2": "138 resources, 211 descriptors",
+        "6.1": "192 resources, 280 descriptors",
+    }
     assert f"Ed-Fi {VERSIONS[standard]}: {counts[standard]}" in page
     for address in ("/docs", "/admin/", "/health", "/metrics", "/metadata", "/metadata/dependencies", "/metadata/xsd"):
         assert f'href="{address}"' in page

@@ -19,7 +19,7 @@ from tests.serving import LAKE_COUNTY, Served, served
 from tests.surface.models import write_project
 from tests.xsd.models import SHARED_STRINGS, loaded
 
-CORE_FILES = {"3.3.1-b": 24, "5.2": 27}
+CORE_FILES = {"3.3.1-b": 24, "4.0": 24, "5.2": 27, "6.1": 33}
 CORE_TEXT = f"""
 {SHARED_STRINGS}
 Domain Entity Student
@@ -107,7 +107,7 @@ def test_a_file_is_xml_with_a_declaration(standard: str) -> None:
     assert response.status_code == 200
     assert response["Content-Type"] == "application/xml"
     assert response.content.startswith(b"<?xml version='1.0' encoding='UTF-8'?>\n<xs:schema ")
-    version = {"3.3.1-b": "3.3.1-b", "5.2": "5.2.0"}[standard]
+    version = {"3.3.1-b": "3.3.1-b", "4.0": "4.0.0", "5.2": "5.2.0", "6.1": "6.1.0"}[standard]
     assert etree.fromstring(response.content).get("targetNamespace") == f"http://ed-fi.org/{version}"
 
 

@@ -100,6 +100,38 @@ def counts(model: Model) -> dict[str, int]:
             },
         ),
         (
+            "4.0",
+            {
+                "domain entities": 75,
+                "subclasses": 9,
+                "associations": 32,
+                "association subclasses": 9,
+                "commons": 69,
+                "inline commons": 10,
+                "choices": 6,
+                "descriptors": 189,
+                "properties": 1312,
+                "renames": 9,
+                "domains": 26,
+            },
+        ),
+        (
+            "6.1",
+            {
+                "domain entities": 135,
+                "subclasses": 9,
+                "associations": 38,
+                "association subclasses": 10,
+                "commons": 94,
+                "inline commons": 11,
+                "choices": 5,
+                "descriptors": 280,
+                "properties": 1952,
+                "renames": 9,
+                "domains": 34,
+            },
+        ),
+        (
             "5.2",
             {
                 "domain entities": 86,

@@ -30,7 +30,7 @@ from tests.databases import DOCUMENTS
 from tests.factories import STORED_URIS
 from tests.profiles.leaves import schema_leaves
 from tests.profiles.random_rules import random_rule, with_filters
-from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+from tests.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served
 
 Schema = dict[str, Any]
 
@@ -38,7 +38,16 @@ NAME = "All-At-Random"
 SERVER_MEMBERS = {"id", "_etag", "_lastModifiedDate"}
 
 
-@pytest.fixture(params=[(STANDARDS[0],), (STANDARDS[1],), (STANDARDS[1], LAKE_COUNTY)], ids=str)
+@pytest.fixture(
+    params=[
+        (STANDARDS[0],),
+        pytest.param((STANDARDS[1],), marks=pytest.mark.standards),
+        (SERVED_BY_DEFAULT,),
+        (SERVED_BY_DEFAULT, LAKE_COUNTY),
+        pytest.param((STANDARDS[-1],), marks=pytest.mark.standards),
+    ],
+    ids=str,
+)
 def school_data(request: pytest.FixtureRequest) -> Served:
     return served(*request.param)
 
@@ -48,7 +57,7 @@ def resources(school_data: Served) -> list[Resource]:
     """All of a standard; with the extension project those that differ."""
     found = school_data.surface.resources
     if school_data.name.endswith(LAKE_COUNTY.name):
-        plain = {each.name: each.json_schema for each in served(STANDARDS[1]).surface.resources}
+        plain = {each.name: each.json_schema for each in served(SERVED_BY_DEFAULT).surface.resources}
         return [each for each in found if plain.get(each.name) != each.json_schema]
     return list(found)
 

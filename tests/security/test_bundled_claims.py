@@ -16,7 +16,7 @@ from edfi_api.security.row_policies import row_policy
 from edfi_api.security.tokens import client_of_token
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
-from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+from tests.serving import LAKE_COUNTY, OTHERS_MARKED, Served, served
 
 pytestmark = pytest.mark.django_db
 NOWHERE = "00000000-0000-4000-8000-000000000000"
@@ -123,7 +123,7 @@ def denial(claim_set: str, resource_name: str, action: Action | None) -> dict[st
     }
 
 
-@pytest.fixture(params=[*STANDARDS, "5.2 with an extension"])
+@pytest.fixture(params=[*OTHERS_MARKED, "5.2 with an extension"])
 def standard_served(request: pytest.FixtureRequest) -> Served:
     return served("5.2", LAKE_COUNTY) if "extension" in request.param else served(request.param)
 

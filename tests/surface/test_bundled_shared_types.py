@@ -36,6 +36,17 @@ LENGTHS = {
         "contactTitle": (1, 75),
         "licensingOrganization": (1, 75),
     },
+    "4.0": {
+        "streetNumberName": (1, 150),
+        "apartmentRoomSuiteNumber": (1, 50),
+        "buildingSiteNumber": (1, 20),
+        "nameOfCounty": (1, 30),
+        "countyFIPSCode": (3, 5),
+        "assessmentTitle": (1, 255),
+        "comment": (1, 1024),
+        "contactTitle": (1, 75),
+        "licensingOrganization": (1, 75),
+    },
     "5.2": {
         "streetNumberName": (None, 150),
         "apartmentRoomSuiteNumber": (None, 50),

@@ -3,18 +3,15 @@
 import jsonschema_rs
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Surface
-from tests.serving import STANDARDS
+from tests.serving import STANDARDS, served
 from tests.surface.json_schema import exists
 from tests.surface.paths import identity_of, paths_of
 
 
 @pytest.fixture(scope="module", params=STANDARDS)
 def surface(request: pytest.FixtureRequest) -> Surface:
-    return build_surface(compile_projects([BUNDLED_STANDARDS / request.param]))
+    return served(request.param).surface
 
 
 def test_every_path_exists_in_the_body(surface: Surface) -> None:

@@ -12,7 +12,8 @@ from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.xsd.files import schema_files
 from edfi_api.model.xsd.schema_file import SchemaFile, SchemaFiles
 
-STANDARDS = ("3.3.1-b", "5.2")
+# The standards whose published files are known.
+PUBLISHED_STANDARDS = ("3.3.1-b", "5.2")
 CORE, ANNOTATION = "Ed-Fi-Core.xsd", "SchemaAnnotation.xsd"
 EXTENDED_CORE = "EXTENSION-Ed-Fi-Extended-Core.xsd"
 

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.xsd.files import schema_files
-from tests.xsd.models import STANDARDS, bundled, parsed
+from tests.xsd.models import PUBLISHED_STANDARDS, bundled, parsed
 from tests.xsd.outline import outline
 
 FOLDER = Path(__file__).with_name("expected")
 LAKE = "lake_county"
 LAKE_COUNTY = Path(__file__).parents[1] / "extension_project" / LAKE
-NAMES = (*STANDARDS, LAKE)
+NAMES = (*PUBLISHED_STANDARDS, LAKE)
 
 
 def text_of(name: str) -> str:

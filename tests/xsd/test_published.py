@@ -14,8 +14,9 @@ import pytest
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.xsd.files import schema_files
+from tests.serving import STANDARDS
 from tests.surface.models import write_project
-from tests.xsd.models import CORE, EXTENDED_CORE, STANDARDS, Schemas, bundled, loaded, parsed, saved
+from tests.xsd.models import CORE, EXTENDED_CORE, PUBLISHED_STANDARDS, Schemas, bundled, loaded, parsed, saved
 from tests.xsd.outline import ANN, XS, outline_of
 
 # Digest, and the number of elements that have a type.
@@ -103,6 +104,7 @@ SECTIONS = {
         "Numeric Simple Types": (33, "e9d786a439d9"),
     },
 }
+FILES = {"3.3.1-b": 24, "4.0": 24, "5.2": 27, "6.1": 33}
 TRANSIT = """
 Descriptor Paint
 Common EdFi.ClassRanking additions
@@ -154,7 +156,7 @@ def sections(core: Any) -> Iterator[tuple[str, list[Any]]]:
             types.append(node)
 
 
-@pytest.mark.parametrize("standard", STANDARDS)
+@pytest.mark.parametrize("standard", PUBLISHED_STANDARDS)
 def test_every_file_is_the_published_one(standard: str) -> None:
     files = parsed(bundled(standard).of("Ed-Fi"))
 
@@ -167,7 +169,7 @@ def test_every_file_is_the_published_one(standard: str) -> None:
     } == PUBLISHED[standard]
 
 
-@pytest.mark.parametrize("standard", STANDARDS)
+@pytest.mark.parametrize("standard", PUBLISHED_STANDARDS)
 def test_every_section_of_the_core_is_the_published_one(standard: str) -> None:
     _title, *found = sections(parsed(bundled(standard).of("Ed-Fi"))[CORE])
 
@@ -194,7 +196,7 @@ def test_the_lines_of_a_digest_are_these() -> None:
 
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_every_file_of_a_bundled_standard_is_a_valid_schema(standard: str, tmp_path: Path) -> None:
-    assert len(loaded(saved(bundled(standard).of("Ed-Fi"), tmp_path))) == len(PUBLISHED[standard])
+    assert len(loaded(saved(bundled(standard).of("Ed-Fi"), tmp_path))) == FILES[standard]
     assert bundled(standard).warnings == ()
 
 

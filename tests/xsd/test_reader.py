@@ -18,12 +18,13 @@ from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import InterchangeElement, InterchangeKind, Resource, ResourceKind, Surface
 from edfi_api.model.xsd.files import schema_files
 from tests.factories import DocumentFactory
+from tests.serving import OTHERS_MARKED
 from tests.xsd.documents import Writer
-from tests.xsd.models import STANDARDS, loaded, parsed, saved
+from tests.xsd.models import loaded, parsed, saved
 from tests.xsd.outline import XS
 from tests.xsd.reviewed import without_homograph
 
-MODELS = (*STANDARDS, "lake_county")
+MODELS = (*OTHERS_MARKED, "lake_county")
 # Entities without an interchange, by standard.
 NOWHERE_IN_5_2 = {
     "DescriptorMapping",
@@ -32,7 +33,9 @@ NOWHERE_IN_5_2 = {
 }
 NOWHERE = {
     "3.3.1-b": set(),
+    "4.0": {"DescriptorMapping", "StudentAssessmentEducationOrganizationAssociation"},
     "5.2": NOWHERE_IN_5_2,
+    "6.1": NOWHERE_IN_5_2,
     "lake_county": NOWHERE_IN_5_2
     | {"Crossing", "DeckSection", "LostOar", "Raft", "StudentFerryAssociation", "StudentSailingProgramAssociation"},
 }

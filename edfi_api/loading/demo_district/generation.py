@@ -40,7 +40,7 @@ def _generated(bodies: Bodies, students: int, seed: int) -> tuple[Found, list[st
     for part in PARTS:
         resource = _resource(bodies.surface, part)
         if resource is None or part.per not in places:
-            left_out.append(part.resource)
+            left_out += [] if part.is_of_newer_standards else [part.resource]
             continue
         documents = list(_documents(bodies, part, resource, places[part.per]))
         places[part.resource] = [place for place, _ in documents]

@@ -13,6 +13,8 @@ from edfi_api.model.examples import Body
 Found = dict[str, list[Body]]
 
 _END_OF_FALL = SEMESTERS[0].end.isoformat()
+# Where a standard has them; newer ones have a resource for them.
+_DEMOGRAPHICS = ("StudentEducationOrganizationAssociation", "StudentDemographic")
 _TRANSFERRED = "uri://ed-fi.org/ExitWithdrawTypeDescriptor#Transferred"
 
 
@@ -39,7 +41,7 @@ def make_mistakes(found: Found) -> None:
 
 def _of_student(found: Found, resource: str, enrollment: Body) -> list[Body]:
     student = enrollment["studentReference"]
-    return [body for body in found[resource] if body["studentReference"] == student]
+    return [body for body in found.get(resource, ()) if body["studentReference"] == student]
 
 
 def _student(found: Found, enrollment: Body) -> Body:
@@ -94,15 +96,18 @@ def _class_without_teacher(found: Found, enrollment: Body) -> None:
 
 
 def _no_demographics(found: Found, enrollment: Body) -> None:
-    for body in _of_student(found, "StudentEducationOrganizationAssociation", enrollment):
-        del body["races"], body["hispanicLatinoEthnicity"]
+    for resource in _DEMOGRAPHICS:
+        for body in _of_student(found, resource, enrollment):
+            for member in ("races", "hispanicLatinoEthnicity"):
+                body.pop(member, None)
 
 
 def _registered_twice(found: Found, enrollment: Body) -> None:
     again = {"studentUniqueId": "79000001"}
     found["Student"].append({**_student(found, enrollment), **again})
-    demographics = _of_student(found, "StudentEducationOrganizationAssociation", enrollment)
-    found["StudentEducationOrganizationAssociation"] += [{**body, "studentReference": again} for body in demographics]
+    for resource in _DEMOGRAPHICS:
+        demographics = _of_student(found, resource, enrollment)
+        found.setdefault(resource, []).extend({**body, "studentReference": again} for body in demographics)
     found["StudentSchoolAssociation"].append({**enrollment, "studentReference": again})
 
 

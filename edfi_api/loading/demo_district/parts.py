@@ -1,7 +1,7 @@
 """The table of what the district is made of.
 
 This table, the drafts that it names, and the mistakes are the only code with names of resources. They are names of the
-two bundled data standards: members that a standard lacks are left out of a draft, its model adds what it requires, and
+bundled data standards: members that a standard lacks are left out of a draft, its model adds what it requires, and
 a code value that a standard lacks is replaced by another one of the same descriptor.
 """
 
@@ -26,7 +26,9 @@ PARTS = (
     Part("StaffSectionAssociation", "Section", schools.teacher),
     Part("Student", "School", students.students),
     Part("StudentSchoolAssociation", "Student", students.enrollment),
-    Part("StudentEducationOrganizationAssociation", "Student", students.demographics),
+    Part("StudentEducationOrganizationAssociation", "Student", students.demographics_and_address),
+    Part("StudentDemographic", "Student", students.demographics, is_of_newer_standards=True),
+    Part("StudentDirectory", "Student", students.address, is_of_newer_standards=True),
     Part("Contact", "Student", students.contacts, older_name="Parent"),
     Part("StudentContactAssociation", "Contact", students.family, older_name="StudentParentAssociation"),
     Part("StudentSectionAssociation", "Section", students.classes),

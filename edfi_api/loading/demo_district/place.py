@@ -70,10 +70,11 @@ class Place:
 class Part(NamedTuple):
     """A row of the table: documents of a resource for each document of another one.
 
-    `older_name` is that of the resource in older standards.
+    `older_name` is that of the resource in older standards, unless it `is_of_newer_standards`.
     """
 
     resource: str
     per: str
     drafts: Callable[[Place], Iterator[Draft]]
     older_name: str = ""
+    is_of_newer_standards: bool = False

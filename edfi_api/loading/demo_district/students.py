@@ -8,6 +8,7 @@ from edfi_api.loading.demo_district import people
 from edfi_api.loading.demo_district.calendar import FIRST_DAY, LAST_DAY, instructional_days
 from edfi_api.loading.demo_district.place import Draft, Place
 from edfi_api.loading.demo_district.schools import GRADES, STUDENTS_OF_A_SECTION, kind_of, students_of_a_grade
+from edfi_api.model.examples import Sparse
 
 Drafts = Iterator[Draft]
 
@@ -61,17 +62,31 @@ def enrollment(student: Place) -> Drafts:
     yield Draft({"entryDate": entry.isoformat(), "entryGradeLevelDescriptor": _grade(student), **left})
 
 
+def demographics_and_address(student: Place) -> Drafts:
+    yield Draft({**_demographics(student), **_address(student)})
+
+
 def demographics(student: Place) -> Drafts:
+    yield Draft(_demographics(student))
+
+
+def address(student: Place) -> Drafts:
+    yield Draft(_address(student))
+
+
+def _demographics(student: Place) -> Sparse:
     random = student.random
     race = random.choice(_RACES)
-    yield Draft(
-        {
-            "sexDescriptor": student.sparse["birthSexDescriptor"],
-            "hispanicLatinoEthnicity": random.random() < 0.3,
-            "races": [{"raceDescriptor": race}],
-            "addresses": [{"addressTypeDescriptor": "Home", "streetNumberName": people.street(random), **_TOWN}],
-        }
-    )
+    return {
+        "sexDescriptor": student.sparse["birthSexDescriptor"],
+        "hispanicLatinoEthnicity": random.random() < 0.3,
+        "races": [{"raceDescriptor": race}],
+    }
+
+
+def _address(student: Place) -> Sparse:
+    street = people.street(student.random)
+    return {"addresses": [{"addressTypeDescriptor": "Home", "streetNumberName": street, **_TOWN}]}
 
 
 _TOWN = {"city": "Lark Meadow", "stateAbbreviationDescriptor": "TX", "postalCode": "78701"}

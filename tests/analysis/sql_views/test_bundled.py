@@ -11,7 +11,7 @@ from edfi_api.analysis.sql_views.shape import Envelope, RowKind, SqlTable
 from edfi_api.analysis.sql_views.tables import sql_tables
 from edfi_api.conf import BUNDLED_STANDARDS
 from tests.analysis.sql_views.models import compiled
-from tests.serving import LAKE_COUNTY, STANDARDS
+from tests.serving import LAKE_COUNTY
 
 EXPECTED = Path(__file__).parent / "expected"
 
@@ -25,7 +25,7 @@ def dump(tables: tuple[SqlTable, ...]) -> dict[str, list[str]]:
     return {str(table): list(map(str, table.columns)) for table in tables}
 
 
-@pytest.mark.parametrize("standard", STANDARDS)
+@pytest.mark.parametrize("standard", ("3.3.1-b", "5.2"))
 def test_the_tables_of_a_standard_are_as_expected(standard: str) -> None:
     expected = json.loads((EXPECTED / f"{standard}.json").read_text())
 
