@@ -4,6 +4,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any
 
+from edfi_api.conf import api_settings
 from tests.conftest import ApiTestClient
 from tests.factories import DocumentFactory
 
@@ -11,6 +12,7 @@ TODAY = date.today()  # noqa: DTZ011  Days of the tests need no time zone.
 YESTERDAY, TOMORROW = TODAY - timedelta(days=1), TODAY + timedelta(days=1)
 LONG_AGO = TODAY - timedelta(days=400)
 YEAR = 2026
+REVIEW = "iepLastReviewDate" if api_settings.DATA_STANDARD == "6.1" else "iepReviewDate"
 
 
 class District:
@@ -44,7 +46,9 @@ class District:
 
     def demographics(self, student: str, organization: int = 7, **members: Any) -> str:
         where = {"educationOrganizationReference": {"educationOrganizationId": organization}}
-        return self.write("StudentEducationOrganizationAssociation", **_of(student), **where, **members)
+        is_6_1 = api_settings.DATA_STANDARD == "6.1"
+        name = "StudentDemographic" if is_6_1 else "StudentEducationOrganizationAssociation"
+        return self.write(name, **_of(student), **where, **members)
 
     def session(self, name: str, first: Any, last: Any, school: int = 77) -> None:
         where = {"schoolReference": {"schoolId": school}, "schoolYearTypeReference": {"schoolYear": YEAR}}
@@ -195,12 +199,12 @@ def programs(district: District) -> list[str]:
         district.enroll(student, LONG_AGO)
         district.demographics(student, sexDescriptor=sex, hispanicLatinoEthnicity=True)
     district.write("Student", studentUniqueId="501 away")
-    district.program("501 no", iepBeginDate=YESTERDAY, iepEndDate=YESTERDAY, iepReviewDate=TODAY - timedelta(days=365))
+    district.program("501 no", iepBeginDate=YESTERDAY, iepEndDate=YESTERDAY, **{REVIEW: TODAY - timedelta(days=365)})
     ended = {"endDate": YESTERDAY, "iepBeginDate": TODAY, "iepEndDate": YESTERDAY}
     district.program("501 no", 77, **ended)
     return [
         district.program("501", iepBeginDate=TODAY, iepEndDate=YESTERDAY),
-        district.program("501 late", iepReviewDate=TODAY - timedelta(days=366)),
+        district.program("501 late", **{REVIEW: TODAY - timedelta(days=366)}),
         district.program("501 away"),
     ]
 

@@ -24,7 +24,7 @@ watch = [
 WITH judged AS (
     SELECT d.id,
            d.body ->> 'iepEndDate' < d.body ->> 'iepBeginDate' AS is_reversed,
-           (d.body ->> 'iepReviewDate')::date < :today - :days::integer AS is_overdue,
+           coalesce(d.body ->> 'iepReviewDate', d.body ->> 'iepLastReviewDate')::date < :today - :days::integer AS is_overdue,
            NOT EXISTS (
                SELECT FROM documents('ed-fi/studentSchoolAssociations') e
                  JOIN organization_closure c ON c.descendant_id = e.organization

@@ -4,6 +4,7 @@ short = "An enrolled student lacks demographics"
 description = "A student who is enrolled has, at the school or at an organization above it, a StudentEducationOrganizationAssociation with a sex, and with races or the Hispanic/Latino ethnicity. Add what is missing."
 severity = "major"
 category = "Students"
+standards = ["3.3.1-b", "4.0", "5.2"]
 resource = "ed-fi/students"
 help_url = "meadowlark/docs/operate/validation.md#st-401"
 
