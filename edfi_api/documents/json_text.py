@@ -5,6 +5,7 @@ or larger exponents is parsed by the slower `json` module into `Decimal`. Other 
 double and back.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -40,6 +41,12 @@ def with_every_digit(text: bytes, value: Any, decimal: Callable[[str], Decimal] 
 def dumps(value: Any) -> bytes:
     """The JSON text of a value as `loads` returns it."""
     return orjson.dumps(value, default=exact_number)
+
+
+def digest(text: bytes) -> str:
+    """24 hex digits that are equal for equal JSON, in whatever order and notation."""
+    canonical = orjson.dumps(loads(text), default=exact_number, option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(canonical, digest_size=12).hexdigest()
 
 
 def as_integer(number: Decimal | float) -> int | Decimal:

@@ -117,15 +117,19 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
     def write(body: bytes | None, version: int | None) -> Written | None:
         if request.policy is None:
             # With a policy, the authorization of the new values is reported before a failed condition.
-            request.condition.expected_version(version)
+            request.condition.expected_version(version, body)
         write = request.write(None if body is None else json_text.loads(body))
         values = write.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
 
         def written() -> Written:
-            request.condition.expected_version(version)
+            request.condition.expected_version(version, body)
             return write_once(write, values)
 
-        return store.settled(written, _RefusedMerge(write, key.tests, values, stored, version))
+        found = store.settled(written, _RefusedMerge(write, key.tests, values, stored, version))
+        if found is None:
+            return None
+        text = body if found.outcome is Outcome.UNCHANGED else None
+        return found._replace(text=text or write.incoming.text)
 
     written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
     record_writer(request.client, request.using)

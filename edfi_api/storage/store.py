@@ -17,7 +17,7 @@ from uuid_utils.compat import uuid7
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import cascade, policy_statements, upsert_groups
-from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT
+from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT, CurrentVersion
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
 from edfi_api.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
@@ -38,7 +38,8 @@ from edfi_api.storage.row_policy import RowPolicy
 from edfi_api.storage.stored import Outcome, StoredDocument, Written
 
 _statement = statements_beside(__file__)
-_VERSION_BY_ALIAS, _VERSION_BY_UUID = _statement("version_by_alias"), _statement("version_by_uuid")
+_VERSION_BY_ALIAS = CurrentVersion(_statement("version_by_alias"), policy_statements.stored_by_alias(None))
+_VERSION_BY_UUID = CurrentVersion(_statement("version_by_uuid"), policy_statements.stored_by_uuid(None))
 _LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by_uuid")
 _KEEP_CREATION = _statement("keep_creation")
 
@@ -186,7 +187,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     def attempt() -> Written:
         if get(incoming.resource, document_uuid, using=using):
             raise DocumentExists(document_uuid)
-        if execute(_VERSION_BY_ALIAS.bound_to(values), using):
+        if execute(_VERSION_BY_ALIAS.alone.bound_to(values), using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         with transaction.atomic(using):
             written = Written.of(execute(insert, using))

@@ -64,16 +64,29 @@ def test_a_merge_starts_over_behind_a_concurrent_writer(committing_api, client, 
     assert stored() == STUDENT | {"firstName": "May", "middleName": "Eve" if commits else "Ann"}
 
 
-def test_if_match_keeps_its_promise_behind_a_concurrent_writer(committing_api, client, path) -> None:
-    """Even if the other writer has changed nothing but what the profile hides."""
+@pytest.mark.parametrize("change", [{"lastSurname": "Ruiz"}, {"lastSurname": "Ruiz", "middleName": "Eve"}])
+def test_if_match_keeps_its_promise_behind_a_concurrent_writer(committing_api, client, path, change) -> None:
+    tag = client.get(path)["ETag"]
+    with transaction.atomic(using=DOCUMENTS):
+        committing_api.put(path, with_id(path, **change))
+        running = in_background(lambda: client.put(path, with_id(path, firstName="May"), HTTP_IF_MATCH=tag))
+        wait_until_one_waits_for_us(running)
+
+    assert running.result(30).status_code == 412
+    assert stored() == {name: value for name, value in STUDENT.items() if name != "middleName"} | change
+
+
+def test_if_match_holds_if_a_concurrent_writer_changes_hidden_members_which_are_kept(
+    committing_api, client, path
+) -> None:
     tag = client.get(path)["ETag"]
     with transaction.atomic(using=DOCUMENTS):
         committing_api.put(path, with_id(path, middleName="Eve"))
         running = in_background(lambda: client.put(path, with_id(path, firstName="May"), HTTP_IF_MATCH=tag))
         wait_until_one_waits_for_us(running)
 
-    assert running.result(30).status_code == 412
-    assert stored() == STUDENT | {"middleName": "Eve"}
+    assert running.result(30).status_code == 204
+    assert stored() == STUDENT | {"firstName": "May", "middleName": "Eve"}
 
 
 def test_a_merge_behind_a_delete_creates_or_finds_nothing(committing_api, client, path) -> None:

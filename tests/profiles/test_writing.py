@@ -314,6 +314,69 @@ def test_conditions_hold_for_the_version_that_is_merged(api, narrow) -> None:
     assert stored("Student") == STUDENT | {"firstName": "May", "middleName": "Ann"}
 
 
+def test_the_tag_changes_with_what_the_profile_shows(api, narrow) -> None:
+    path = item_path(api.post("/students", STUDENT | {"middleName": "Ann", "maidenName": "Ruiz"}))
+    client = narrow("Student", 'ExcludeOnly:<Property name="middleName"/>')
+    whole, part = api.get(path)["ETag"], client.get(path)["ETag"]
+
+    api.put(path, with_id(STUDENT | {"middleName": "Eve", "maidenName": "Ruiz"}, path))
+
+    again = client.get(path)
+    assert (again["ETag"], again.json()["_etag"]) == (part, part.strip('"'))
+    assert [each["_etag"] for each in client.get("/students").json()] == [part.strip('"')]
+    assert client.get(path, HTTP_IF_NONE_MATCH=part).status_code == 304
+    assert api.get(path)["ETag"] != whole
+    assert client.get(path, HTTP_IF_NONE_MATCH=whole).status_code == 200
+    assert client.put(path, with_id(STUDENT, path), HTTP_IF_MATCH=whole).status_code == 412
+
+    api.put(path, with_id(STUDENT | {"middleName": "Eve"}, path))
+    assert client.get(path)["ETag"] != part
+    assert client.get(path, HTTP_IF_NONE_MATCH=part).status_code == 200
+
+
+def test_conditions_on_what_a_profile_shows(api, narrow, client_of) -> None:
+    path = item_path(api.post("/students", STUDENT | {"middleName": "Ann"}))
+    client = narrow("Student", 'ExcludeOnly:<Property name="middleName"/>')
+    stranger = client_of("Part")
+    part = client.get(path)["ETag"]
+    upsert = {"resource": "/ed-fi/students", "document": STUDENT | {"firstName": "Ida"}, "ifMatch": part}
+    api.put(path, with_id(STUDENT | {"middleName": "Eve"}, path))
+
+    assert client.post("/students", STUDENT, HTTP_IF_NONE_MATCH=part).status_code == 412
+    assert client.post("/students", STUDENT, HTTP_IF_MATCH=f"W/{part}").status_code == 412
+    response = client.put(path, with_id(STUDENT | {"firstName": "May"}, path), HTTP_IF_MATCH=part)
+    assert response.status_code == 204
+    assert stored("Student") == STUDENT | {"firstName": "May", "middleName": "Eve"}
+    new = response["ETag"]
+    assert new == client.get(path)["ETag"] != part
+    assert client.put(path, with_id(STUDENT, path), HTTP_IF_MATCH=part).status_code == 412
+    assert client.delete(path, HTTP_IF_MATCH=part).status_code == 412
+    assert BatchClient(client.token).statuses(upsert) == [412]
+    # Clients without profiles, in sets too, and with a list.
+    assert BatchClient(api.token).statuses(upsert, upsert | {"ifMatch": f'{part}, "0-l"'}) == [412, 412]
+    [written] = BatchClient(api.token).independent(upsert | {"ifMatch": new})
+    assert (written["status"], stored("Student")) == (200, STUDENT | {"firstName": "Ida"})
+    last = stranger.get(path)["ETag"]
+    [written] = BatchClient(stranger.token).independent(upsert | {"ifMatch": last, "document": STUDENT})
+    assert (written["status"], written["etag"]) == (200, stranger.get(path)["ETag"])
+    assert f'"{written["changeVersion"]}-l"' == api.get(path)["ETag"]
+    assert stranger.delete(path, HTTP_IF_MATCH=written["etag"]).status_code == 204
+
+
+def test_tags_of_profiles_that_the_client_does_not_have_match_nothing(api, store, client_of) -> None:
+    """They would tell which values are hidden: the version of a visible part can be computed from a guess."""
+    path = item_path(api.post("/students", STUDENT | {"middleName": "Ann"}))
+    store("Wide", "Student", read='ExcludeOnly:<Property name="maidenName"/>')
+    store("Part", "Student", read='ExcludeOnly:<Property name="middleName"/>')
+    wide = client_of("Wide").get(path)["ETag"]
+
+    same = with_id(STUDENT | {"middleName": "Ann"}, path)
+    clients = client_of("Part"), client_of("Wide"), client_of("Part", "Wide"), api
+    statuses = [client.put(path, same, HTTP_IF_MATCH=wide).status_code for client in clients]
+
+    assert statuses == [412, 204, 204, 204]
+
+
 def test_a_missing_document_is_not_found(client_of, narrow) -> None:
     client = narrow("Student", 'ExcludeOnly:<Property name="middleName"/>')
     path = "/students/00000000-0000-4000-8000-000000000000"

@@ -70,7 +70,7 @@ class PreparedOperation:
 def goes_alone(operation: Operation) -> bool:
     """Whether the single request reads what is stored before it decides what to write."""
     has_id_by_key = operation.key is not None and "id" in (operation.document or ())
-    return operation.resource is None or "CONTENT_TYPE" in operation.headers or has_id_by_key
+    return operation.resource is None or has_id_by_key or _is_under_a_profile(operation.headers)
 
 
 def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
@@ -114,6 +114,12 @@ def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[Prepar
         referred |= refers_only_to_others
     if run:
         yield run
+
+
+def _is_under_a_profile(headers: Mapping[str, str]) -> bool:
+    """Whether it names a profile, or has a tag of what was read through one."""
+    has_condition = "HTTP_IF_MATCH" in headers or "HTTP_IF_NONE_MATCH" in headers
+    return "CONTENT_TYPE" in headers or (has_condition and bool(condition_of(headers).part_versions))
 
 
 def _has_other_id(operation: Operation) -> bool:

@@ -216,5 +216,6 @@ def _written(operation: Operation, view: OperationViewSet, response: HttpRespons
     if operation.kind is Kind.DELETE:
         return Result(operation, response.status_code, id=str(view.document_uuid))
     location, etag = response.headers["Location"], response.headers["ETag"]
-    id_, version = location.rpartition("/")[2], int(etag.strip('"').partition("-")[0])
-    return Result(operation, response.status_code, id_, location, etag, version)
+    assert view.written is not None  # noqa: S101  The write has succeeded.
+    written = view.written
+    return Result(operation, response.status_code, written.document_uuid, location, etag, written.change_version)

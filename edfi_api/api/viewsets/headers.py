@@ -9,26 +9,30 @@ from django.utils.encoding import iri_to_uri
 
 from edfi_api.api.viewsets.representation import etag
 from edfi_api.model.surface.resource import Resource
+from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage.conditions import AnyVersion, Versions, WriteCondition
-from edfi_api.storage.stored import StoredDocument, Written
+from edfi_api.storage.stored import Written
 
+# As `etag` makes it under a part of a profile that hides something.
+_VISIBLE_VERSION = re.compile(r"(?P<version>v[0-9a-f]{24})-[ln]\.(?P<part>[0-9a-f]{8})")
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
 
-def etag_header(document: StoredDocument | Written, profile_tag: str = "") -> dict[str, str]:
-    """The strong `ETag` of a document."""
-    return {"ETag": f'"{etag(document, profile_tag)}"'}
+def etag_header(tag: str) -> dict[str, str]:
+    """The strong `ETag` with this value."""
+    return {"ETag": f'"{tag}"'}
 
 
 def written_document_headers(
-    request: HttpRequest, prefix: str, resource: Resource, document: Written, profile_tag: str = ""
+    request: HttpRequest, prefix: str, resource: Resource, document: Written, part: ProfilePart | None = None
 ) -> dict[str, str]:
-    """`Location`, with the path prefix that the client used, and `ETag`."""
+    """`Location`, with the path prefix that the client used, and `ETag`, of what is read through a part of a profile
+    if there is one."""
     # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
     start = f"{request.scheme}://{request.get_host()}{iri_to_uri(request.META.get('SCRIPT_NAME', ''))}"
     return {
         "Location": f"{start}/{prefix}{resource.url_path}/{document.document_uuid}",
-        **etag_header(document, profile_tag),
+        **etag_header(etag(document, part)),
     }
 
 
@@ -39,14 +43,14 @@ def write_condition(request: HttpRequest) -> WriteCondition:
 
 def condition_of(variables: Mapping[str, Any]) -> WriteCondition:
     """The condition in `If-Match` and `If-None-Match`, by their names in WSGI. In `If-Match` a weak tag never matches
-    (RFC 9110 §13.1.1)."""
+    (RFC 9110 §13.1.1). Those of parts of documents match nothing until the caller sets `versions_of`."""
     return WriteCondition(
         must_match=_versions(variables.get("HTTP_IF_MATCH"), weak_counts=False),
         must_not_match=_versions(variables.get("HTTP_IF_NONE_MATCH"), weak_counts=True),
     )
 
 
-def is_not_modified(request: HttpRequest, document: StoredDocument, profile_tag: str = "") -> bool:
+def is_not_modified(request: HttpRequest, served: str) -> bool:
     """Whether `If-None-Match` has the tag of what would be served (RFC 9110 §13.1.2).
 
     The whole tag counts: what was served with links, or through a profile, is another representation.
@@ -54,7 +58,7 @@ def is_not_modified(request: HttpRequest, document: StoredDocument, profile_tag:
     header = request.META.get("HTTP_IF_NONE_MATCH")
     if header is None:
         return False
-    return header.strip() == "*" or any(tag["value"] == etag(document, profile_tag) for tag in _tags(header))
+    return header.strip() == "*" or any(tag["value"] == served for tag in _tags(header))
 
 
 def _versions(header: str | None, weak_counts: bool) -> Versions | None:
@@ -71,7 +75,10 @@ def _tags(header: str) -> list[re.Match[str]]:
     return [tag for part in header.split(",") if (tag := _TAG.fullmatch(part.strip()))]
 
 
-def _version(tag: str) -> int:
-    """The change version in a tag, -1 if it has none. The rest of a tag distinguishes representations of a version."""
+def _version(tag: str) -> int | str:
+    """The change version in a tag, or the version of what a profile shows; -1 if it has none. The rest of a tag
+    distinguishes representations of a version."""
+    if visible := _VISIBLE_VERSION.fullmatch(tag):
+        return f"{visible['version']}.{visible['part']}"
     version = tag.partition("-")[0]
     return int(version) if version.isascii() and version.isdigit() and len(version) < 20 else -1

@@ -6,18 +6,22 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 from edfi_api.profiles import media_types
 from edfi_api.profiles.catalog import OfParts, ProfileCatalogs, ProfilePart
+from edfi_api.profiles.exceptions import NoUsableProfile
 from edfi_api.profiles.media_types import ProfileMediaType
 from edfi_api.profiles.negotiation import Negotiation
 from edfi_api.profiles.preparation import ProfilePreparer
 from edfi_api.profiles.visibility import Visibility
 from edfi_api.queries.query_by_example import QueryByExample
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.storage.conditions import WriteCondition
 from edfi_api.storage.exceptions import KeyChangeContradicts
 from edfi_api.storage.merges import MergeRequest
 from edfi_api.storage.requests import WriteRequest
+from edfi_api.storage.stored import Written
 
 _INDEX = re.compile(r"\[\d+\]")
 
@@ -54,6 +58,19 @@ class ProfiledResource:
             return WrittenPart(part, self.preparer, WriteRequest)
         return WrittenPart(part, merging, MergeRequest)
 
+    def condition(self, condition: WriteCondition, client: AuthenticatedClient) -> WriteCondition:
+        """The condition of a request, also on what the client reads through profiles."""
+        tags = {version.partition(".")[2] for version in condition.part_versions}
+        if not tags:
+            return condition
+        catalog = self.catalogs.at(client.claims_version)
+        try:
+            readable = catalog.readable_parts(client.profile_ids, client.tenant_id, self.resource)
+        except NoUsableProfile:
+            return condition
+        parts = [part for part in readable if part.tag in tags and part.read_view is not None]
+        return replace(condition, versions_of=lambda body: {f"{part.version(0, body)}.{part.tag}" for part in parts})
+
     def _part(
         self, request: EdFiRequest, requested: ProfileMediaType | None, route_methods: tuple[str, ...]
     ) -> ProfilePart | None:
@@ -72,9 +89,9 @@ def profiled_headers(part: ProfilePart | None) -> dict[str, str]:
     return {} if part is None else {"Content-Type": part.media_type}
 
 
-def profile_tag(part: ProfilePart | None) -> str:
-    """What distinguishes the entity tags of what is read through the profile."""
-    return "" if part is None else part.tag
+def stored(written: Written, prepared: IncomingDocument | PendingDocument) -> Written:
+    """The result of a write with the text of the stored body, which it has only of a merge."""
+    return written._replace(text=prepared.text) if isinstance(prepared, IncomingDocument) else written
 
 
 def without_hidden(refusal: KeyChangeContradicts, visibility: Visibility) -> KeyChangeContradicts:

@@ -17,13 +17,16 @@ from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage.stored import StoredDocument, Written
 
 
-def etag(document: StoredDocument | Written, profile_tag: str = "") -> str:
-    """The unquoted value: the change version, which changes exactly when the body changes.
+def etag(document: StoredDocument | Written, part: ProfilePart | None = None) -> str:
+    """The unquoted value: the change version, which changes exactly when the body changes; under a part of a profile
+    the version of what is read through it.
 
-    The letter distinguishes representations with links from those without, `profile_tag` those of a profile.
+    The letter distinguishes representations with links from those without, the tag of the part those of a profile.
     """
-    tag = f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
-    return f"{tag}.{profile_tag}" if profile_tag else tag
+    letter = "l" if api_settings.LINKS else "n"
+    if part is None:
+        return f"{document.change_version}-{letter}"
+    return f"{part.version(document.change_version, document.text)}-{letter}.{part.tag}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +41,12 @@ class Representation:
         """The representation through this part of a profile; the same without one."""
         return self if part is None else Representation(self.extractor, self.linker, part)
 
-    def document(self, document: StoredDocument, using: str) -> bytes:
-        """One document; its stored text is a non-empty object, since every resource has an identity."""
+    def document(self, document: StoredDocument, using: str, tag: str | None = None) -> bytes:
+        """One document, with its entity tag if that is known; its stored text is a non-empty object, since every
+        resource has an identity."""
         text = self._text(document, using)
         front = f'{{"id":"{document.document_uuid}",'
-        tag = etag(document, "" if self.part is None else self.part.tag)
+        tag = tag or etag(document, self.part)
         behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
         return b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
 

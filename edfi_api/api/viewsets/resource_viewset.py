@@ -26,9 +26,9 @@ from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.handling import add_handling, requested_leniency
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.api.viewsets.profiled import ProfiledResource, profile_tag, profiled_headers, without_hidden
+from edfi_api.api.viewsets.profiled import ProfiledResource, profiled_headers, stored, without_hidden
 from edfi_api.api.viewsets.recorded_writes import ReceivedWrite, record_accepted, record_refused
-from edfi_api.api.viewsets.representation import CollectionText, Representation
+from edfi_api.api.viewsets.representation import CollectionText, Representation, etag
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparers
@@ -41,10 +41,11 @@ from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import Order, Selection, all_documents
 from edfi_api.storage import store
+from edfi_api.storage.conditions import WriteCondition
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.exceptions import KeyChangeContradicts
 from edfi_api.storage.requests import DeleteRequest
-from edfi_api.storage.stored import Outcome
+from edfi_api.storage.stored import Outcome, Written
 
 Result = TypeVar("Result")
 
@@ -77,6 +78,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     route_methods: tuple[str, ...]
     # Of the actions that have something to tolerate; None of the others.
     leniency: Leniency | None = None
+    # Of a POST or PUT that succeeded.
+    written: Written | None = None
     # From the beginning of a write.
     received: ReceivedWrite | None = None
     # Whether a write that succeeds is handed to the recorder.
@@ -169,14 +172,15 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             request_class(
                 prepared,
                 client=request.user.row_id,
-                condition=write_condition(request),
+                condition=self.condition(request),
                 policy=allowed.policy,
                 may_read=allowed.may_read,
                 using=self.using,
             )
         )
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
-        headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
+        self.written = written if part is None else stored(written, prepared)
+        headers = written_document_headers(request, prefix, self.resource, self.written, part)
         if self.is_recorded:
             record_accepted(request, self.resource.url_path, received, written.document_uuid)
         return EmptyResponse(status=status, headers=headers)
@@ -187,11 +191,11 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
         if document is None:
             raise ResourceNotFound
-        tag = profile_tag(part)
-        if is_not_modified(request, document, tag):
-            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document, tag))
-        text = self.representation.under(part).document(document, self.using)
-        return JsonTextResponse(text, headers=profiled_headers(part) | etag_header(document, tag))
+        tag = etag(document, part)
+        if is_not_modified(request, tag):
+            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(tag))
+        text = self.representation.under(part).document(document, self.using, tag)
+        return JsonTextResponse(text, headers=profiled_headers(part) | etag_header(tag))
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
@@ -207,7 +211,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         write = request_class(
             prepared,
             client=request.user.row_id,
-            condition=write_condition(request),
+            condition=self.condition(request),
             policy=allowed.policy,
             may_read=allowed.may_read,
             using=self.using,
@@ -218,8 +222,16 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             raise without_hidden(refusal, visibility_of(request.user, self.profiled.catalogs)) from refusal
         if self.is_recorded:
             record_accepted(request, self.resource.url_path, received, self.document_uuid)
-        headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
+        self.written = written if part is None else stored(written, prepared)
+        headers = written_document_headers(request, prefix, self.resource, self.written, part)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
+
+    def condition(self, request: EdFiRequest) -> WriteCondition:
+        """The condition of a write, on versions of the document or of what the client reads of it."""
+        condition = write_condition(request)
+        if condition.must_match is None and condition.must_not_match is None:
+            return condition
+        return self.profiled.condition(condition, request.user)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Delete the document."""
@@ -229,7 +241,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             self.resource,
             self.document_uuid,
             client=request.user.row_id,
-            condition=write_condition(request),
+            condition=self.condition(request),
             policy=allowed.policy,
             may_read=allowed.may_read,
             using=self.using,
