@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-clients test-profiles test-refusals test-large-tables test-standards check house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-clients test-profiles test-refusals test-large-tables test-standards check docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make test-large-tables  what pages of a million refusals and results read; about two minutes'
 	@echo 'make stress-batches  batches and loads at random beside single requests, and beside others, for an hour'
 	@echo 'make check  lint, format and types alone'
+	@echo 'make docs   write the pages about settings and commands again'
 	@echo 'make house  count what a request calls, and the size of the project; writes meadowlark/docs/design/architecture.md'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
@@ -102,6 +103,10 @@ test-large-tables: $(VENV)/ready-for-tests
 stress-batches: $(VENV)/ready-for-tests
 	EXAMPLES=2000 $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/batch/test_malformed.py tests/bulk/test_same_as_one_after_the_other.py tests/concurrency/test_batches.py
+
+# The pages about settings and commands, which are made from the code.
+docs: $(VENV)/ready
+	@$(BIN)/python -m meadowlark.reference_pages
 
 # The figures of the project, on the page of its architecture.
 house: $(VENV)/ready-for-tests

@@ -1,21 +1,17 @@
-"""The environment variables of the settings, each declared with its meaning, and README's table of them.
-
-    python -m meadowlark.environment
-
-prints the table. A test compares it with the README's.
-"""
-
-from __future__ import annotations
+"""Reads the settings of `edfi_api/settings_table.py` from the environment, each checked by its kind."""
 
 import os
 import re
-import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+
+from edfi_api.setting import Setting, SettingKind
+from edfi_api.settings_table import SETTINGS
 
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
 _TRUE = {"true", "on", "yes", "y", "ok", "1"}
@@ -24,158 +20,178 @@ _QUALIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*", re.ASCII)
 # RFC 9110 §5.6.2.
 _HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
-
-@dataclass(frozen=True)
-class Variable:
-    """A row of README's table; `default` as it is written in a shell, or in words."""
-
-    name: str
-    default: str
-    meaning: str
+_env = environ.Env()
 
 
-# Inside of the class `str` is a method.
-_Text = str
+def read_all() -> dict[str, Any]:
+    """The values of all settings by name. Raises ImproperlyConfigured for the first one that cannot be used."""
+    values: dict[str, Any] = {}
+    for name, setting in SETTINGS.items():
+        values[name] = read(setting, values)
+    return values
 
 
-class Environment(environ.Env):  # type: ignore[misc]  # django-environ has no types.
-    """Reads variables and records their declarations.
-
-    `meaning` is the text in README's table; `shown` replaces a default there that is computed at the start.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.declared: dict[_Text, Variable] = {}
-
-    def declare(self, name: _Text, default: Any, meaning: _Text, shown: _Text = "") -> None:
-        """Declare a variable that is read elsewhere, before the settings are loaded."""
-        self.declared[name] = Variable(name, shown or _as_written(default), meaning)
-
-    def str(self, name: _Text, *, default: _Text, meaning: _Text = "", shown: _Text = "") -> _Text:
-        self.declare(name, default, meaning, shown)
-        value: _Text = super().str(name, default=default)
-        return value
-
-    def count(self, name: _Text, *, default: int, meaning: _Text = "") -> int:
-        """A whole number above 0; the default also for an empty variable, as Compose passes on unset ones."""
-        self.declare(name, default, meaning)
-        text = os.environ.get(name, "").strip() or f"{default}"
-        if not text.isdecimal() or int(text) == 0:
-            raise ImproperlyConfigured(f"{name} is {text!r}; it must be a whole number above 0.")
-        return int(text)
-
-    def int(self, name: _Text, *, default: int, meaning: _Text = "", shown: _Text = "") -> int:
-        self.declare(name, default, meaning, shown)
-        try:
-            number: int = super().int(name, default=default)
-        except ValueError as error:
-            raise ImproperlyConfigured(f"{name} is {os.environ[name]!r}; it must be a whole number.") from error
-        if number < 0:
-            raise ImproperlyConfigured(f"{name} is {number}; it must not be negative.")
-        return number
-
-    def part(self, name: _Text, *, default: float, meaning: _Text) -> float:
-        """A number above 0, up to 1."""
-        self.declare(name, default, meaning)
-        text = os.environ.get(name, "").strip() or f"{default}"
-        try:
-            number = float(text)
-        except ValueError:
-            number = 0.0
-        if not 0 < number <= 1:
-            raise ImproperlyConfigured(f"{name} is {text!r}; it must be a number above 0, up to 1.")
-        return number
-
-    def bool(self, name: _Text, *, default: bool, meaning: _Text = "", shown: _Text = "") -> bool:
-        """The default also for an empty variable: Compose passes on unset ones as empty.
-
-        ImproperlyConfigured for any word but the usual ones: a typing error in MEADOWLARK_HTTPS must not turn it off.
-        """
-        self.declare(name, default, meaning, shown)
-        value = os.environ.get(name, "").strip()
-        if not value:
-            return default
-        if value.lower() not in _TRUE | _FALSE:
-            raise ImproperlyConfigured(f"{name} is {value!r}; it must be true or false.")
-        return value.lower() in _TRUE
-
-    def choice(self, name: _Text, *, choices: Sequence[_Text], default: _Text = "", meaning: _Text) -> _Text:
-        """One of `choices`, or the default where the variable is empty."""
-        self.declare(name, default, meaning)
-        value = super().str(name, default="") or default
-        if value and value not in choices:
-            raise ImproperlyConfigured(f"{name} is {value!r}; it must be empty or one of: {', '.join(choices)}.")
-        return value
-
-    def header(self, name: _Text, *, default: _Text, meaning: _Text) -> _Text:
-        """The name of an HTTP header."""
-        value = self.str(name, default=default, meaning=meaning)
-        if not _HEADER_NAME.fullmatch(value):
-            raise ImproperlyConfigured(f"{name} is {value!r}, which is not the name of a header.")
-        return value
-
-    def database(self, name: _Text, *, meaning: _Text = "", shown: _Text = "") -> dict[_Text, Any]:
-        """The entry of Django's DATABASES for the URL in the variable; empty if it is not set.
-
-        Raises ImproperlyConfigured if it is not the URL of a PostgreSQL database. The message quotes no part of the
-        URL, since any part may belong to the password.
-        """
-        self.declare(name, "", meaning, shown)
-        address = super().str(name, default="").strip()
-        if not address:
-            return {}
-        scheme, separator, _ = address.partition("://")
-        if not separator or scheme not in _POSTGRESQL:
-            raise _no_address(name, "its scheme is another one")
-        try:
-            config: dict[_Text, Any] = self.db_url_config(address)
-        except ValueError:
-            raise _no_address(name, "its port is not a number up to 65535") from None
-        if not config["NAME"] and "service" not in config.get("OPTIONS", {}):
-            raise _no_address(name, "it names no database")
-        return config | {"ENGINE": "django.db.backends.postgresql"}
-
-    def list(self, name: _Text, *, default: list[_Text], meaning: _Text = "", shown: _Text = "") -> list[_Text]:
-        self.declare(name, default, meaning, shown)
-        values: list[_Text] = super().list(name, default=default)
-        return values
-
-    def qualifiers(self, name: _Text, *, meaning: _Text) -> tuple[_Text, ...]:
-        """Names for segments of addresses; ImproperlyConfigured unless each is a plain name and different in any
-        case."""
-        names = [each.strip() for each in self.list(name, default=[], meaning=meaning)]
-        if wrong := [each for each in names if not _QUALIFIER.fullmatch(each) or each.lower() == "tenant"]:
-            raise ImproperlyConfigured(f"{name} has {wrong[0]!r}; a name is letters and digits, and not 'tenant'.")
-        if len({each.lower() for each in names}) < len(names):
-            raise ImproperlyConfigured(f"{name} has a name twice.")
-        return tuple(names)
+def read(setting: Setting, values: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """The value of one setting; its default may be computed from `values`. Raises ImproperlyConfigured if the variable
+    has none that can be used."""
+    return _READERS[setting.kind](setting, setting.default_among(values))
 
 
-def _no_address(name: str, reason: str) -> ImproperlyConfigured:
+def _text(setting: Setting, default: str) -> str:
+    value: str = _env.str(setting.variable, default=default)
+    return value
+
+
+def _texts(setting: Setting, default: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_env.list(setting.variable, default=list(default)))
+
+
+def _path(setting: Setting, default: Path) -> Path:
+    return Path(_text(setting, str(default)))
+
+
+def _paths(setting: Setting, default: tuple[str, ...]) -> tuple[Path, ...]:
+    return tuple(map(Path, _texts(setting, default)))
+
+
+def _route(setting: Setting, default: str) -> str:
+    return _text(setting, default).strip("/")
+
+
+def _number(setting: Setting, default: int) -> int:
+    try:
+        number: int = _env.int(setting.variable, default=default)
+    except ValueError as error:
+        raise _unusable(setting, "it must be a whole number") from error
+    if number < 0:
+        raise ImproperlyConfigured(f"{setting.variable} is {number}; it must not be negative.")
+    return number
+
+
+def _count(setting: Setting, default: int) -> int:
+    text = _given(setting) or f"{default}"
+    if not text.isdecimal() or int(text) == 0:
+        raise _unusable(setting, "it must be a whole number above 0")
+    return int(text)
+
+
+def _decimal(setting: Setting, default: float) -> float:
+    return _float(setting, default, lambda number: number >= 0, "it must be a number, and not negative")
+
+
+def _fraction(setting: Setting, default: float) -> float:
+    return _float(setting, default, lambda number: 0 < number <= 1, "it must be a number above 0, up to 1")
+
+
+def _float(setting: Setting, default: float, is_usable: Callable[[float], bool], reason: str) -> float:
+    try:
+        number = float(_given(setting) or default)
+    except ValueError as error:
+        raise _unusable(setting, reason) from error
+    if not is_usable(number):
+        raise _unusable(setting, reason)
+    return number
+
+
+def _boolean(setting: Setting, default: bool) -> bool:
+    """Only the usual words: a typing error in MEADOWLARK_HTTPS must not turn it off."""
+    text = _given(setting).lower()
+    if text and text not in _TRUE | _FALSE:
+        raise _unusable(setting, "it must be true or false")
+    return text in _TRUE if text else default
+
+
+def _choice(setting: Setting, default: str) -> str:
+    value: str = _env.str(setting.variable, default="") or default
+    if value and value not in setting.choices:
+        raise _unusable(setting, f"it must be empty or one of: {', '.join(setting.choices)}")
+    return value
+
+
+def _header(setting: Setting, default: str) -> str:
+    value = _text(setting, default)
+    if not _HEADER_NAME.fullmatch(value):
+        raise ImproperlyConfigured(f"{setting.variable} is {value!r}, which is not the name of a header.")
+    return value
+
+
+def _qualifiers(setting: Setting, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Names for segments of addresses, different in any case."""
+    names = [each.strip() for each in _texts(setting, default)]
+    if wrong := [each for each in names if not _QUALIFIER.fullmatch(each) or each.lower() == "tenant"]:
+        raise ImproperlyConfigured(
+            f"{setting.variable} has {wrong[0]!r}; a name is letters and digits, and not 'tenant'."
+        )
+    if len({each.lower() for each in names}) < len(names):
+        raise ImproperlyConfigured(f"{setting.variable} has a name twice.")
+    return tuple(names)
+
+
+def _pairs(setting: Setting, default: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(_pair(setting, text) for text in _texts(setting, default))
+
+
+def _pair(setting: Setting, text: str) -> tuple[str, str]:
+    value, _, group = text.rpartition("=")
+    if not value.strip() or not group.strip():
+        raise ImproperlyConfigured(f"{setting.variable} has {text!r}; an entry is VALUE=GROUP.")
+    return value.strip(), group.strip()
+
+
+def _database(setting: Setting, default: str) -> dict[str, Any]:
+    """The entry of Django's DATABASES; empty if the variable is. Messages quote no part of the URL, since any part may
+    belong to the password."""
+    address = _text(setting, default).strip()
+    if not address:
+        return {}
+    scheme, separator, _ = address.partition("://")
+    if not separator or scheme not in _POSTGRESQL:
+        raise _no_address(setting, "its scheme is another one")
+    try:
+        config = database_at(address)
+    except ValueError:
+        raise _no_address(setting, "its port is not a number up to 65535") from None
+    if not config["NAME"] and "service" not in config.get("OPTIONS", {}):
+        raise _no_address(setting, "it names no database")
+    return config | {"ENGINE": "django.db.backends.postgresql"}
+
+
+def database_at(address: str) -> dict[str, Any]:
+    """The entry of Django's DATABASES for a URL. Raises ValueError for a port that is no number."""
+    config: dict[str, Any] = _env.db_url_config(address)
+    return config
+
+
+def _given(setting: Setting) -> str:
+    """Compose passes on unset variables as empty ones, for which the default holds."""
+    return os.environ.get(setting.variable, "").strip()
+
+
+def _unusable(setting: Setting, reason: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{setting.variable} is {os.environ[setting.variable]!r}; {reason}.")
+
+
+def _no_address(setting: Setting, reason: str) -> ImproperlyConfigured:
     return ImproperlyConfigured(
-        f"{name} is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE: {reason}. In a password, characters"
-        " such as / and # have to be written as %2F and %23."
+        f"{setting.variable} is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE: {reason}. In a "
+        "password, characters such as / and # have to be written as %2F and %23."
     )
 
 
-def _as_written(default: Any) -> str:
-    if isinstance(default, bool):
-        return f"`{str(default).lower()}`"
-    return f"`{default}`" if default not in ("", []) else "none"
-
-
-def table(variables: Iterable[Variable]) -> str:
-    """The variables as a Markdown table, in the order of declaration."""
-    rows = [f"| `{variable.name}` | {variable.default} | {variable.meaning} |" for variable in variables]
-    return "\n".join(["| variable | default | meaning |", "|---|---|---|", *rows])
-
-
-def main() -> None:
-    from meadowlark import settings  # noqa: PLC0415  It imports this module.
-
-    sys.stdout.write(f"{table(settings.env.declared.values())}\n")
-
-
-if __name__ == "__main__":
-    main()
+_READERS: dict[SettingKind, Callable[[Setting, Any], Any]] = {
+    SettingKind.TEXT: _text,
+    SettingKind.TEXTS: _texts,
+    SettingKind.PATH: _path,
+    SettingKind.PATHS: _paths,
+    SettingKind.ROUTE: _route,
+    SettingKind.NUMBER: _number,
+    SettingKind.COUNT: _count,
+    SettingKind.DECIMAL: _decimal,
+    SettingKind.FRACTION: _fraction,
+    SettingKind.BOOLEAN: _boolean,
+    SettingKind.CHOICE: _choice,
+    SettingKind.HEADER: _header,
+    SettingKind.QUALIFIERS: _qualifiers,
+    SettingKind.PAIRS: _pairs,
+    SettingKind.DATABASE: _database,
+}

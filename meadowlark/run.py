@@ -25,6 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from edfi_api.settings_table import SETTINGS
 from meadowlark.child_process import end_session, ending_with_us
 from meadowlark.embedded_postgres import EmbeddedPostgres, default_home
 from meadowlark.postgres_programs import EmbeddedPostgresError
@@ -132,14 +133,14 @@ def _print(text: str) -> None:
 
 
 def _port() -> int:
-    text = os.environ.get("MEADOWLARK_PORT") or "8000"
+    text = os.environ.get("MEADOWLARK_PORT") or f"{SETTINGS['PORT'].default}"
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise Refused(f"MEADOWLARK_PORT is {text!r}; it must be a port number, 1 to 65535.")
     return int(text)
 
 
 def _housekeeping_hours() -> float:
-    text = os.environ.get("MEADOWLARK_HOUSEKEEPING_HOURS") or "24"
+    text = os.environ.get("MEADOWLARK_HOUSEKEEPING_HOURS") or f"{SETTINGS['HOUSEKEEPING_HOURS'].default}"
     try:
         hours = float(text)
     except ValueError:

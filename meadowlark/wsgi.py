@@ -27,6 +27,7 @@ _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
 garbage_collection.pause()
 django.setup(set_prefix=False)
+import_module("edfi_api.operation.checks.environment").log_unknown_variables()
 _django = LeanHandler()
 # A wrong file of identity providers stops the server, not the first request.
 import_module("edfi_api.security.federation.issuers").issuers()

@@ -10,22 +10,9 @@ from django.db import connections
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
+from edfi_api.settings_table import SETTINGS
+from meadowlark.environment import read
 from meadowlark.serving import listeners, metrics_folder, stop_signals
-
-
-def _count(name: str, default: str) -> int:
-    text = os.environ.get(name) or default
-    if not text.isdecimal() or int(text) == 0:
-        raise ValueError(f"{name} is {text!r}; it must be a whole number above 0.")
-    return int(text)
-
-
-def _is_own_worker() -> bool:
-    """Whether workers serve through Granian's engine, and not as gunicorn's own with threads do."""
-    name = os.environ.get("MEADOWLARK_WORKER") or "granian"
-    if name not in ("granian", "gthread"):
-        raise ValueError(f"MEADOWLARK_WORKER is {name!r}; it must be 'granian' or 'gthread'.")
-    return name == "granian"
 
 
 def _open_files() -> int:
@@ -46,12 +33,13 @@ def _open_files() -> int:
 # most workers x (threads + the lesser of threads and MEADOWLARK_BATCHES_AT_ONCE) are open to a database; with
 # gunicorn's own worker, workers x threads.
 worker_class = "gthread"
-if _IS_OWN_WORKER := _is_own_worker():
+# Otherwise gunicorn's own worker serves, with threads.
+if _IS_OWN_WORKER := read(SETTINGS["WORKER"]) == "granian":
     worker_class = import_module("meadowlark.serving.worker").EngineWorker
-    worker_class.request_seconds = _count("MEADOWLARK_REQUEST_SECONDS", default="60")
+    worker_class.request_seconds = read(SETTINGS["REQUEST_SECONDS"])
     stop_signals.deliver_after_forks()
-workers = _count("MEADOWLARK_WORKERS", default="2")
-threads = _count("MEADOWLARK_THREADS", default="8")
+workers = read(SETTINGS["WORKERS"])
+threads = read(SETTINGS["THREADS"])
 # The surface is compiled once, before the workers are forked, and its memory is shared. So SIGHUP replaces the workers,
 # without losing a request, but loads no new code: that takes a restart. Of the 120 MB of a worker, 57 are unshared.
 preload_app = True
@@ -62,7 +50,7 @@ preload_app = True
 # occasional 502. So the proxy, or the client's pool, should be the one to close, and the server waits longer than they
 # do: nginx and Amazon's load balancers close after 60 seconds, httpx after 5; Google's keep connections for 600 and
 # recommend more for the server.
-keepalive = _count("MEADOWLARK_KEEPALIVE_SECONDS", default="75")
+keepalive = read(SETTINGS["KEEPALIVE_SECONDS"])
 # Per worker. Beyond that the connection that has been idle longest is closed in favour of a new one.
 worker_connections = min(1000, _open_files() - 100 - 3 * threads)
 graceful_timeout = 20

@@ -10,7 +10,7 @@ import yaml
 from django.core.management import get_commands
 from django.urls import resolve
 
-from meadowlark import settings
+from edfi_api.settings_table import SETTINGS
 from tests.docker.kubernetes_schemas import VERSIONS, faults
 
 MANIFESTS = Path(__file__).parents[2] / "docker/kubernetes/meadowlark.yaml"
@@ -83,7 +83,7 @@ def test_secrets_are_references() -> None:
 
 
 def test_the_settings_exist() -> None:
-    assert named("ConfigMap")["data"].keys() <= settings.env.declared.keys()
+    assert named("ConfigMap")["data"].keys() <= {setting.variable for setting in SETTINGS.values()}
 
 
 def test_the_probes_and_commands_exist() -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from meadowlark.environment import Environment
+from edfi_api.operation.checks.environment import unknown_variables
+from edfi_api.setting import Setting, SettingKind
+from edfi_api.settings_table import SETTINGS
+from meadowlark.environment import read
 
 TOP = Path(__file__).parents[2]
 
@@ -20,7 +23,7 @@ def test_a_number_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, text:
     monkeypatch.setenv("MEADOWLARK_X", text)
 
     with pytest.raises(ImproperlyConfigured, match=reason):
-        Environment().int("MEADOWLARK_X", default=90)
+        read(Setting(SettingKind.NUMBER, "X", 90, ""))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,7 @@ def test_an_address_that_is_none_of_a_database_is_refused(
     monkeypatch.setenv("DATABASE_URL", address)
 
     with pytest.raises(ImproperlyConfigured) as refusal:
-        Environment().database("DATABASE_URL")
+        read(SETTINGS["DATABASE_URL"])
 
     assert str(refusal.value) == (
         f"DATABASE_URL is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE: {reason}."
@@ -52,7 +55,7 @@ def test_an_address_that_is_none_of_a_database_is_refused(
 def test_a_boolean_accepts_the_usual_notations(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
     monkeypatch.setenv("MEADOWLARK_X", text)
 
-    assert Environment().bool("MEADOWLARK_X", default=True) is value
+    assert read(Setting(SettingKind.BOOLEAN, "X", True, "")) is value
 
 
 @pytest.mark.parametrize(
@@ -89,3 +92,31 @@ def test_an_unusable_setting_is_reported_in_one_line(name: str, text: str, reaso
 
     assert done.returncode == 1
     assert done.stderr == f"The settings cannot be used: {name} {reason}\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentences"),
+    [
+        (
+            {"MEADOWLARK_THREDS": "8", "MEADOWLARK_THREADS": "8"},
+            ["MEADOWLARK_THREDS is not a setting. Is MEADOWLARK_THREADS meant?"],
+        ),
+        ({"MEADOWLARK_QZQZQZ": ""}, ["MEADOWLARK_QZQZQZ is not a setting."]),
+        ({"DATABASE_URL": "", "THREDS": "8", "MEADOWLARK_STORE_NORTH": "postgresql://north/edfi"}, []),
+    ],
+)
+def test_unknown_variables_are_named_with_the_nearest_setting(variables: dict[str, str], sentences: list[str]) -> None:
+    assert list(unknown_variables(variables)) == sentences
+
+
+def test_a_check_warns_of_unknown_variables() -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=TOP,
+        env=os.environ | {"MEADOWLARK_WORKRES": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "MEADOWLARK_WORKRES is not a setting. Is MEADOWLARK_WORKERS meant?" in done.stderr

@@ -319,7 +319,11 @@ def test_gunicorns_own_worker_can_be_selected(tmp_path):
 @pytest.mark.parametrize(
     ("options", "variables", "message"),
     [
-        ([], {"MEADOWLARK_WORKER": "gevent"}, "MEADOWLARK_WORKER is 'gevent'; it must be 'granian' or 'gthread'."),
+        (
+            [],
+            {"MEADOWLARK_WORKER": "gevent"},
+            "MEADOWLARK_WORKER is 'gevent'; it must be empty or one of: granian, gthread.",
+        ),
         (["--certfile", __file__], {}, "TLS is ended by a proxy, or by gunicorn's own worker"),
     ],
 )

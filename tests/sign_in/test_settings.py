@@ -3,8 +3,8 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from meadowlark.environment import Environment
-from meadowlark.sign_in_settings import authentication_backends, sign_in_settings
+from edfi_api.operation.sign_in.configuration import authentication_backends
+from meadowlark.environment import read_all
 
 COMPLETE = {
     "MEADOWLARK_SIGN_IN_ISSUER": "https://id.example.org/realms/edfi",
@@ -18,7 +18,7 @@ BACKENDS = ["django.contrib.auth.backends.ModelBackend", "edfi_api.operation.sig
 def read(monkeypatch: pytest.MonkeyPatch, **variables: str) -> dict[str, object]:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    return sign_in_settings(Environment())
+    return read_all()
 
 
 def test_nothing_is_on_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,4 +60,4 @@ def test_incomplete_settings_are_refused(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], message: str
 ) -> None:
     with pytest.raises(ImproperlyConfigured, match=message):
-        read(monkeypatch, **COMPLETE | changes)
+        authentication_backends(read(monkeypatch, **COMPLETE | changes))

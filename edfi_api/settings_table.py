@@ -1,0 +1,465 @@
+"""All settings of a server, by group: type, name, default and meaning.
+
+From this table the environment is read and checked (`meadowlark/environment.py`), `EDFI_API` has its defaults
+(`conf.py`), unknown names in the environment are recognized, and `meadowlark/docs/reference/settings.md` is written
+(`make docs`). Names are those of the variables, without `MEADOWLARK_`, unless `variable` is another one.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from edfi_api.setting import Setting, SettingKind
+
+text = partial(Setting, SettingKind.TEXT)
+texts = partial(Setting, SettingKind.TEXTS)
+path = partial(Setting, SettingKind.PATH)
+paths = partial(Setting, SettingKind.PATHS)
+route = partial(Setting, SettingKind.ROUTE)
+number = partial(Setting, SettingKind.NUMBER)
+count = partial(Setting, SettingKind.COUNT)
+decimal = partial(Setting, SettingKind.DECIMAL)
+fraction = partial(Setting, SettingKind.FRACTION)
+boolean = partial(Setting, SettingKind.BOOLEAN)
+choice = partial(Setting, SettingKind.CHOICE)
+header = partial(Setting, SettingKind.HEADER)
+qualifiers = partial(Setting, SettingKind.QUALIFIERS)
+pairs = partial(Setting, SettingKind.PAIRS)
+database = partial(Setting, SettingKind.DATABASE)
+
+_HOME = Path(__file__).parents[1] / ".home"
+
+
+def _is_like_ods(values: Any) -> bool:
+    return bool(values["COMPATIBILITY"] == "ods")
+
+
+GROUPS: dict[str, tuple[Setting, ...]] = {
+    "The server": (
+        path("HOME", _HOME, "where the embedded database and the compiled model are kept", shown="`.home`"),
+        number("PORT", 8000, "port of `make run`"),
+        choice(
+            "WORKER",
+            "granian",
+            "the HTTP server: Granian's engine, or `gthread`, gunicorn's own worker with threads",
+            choices=("granian", "gthread"),
+        ),
+        count("WORKERS", 2, "gunicorn's processes"),
+        count(
+            "THREADS",
+            8,
+            "threads in each of them; each uses at most one connection to a database, and so does each batch that "
+            "goes on while its answer is sent",
+        ),
+        count(
+            "REQUEST_SECONDS",
+            60,
+            "seconds for the body of a request to arrive (408), and for a client to take some of its answer, until "
+            "its connection is closed; a large answer may take as long and one second for each 64 kB",
+        ),
+        count(
+            "KEEPALIVE_SECONDS",
+            75,
+            "seconds from an answer to the end of the next request's head, until the connection is closed; longer "
+            "than a proxy before it keeps its own",
+        ),
+        decimal(
+            "HOUSEKEEPING_HOURS",
+            24,
+            "how often `make run` starts `manage.py housekeeping`; `0` never. Other servers leave it to cron and the "
+            "like",
+        ),
+        number("DATABASE_WAIT", 60, "seconds that a container waits for its database"),
+        boolean("DEBUG", False, "Django's debug pages; never in production"),
+        text(
+            "SECRET_KEY",
+            "",
+            "signs admin sessions; several servers behind one address need the same",
+            shown="kept in the home",
+        ),
+    ),
+    "Network": (
+        texts(
+            "ALLOWED_HOSTS",
+            ("localhost", "127.0.0.1", "[::1]"),
+            "host names that are answered, separated by commas",
+            shown="this machine",
+        ),
+        boolean(
+            "BEHIND_PROXY",
+            False,
+            "believe `X-Forwarded-Proto`, `X-Forwarded-Host` and the last address in `X-Forwarded-For`",
+        ),
+        boolean("HTTPS", False, "for production: HTTP is redirected to HTTPS, which browsers then require (HSTS)"),
+        number("HSTS_SECONDS", 31_536_000, "for how long browsers require HTTPS"),
+        texts("CORS_ORIGINS", (), "origins whose browsers may call the API"),
+        boolean(
+            "GZIP",
+            False,
+            "answers with data are compressed for clients that accept gzip; a proxy in front can do so instead",
+        ),
+        header(
+            "CORRELATION_HEADER",
+            "correlationid",
+            "header of requests and answers that names a request, as logs do",
+        ),
+        number(
+            "MAX_BODY_BYTES",
+            10 * 1024 * 1024,
+            "larger requests are refused with 413; so is a document of more than 100,000 values or 10,000 references",
+        ),
+    ),
+    "The database": (
+        database(
+            "DATABASE_URL",
+            "",
+            "`postgresql://user:password@host/database`, version 15 or newer",
+            variable="DATABASE_URL",
+            shown="embedded PostgreSQL",
+        ),
+        number("CONNECTION_MAX_AGE", 600, "seconds after which a database connection is replaced"),
+        boolean(
+            "TRANSACTION_POOLING",
+            False,
+            "the database is reached through PgBouncer or another pooler in transaction mode",
+        ),
+        number(
+            "STATEMENT_SECONDS",
+            60,
+            "seconds after which a statement of a request is given up and answered with 503, and five seconds later "
+            "the connection of one that the database does not end; `0` never",
+        ),
+        number("LOCK_SECONDS", 10, "the same for waiting for the locks of other writes; `0` never"),
+        number(
+            "GROUP_MILLISECONDS",
+            2,
+            "milliseconds that a POST waits at most for another one of its client and resource, to be written "
+            "together with those that wait, too; `0` not at all. With a database on the same machine, `make run` and "
+            "Compose: 20",
+        ),
+        database(
+            "DATABASE_REPLICA_URL",
+            "",
+            "a streaming replica of the database, which then answers requests for collections",
+            variable="DATABASE_REPLICA_URL",
+        ),
+        number(
+            "REPLICA_SECONDS",
+            10,
+            "how long after a write the primary answers the client, and how far a replica that answers may lag",
+        ),
+    ),
+    "The model": (
+        text(
+            "DATA_STANDARD",
+            "5.2",
+            "the data standard that is served: `5.2`, `6.1`, `4.0`, `3.3.1-b`, or the path of a MetaEd project or an "
+            "`ApiSchema.json`",
+        ),
+        paths(
+            "EXTENSIONS",
+            (),
+            "extension projects, separated by commas: folders of MetaEd text or `ApiSchema.json` files",
+        ),
+        path(
+            "CACHE_DIR",
+            lambda values: values["HOME"] / "cache",
+            "where the compiled model is kept between starts; several servers may share it",
+            variable="MEADOWLARK_CACHE",
+            shown="`cache` in the home",
+        ),
+    ),
+    "Requests": (
+        number("DEFAULT_PAGE_SIZE", 25, "documents in a page, where a request has no `limit`"),
+        number("MAX_PAGE_SIZE", 500, "the largest `limit`"),
+        boolean("LINKS", True, "links in reference objects"),
+        boolean(
+            "STRICT",
+            False,
+            "unknown members, ambiguous dates, and filters by descriptors that do not exist are refused, as for "
+            "requests with `Prefer: handling=strict`",
+        ),
+        boolean(
+            "UPSERT_ASKS_UPDATE",
+            False,
+            "a POST whose document exists is authorized as Update; otherwise as Create, as by Ed-Fi's own server",
+        ),
+        choice(
+            "COMPATIBILITY",
+            "",
+            "`ods` for clients of Ed-Fi's older server, the ODS/API, and for Ed-Fi's certification: the default of "
+            "the settings below that say so. A setting of its own takes precedence",
+            choices=("ods",),
+        ),
+        boolean(
+            "IGNORE_UNKNOWN_PARAMETERS",
+            _is_like_ods,
+            "unknown query parameters are ignored, as by older Ed-Fi servers, instead of refused",
+            shown="`false`; with `ods` `true`",
+        ),
+        boolean(
+            "PUT_WITHOUT_ID",
+            _is_like_ods,
+            "the body of a PUT may come without `id`, as for older Ed-Fi servers",
+            shown="`false`; with `ods` `true`",
+        ),
+        boolean(
+            "OMIT_EMPTY_PROBLEM_MEMBERS",
+            _is_like_ods,
+            "problem details leave out `errors` and `validationErrors` that are empty",
+            shown="`false`; with `ods` `true`",
+        ),
+    ),
+    "Batches": (
+        boolean("BATCH", True, "many writes in one request, at `/batch`"),
+        number(
+            "BATCH_OPERATIONS",
+            5_000,
+            "operations in a batch that is an array, or is written as a whole; batches of more are refused with 413",
+        ),
+        number("BATCH_STREAM_OPERATIONS", 100_000, "operations in a batch of lines that are independent of each other"),
+        number("BATCH_BYTES", 64 * 1024 * 1024, "bytes in a batch, after decompression"),
+        number("BATCH_SECONDS", 60, "seconds for which a server executes a batch, until 503"),
+        number(
+            "BATCHES_AT_ONCE",
+            lambda values: max(1, values["THREADS"] - 2),
+            "batches that a process executes at once; others are refused with 503",
+            shown="`MEADOWLARK_THREADS` less 2",
+        ),
+        number("BATCHES_PER_CLIENT", 4, "the same for one client; others are refused with 429"),
+        number("BATCH_OPERATIONS_PER_MINUTE", 0, "operations that a client may send in batches; `0` for any number"),
+    ),
+    "Tokens": (
+        number("TOKEN_SECONDS", 1800, "how long a token is valid"),
+        number(
+            "TOKEN_CACHE_SECONDS",
+            10,
+            "how long a token is accepted without another look-up: a revoked token, a disabled client and a changed "
+            "claim set are noticed within this time",
+        ),
+        number("TOKENS_PER_MINUTE", 60, "tokens that a client may get; `0` for any number"),
+        number(
+            "TOKEN_REQUESTS_PER_MINUTE",
+            600,
+            "requests for tokens that an IP address may send, successful or not; `0` for any number",
+        ),
+        text(
+            "OIDC_ISSUERS",
+            "",
+            "a JSON file with the [identity providers](meadowlark/docs/operate/identity-providers.md) whose access "
+            "tokens are accepted, beside those of this server",
+        ),
+    ),
+    "The admin": (
+        route("ADMIN_PATH", "admin", "where the admin is; empty for no admin"),
+        count("ADMIN_SESSION_MINUTES", 720, "minutes after which users of the admin log in again"),
+        texts(
+            "TRUSTED_ORIGINS",
+            (),
+            "origins from which the admin may be used behind a proxy: `https://edfi.example.org`",
+        ),
+        boolean(
+            "PASSWORD_LOGIN",
+            True,
+            "users of the admin may log in by password; without, only `MEADOWLARK_BREAK_GLASS_USERS`",
+        ),
+        texts("BREAK_GLASS_USERS", (), "names of users who may always log in by password, separated by commas"),
+        choice(
+            "SECOND_FACTOR",
+            "",
+            "users who log in to the admin by password may (`optional`) or must (`required`) also give a code of an "
+            "[authenticator app](meadowlark/docs/operate/identity-providers.md#a-second-factor)",
+            choices=("optional", "required"),
+        ),
+        text(
+            "SIGN_IN_ISSUER",
+            "",
+            "[OpenID provider](meadowlark/docs/operate/identity-providers.md#signing-in-to-the-admin) by which people "
+            "log in to the admin: its issuer",
+        ),
+        text("SIGN_IN_CLIENT_ID", "", "this server's client id at the provider"),
+        text("SIGN_IN_CLIENT_SECRET", "", "its client secret"),
+        text("SIGN_IN_NAME", "single sign-on", "what the login page calls the provider"),
+        text("SIGN_IN_SCOPES", "openid profile email", "scopes that are requested, separated by spaces"),
+        text("SIGN_IN_USERNAME_CLAIM", "preferred_username", "claim with the name that a new user gets"),
+        text("SIGN_IN_GROUPS_CLAIM", "groups", "claim with groups or roles, as a path: `realm_access.roles`"),
+        pairs(
+            "SIGN_IN_GROUPS",
+            (),
+            "which values of the claim give which groups of the admin: `edfi-ops=operator,edfi-data=steward`",
+        ),
+        texts("SIGN_IN_SUPERUSERS", (), "values of the claim that make superusers, separated by commas"),
+    ),
+    "Data stores": (
+        boolean(
+            "MULTI_TENANCY",
+            False,
+            "the first path segment is the name of a tenant: `/lakeside/data/ed-fi/students`",
+        ),
+        qualifiers(
+            "ROUTE_QUALIFIERS",
+            (),
+            "path segments that choose a data store, in their order: `districtId,schoolYear`",
+        ),
+        boolean(
+            "MAIN_STORE",
+            True,
+            "clients without any data store use the control database; only without route qualifiers and tenants",
+        ),
+        number(
+            "STORE_SECONDS",
+            10,
+            "within how many seconds data stores that were added, changed or removed are noticed",
+        ),
+        boolean(
+            "MIGRATE_STORES",
+            False,
+            "a container that starts migrates the data stores too, not only its control database",
+        ),
+        fraction("STORE_SHARE", 0.5, "the part of a process's threads that may wait for one slow data store"),
+        number(
+            "STORE_CONNECTIONS",
+            lambda values: 4 * values["THREADS"],
+            "connections to data stores that a process keeps",
+            shown="4 times `MEADOWLARK_THREADS`",
+        ),
+        boolean("STORE_METRICS", True, "metrics of each data store, by its id"),
+        texts(
+            "STORE_KEYS",
+            (),
+            "encrypts connection strings of data stores; of several, separated by commas, the first one encrypts and "
+            "all decrypt",
+            variable="MEADOWLARK_STORE_KEY",
+            shown="`MEADOWLARK_SECRET_KEY`",
+        ),
+        texts(
+            "STORE_HOSTS",
+            (),
+            "host names and networks that connection strings of data stores may lead to, besides the server of the "
+            "control database; `*` for any",
+        ),
+    ),
+    "The management API": (
+        route(
+            "MANAGEMENT_PATH",
+            "",
+            "where the [management API](meadowlark/docs/operate/management-api.md) is, such as `config`; without it "
+            "there is none",
+        ),
+        boolean(
+            "MANAGEMENT_ONLY",
+            False,
+            "this server has the management API and nothing else, at its root too: for a port of its own that only "
+            "the internal network reaches",
+        ),
+        boolean(
+            "MANAGEMENT_REGISTRATION",
+            False,
+            "every caller of the management API can register a client with full access",
+        ),
+        number("MANAGEMENT_REQUESTS_PER_MINUTE", 600, "requests of one management client; `0` for any number"),
+        choice(
+            "MANAGEMENT_VERSION",
+            "v3",
+            "the version that the management API says it has; `v2` for programs that know only Admin API 2",
+            choices=("v3", "v2"),
+        ),
+        boolean("APPLICATION_RESET", True, "the management API resets the secret of an application's first client"),
+        boolean("CLAIMS_UPLOAD", False, "the management API replaces all claims and claim sets at once"),
+        boolean(
+            "UNIFORM_CLIENT_ERRORS",
+            True,
+            "the management API answers an unknown client and a wrong secret alike; `false` as Ed-Fi's Configuration "
+            "Service, which reveals which clients exist",
+        ),
+    ),
+    "Changes": (
+        number(
+            "CHANGE_RETENTION_DAYS",
+            90,
+            "for how many days `purge_changes` leaves old versions and the bodies of deleted documents",
+        ),
+        texts("CHANGE_HANDLERS", (), "modules with functions that `run_handlers` calls for changes"),
+        text("WEBHOOK_URL", "", "where `stream_changes --sink webhook` posts changes"),
+        text("WEBHOOK_SECRET", "", "signs what is posted there"),
+        texts(
+            "NATS_SERVERS",
+            ("nats://127.0.0.1:4222",),
+            "where `stream_changes --sink nats` publishes changes; needs `requirements/nats.lock`",
+        ),
+    ),
+    "Refused writes": (
+        boolean("REFUSALS", True, "refused writes are recorded in the ledger of refusals"),
+        number("REFUSAL_DAYS", 30, "for how many days after its last occurrence a refusal is kept, open or not"),
+        choice(
+            "REFUSAL_KEYS",
+            "full",
+            "`full`, or `hashed` for a ledger without natural keys and values quoted in messages, which may identify "
+            "persons",
+            choices=("full", "hashed"),
+        ),
+        number(
+            "REFUSALS_PER_CLIENT",
+            100_000,
+            "open entries of a client; of more refusals only the number is recorded",
+        ),
+        number(
+            "REFUSALS_PER_SECOND",
+            10,
+            "different refused requests of a client for one cause that a server process records singly each time it "
+            "writes to the ledger, once a second; of more only the number is recorded",
+        ),
+    ),
+    "Validation": (
+        texts("RULES", (), "folders with rules of validation, separated by commas"),
+        boolean("BUNDLED_RULES", True, "the rules that come with Meadowlark are run, too"),
+        text(
+            "RULE_ROLE",
+            "",
+            "role of PostgreSQL under which queries of rules run; it needs SELECT on what they read, and the user of "
+            "the database has to be a member of it",
+        ),
+        number("VALIDATION_SECONDS", 3600, "seconds after which `run_validation` stops"),
+        boolean(
+            "VALIDATION_REQUESTS",
+            False,
+            "clients may request runs of rules, which `run_validation --follow` runs",
+        ),
+        boolean("VALIDATION_EXTENSION", False, "rules, runs and results are also served at /data/ed-fi-x-validations"),
+        number("VALIDATION_DAYS", 400, "for how many days `purge_validation` leaves resolved results and earlier runs"),
+    ),
+    "Logs and metrics": (
+        boolean("METRICS", True, "Prometheus metrics at `/metrics`"),
+        boolean(
+            "LOG_REQUESTS",
+            False,
+            "a line in the log for every request, not only for those that are refused or fail",
+        ),
+        choice("LOG_FORMAT", "line", "`line`, or `json` for one object a line", choices=("line", "json")),
+        choice(
+            "LOG_LEVEL",
+            "INFO",
+            "`DEBUG`, `INFO`, `WARNING` or `ERROR`",
+            choices=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+        ),
+        text(
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "",
+            "sends traces there; needs `requirements/telemetry.lock`",
+            variable="OTEL_EXPORTER_OTLP_ENDPOINT",
+        ),
+    ),
+}
+
+SETTINGS = {setting.name: setting for settings in GROUPS.values() for setting in settings}
+# What only Django or the programs that start the server use; all others are members of `EDFI_API`.
+# fmt: off
+OF_THE_SERVER = {
+    "HOME", "PORT", "WORKER", "WORKERS", "REQUEST_SECONDS", "KEEPALIVE_SECONDS", "HOUSEKEEPING_HOURS",
+    "DATABASE_WAIT", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "HTTPS", "HSTS_SECONDS", "CORS_ORIGINS", "GZIP",
+    "DATABASE_URL", "CONNECTION_MAX_AGE", "TRANSACTION_POOLING", "STATEMENT_SECONDS", "LOCK_SECONDS",
+    "DATABASE_REPLICA_URL", "COMPATIBILITY", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_SESSION_MINUTES",
+    "TRUSTED_ORIGINS", "WEBHOOK_URL", "WEBHOOK_SECRET", "NATS_SERVERS", "REFUSALS", "LOG_FORMAT", "LOG_LEVEL",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+}
+# fmt: on

@@ -1,0 +1,179 @@
+"""Writes the pages of `meadowlark/docs/reference/` that are made from code: settings and commands.
+
+    python -m meadowlark.reference_pages
+
+writes them (`make docs`); a test compares them.
+"""
+
+import os
+from argparse import SUPPRESS, Action
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import django
+from django.core.management import get_commands, load_command_class
+from django.core.management.base import BaseCommand, DjangoHelpFormatter
+
+from edfi_api.setting import Setting, SettingKind
+from edfi_api.settings_table import GROUPS
+
+_FOLDER = Path(__file__).parent / "docs/reference"
+# Commands by subject: the apps that have them.
+_SUBJECTS = {
+    "Documents and the model": ("descriptors", "edfi_api"),
+    "Clients and claim sets": ("edfi_api.security", "edfi_api.operation.sign_in"),
+    "API profiles": ("edfi_api.profiles",),
+    "Data stores": ("edfi_api.data_stores",),
+    "The management API": ("edfi_api.management_api",),
+    "Changes": ("edfi_api.changes.change_queries", "edfi_api.changes.change_stream"),
+    "Refused writes": ("edfi_api.refusals",),
+    "Validation": ("edfi_api.validation",),
+    "SQL views": ("edfi_api.analysis.sql_views",),
+}
+_MADE = "This page is made from the code by `make docs`."
+
+
+def pages() -> dict[Path, str]:
+    """The text of each page, by its path."""
+    return {
+        _FOLDER.joinpath("settings").with_suffix(".md"): _settings_page(),
+        _FOLDER.joinpath("commands").with_suffix(".md"): _commands_page(),
+    }
+
+
+def _settings_page() -> str:
+    sections = [f"## {title}\n\n{_table(settings)}" for title, settings in GROUPS.items()]
+    return "\n\n".join([_SETTINGS_INTRODUCTION, *sections]) + "\n"
+
+
+def _table(settings: tuple[Setting, ...]) -> str:
+    header = ["| variable | type | default | meaning |", "|---|---|---|---|"]
+    return "\n".join([*header, *(_row(setting) for setting in settings)])
+
+
+def _row(setting: Setting) -> str:
+    # Links of the table begin at the top of the repository.
+    meaning = setting.meaning.replace("](meadowlark/docs/", "](../")
+    return f"| `{setting.variable}` | {_type(setting)} | {setting.shown or _shown(setting.default)} | {meaning} |"
+
+
+def _type(setting: Setting) -> str:
+    return ", ".join(f"`{each}`" for each in setting.choices) if setting.kind is SettingKind.CHOICE else setting.kind
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    if isinstance(default, tuple):
+        return _shown(",".join(default))
+    return f"`{default}`" if default != "" else "none"
+
+
+def _commands_page() -> str:
+    commands = {subject: list(_commands(apps)) for subject, apps in _SUBJECTS.items()}
+    indexes = [f"**{subject}**\n\n{_index(found)}" for subject, found in commands.items()]
+    sections = [_section(name, command) for found in commands.values() for name, command in found]
+    return "\n\n".join([_COMMANDS_INTRODUCTION, *indexes, _COMMANDS_OF_DJANGO, *sections]) + "\n"
+
+
+def _commands(apps: tuple[str, ...]) -> Iterator[tuple[str, BaseCommand]]:
+    for name, app in sorted(get_commands().items()):
+        if app in apps:
+            yield name, load_command_class(app, name)
+
+
+def _index(commands: list[tuple[str, BaseCommand]]) -> str:
+    rows = [f"| [`{name}`](#{name}) | {_first_sentence(command.help)} |" for name, command in commands]
+    return "\n".join(["| command | |", "|---|---|", *rows])
+
+
+def _first_sentence(text: str) -> str:
+    return _plain(text).partition(". ")[0].rstrip(".") + "."
+
+
+def _section(name: str, command: BaseCommand) -> str:
+    parser = command.create_parser("manage.py", name)
+    formatter = parser._get_formatter()
+    rows = [
+        f"| `{_invocation(action)}` | {_plain(formatter._expand_help(action)) if action.help else ''} |"
+        for action in parser._actions
+        if not _is_of_every_command(action)
+    ]
+    table = ["| argument | |", "|---|---|", *rows] if rows else []
+    return "\n\n".join(part for part in (f"## {name}", _plain(command.help), "\n".join(table)) if part)
+
+
+def _is_of_every_command(action: Action) -> bool:
+    options = set(action.option_strings)
+    return action.help == SUPPRESS or bool(options & (DjangoHelpFormatter.show_last | {"--help"}))
+
+
+def _invocation(action: Action) -> str:
+    values = " ".join(_values(action))
+    return f"{', '.join(action.option_strings)} {values}".strip().replace("|", "\\|")
+
+
+def _values(action: Action) -> Iterator[str]:
+    """What follows the option, or stands alone for an argument by position."""
+    if action.nargs == 0:
+        return
+    metavar = action.metavar if isinstance(action.metavar, str) else None
+    choices = "|".join(str(choice) for choice in action.choices) if action.choices else None
+    value = metavar or choices or action.dest.upper()
+    match action.nargs:
+        case "+":
+            yield f"{value} …"
+        case "*":
+            yield f"[{value} …]"
+        case "?":
+            yield f"[{value}]"
+        case int() as number:
+            yield " ".join([value] * number)
+        case _:
+            yield value
+
+
+def _plain(text: str) -> str:
+    """In one line of a table, where `<` and `|` would be markup."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+_SETTINGS_INTRODUCTION = f"""# Settings
+
+For operators: the variables of the environment. {_MADE}
+
+For an empty variable the default holds, but not for a text, a path or a whole number. A value that cannot be used stops
+every program with one line that names it. A variable that begins with `MEADOWLARK_` and is not a setting is reported at
+the start of a server and by `manage.py check`, with the nearest name."""
+
+_COMMANDS_INTRODUCTION = f"""# Commands
+
+For operators: what `manage.py` does. It is run as `.venv/bin/python manage.py COMMAND`, or in a container of Compose as
+`docker compose --file docker/compose.yaml exec meadowlark python manage.py COMMAND`. {_MADE}
+
+Commands may be run twice. A failure is reported with its reason and a status other than 0. Commands that write
+documents apply the rules of the API, but no authorization: they may write everything. Those that take
+`--data-store STORE` (id, name, or context: `schoolYear=2027`) or `--all-data-stores` work on the control database
+without it. While `make run` is up, commands find its database by themselves, by the same `MEADOWLARK_HOME`."""
+
+_COMMANDS_OF_DJANGO = """**Of Django**
+
+| command | |
+|---|---|
+| `migrate` | Applies the migrations of this version to the database. |
+| `check` | Checks settings and the model; `--database default` adds claims and profiles, `--deploy` production. |
+| `createsuperuser`, `changepassword` | Makes a user of the admin who may do everything; changes a password. |
+| `cleartokens`, `clearsessions` | Removes expired tokens; expired sessions of the admin. |"""
+
+
+def main() -> None:
+    """Write the pages."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
+    django.setup()
+    for path, text in pages().items():
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
