@@ -1,34 +1,21 @@
 """The OpenAPI documents are valid, complete, and agree with the server."""
 
+import json
 import re
 from typing import Any
 
 import pytest
 from openapi_spec_validator import validate
 
-from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
-from edfi_api.api.metadata.discovery_openapi import discovery_openapi
-from edfi_api.api.metadata.history_openapi import history_openapi
+from edfi_api.api.metadata.fixed_documents import DOCUMENTS
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
-from edfi_api.api.metadata.relations_openapi import relations_openapi
-from edfi_api.api.metadata.submissions_openapi import submissions_openapi
-from edfi_api.api.metadata.validation_openapi import validation_openapi
 from edfi_api.model.surface.resource import Surface
 from tests.conftest import http
 from tests.surface.models import SurfaceOf
 
 ROOT = "https://h/edfi"
 METHODS = ("get", "post", "put", "delete")
-BUILDERS = (
-    resources_document,
-    descriptors_document,
-    change_queries_openapi,
-    relations_openapi,
-    history_openapi,
-    submissions_openapi,
-    discovery_openapi,
-    validation_openapi,
-)
+BUILDERS = (resources_document, descriptors_document, *DOCUMENTS.values())
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +30,14 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("build", BUILDERS)
 def test_documents_are_valid(build, surface: Surface) -> None:
     validate(build(surface, ROOT))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_placeholder_of_a_fixed_document_is_filled(name: str, surface: Surface) -> None:
+    document = json.dumps(DOCUMENTS[name](surface, ROOT))
+
+    assert "${" not in document
+    assert "x-setting" not in document
 
 
 def test_a_document_with_extensions_is_valid(surface_of: SurfaceOf) -> None:

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 from openapi_spec_validator import validate
 
-from edfi_api.api.metadata.validation_openapi import validation_openapi
+from edfi_api.api.metadata.fixed_documents import DOCUMENTS
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.validation.following import Follower
@@ -223,10 +223,10 @@ def test_options_that_do_not_fit_are_refused(db, options, problem) -> None:
 
 
 def test_the_openapi_document_has_requests_if_they_are_switched_on(surface, settings) -> None:
-    assert "post" not in validation_openapi(surface, "http://testserver")["paths"]["/validationRuns"]
+    assert "post" not in DOCUMENTS["validation"](surface, "http://testserver")["paths"]["/validationRuns"]
     settings.EDFI_API = {**settings.EDFI_API, "VALIDATION_REQUESTS": True}
 
-    document = validation_openapi(surface, "http://testserver")
+    document = DOCUMENTS["validation"](surface, "http://testserver")
 
     assert "202" in document["paths"]["/validationRuns"]["post"]["responses"]
     validate(document)

@@ -7,19 +7,13 @@ from django.urls import URLPattern
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
-from edfi_api.api.metadata.batch_openapi import batch_openapi
-from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.api.metadata.dependencies import graphml, load_steps
 from edfi_api.api.metadata.discovery import discovery_document, metadata_index
-from edfi_api.api.metadata.discovery_openapi import discovery_openapi
-from edfi_api.api.metadata.history_openapi import history_openapi
+from edfi_api.api.metadata.fixed_documents import DOCUMENTS
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import COMPLETE_ADDRESS
 from edfi_api.api.metadata.publications import GRAPHML, Document, Publications
-from edfi_api.api.metadata.relations_openapi import relations_openapi
-from edfi_api.api.metadata.submissions_openapi import submissions_openapi
-from edfi_api.api.metadata.validation_openapi import validation_openapi
 from edfi_api.api.metadata.views import (
     DependenciesView,
     DiscoveryView,
@@ -62,9 +56,9 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
         return fixed_path(address, PublishedView.as_view(publish=publications.of(document)), name)
 
     submissions = [
-        published(addresses.SUBMISSIONS_SPECIFICATION, submissions_openapi, "submissions-specification"),
+        published(addresses.SUBMISSIONS_SPECIFICATION, DOCUMENTS["submissions"], "submissions-specification"),
     ]
-    batch = [published(addresses.BATCH_SPECIFICATION, batch_openapi, "batch-specification")]
+    batch = [published(addresses.BATCH_SPECIFICATION, DOCUMENTS["batch"], "batch-specification")]
     return [
         *(batch if api_settings.BATCH else ()),
         *(submissions if api_settings.WRITE_RECORDER else ()),
@@ -76,11 +70,11 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
         fixed_path(addresses.SPECIFICATIONS, listed, "specifications"),
         published(addresses.RESOURCES_SPECIFICATION, resources, "resources-specification"),
         published(addresses.DESCRIPTORS_SPECIFICATION, descriptors, "descriptors-specification"),
-        published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
-        published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
-        published(addresses.HISTORY_SPECIFICATION, history_openapi, "history-specification"),
-        published(addresses.VALIDATION_SPECIFICATION, validation_openapi, "validation-specification"),
-        published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
+        published(addresses.CHANGE_QUERIES_SPECIFICATION, DOCUMENTS["change_queries"], "change-queries-specification"),
+        published(addresses.RELATIONS_SPECIFICATION, DOCUMENTS["relations"], "relations-specification"),
+        published(addresses.HISTORY_SPECIFICATION, DOCUMENTS["history"], "history-specification"),
+        published(addresses.VALIDATION_SPECIFICATION, DOCUMENTS["validation"], "validation-specification"),
+        published(addresses.DISCOVERY_SPECIFICATION, DOCUMENTS["discovery"], "discovery-specification"),
         fixed_path(addresses.PROFILE_SPECIFICATION, profile, "profile-specification"),
         fixed_path(f"{_OLDER}/profiles/<name>/swagger.json", profile, "older-profile-specification"),
         published(f"{_OLDER}/resources/swagger.json", resources, "older-resources-specification"),
