@@ -7,7 +7,7 @@ import orjson
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.api.validation.base import ValidationView
+from edfi_api.listing import sql_rows
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
@@ -366,8 +366,8 @@ def test_a_list_reads_only_the_results_of_the_organizations(rules, enroll, monke
         cursor.execute(_MANY)
         cursor.execute("ANALYZE validation_result")
     statements: list[Sql] = []
-    read = ValidationView.rows
-    monkeypatch.setattr(ValidationView, "rows", lambda view, sql: statements.append(sql) or read(view, sql))
+    run = sql_rows.execute
+    monkeypatch.setattr(sql_rows, "execute", lambda sql, using: statements.append(sql) or run(sql, using))
     assert len(found(client(77))) == 11
 
     plan = "\n".join(line for (line,) in execute("EXPLAIN (COSTS OFF) " + statements[0], "default"))
