@@ -76,6 +76,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.api.metadata", "edfi_api.api.viewsets"),
     ("edfi_api.management_api", "edfi_api.api"),
     ("edfi_api.loading.json_lines", "edfi_api.loading.interchange", "edfi_api.loading.bulk"),
+    ("edfi_api.loading.interchange", "edfi_api.loading.mapping"),
     ("edfi_api.changes.change_stream", "edfi_api.changes.change_queries"),
     ("edfi_api.listing", "edfi_api.queries"),
     ("edfi_api.profiles", "edfi_api.security"),
