@@ -21,7 +21,7 @@ help:
 	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
-	@echo 'make test-refusals  refusals of every resource of both data standards, and a million of one client'
+	@echo 'make test-refusals  refusals of every resource of all bundled data standards, and a million of one client'
 	@echo 'make test-standards  everything that depends on the data standard, for all bundled ones; an hour'
 	@echo 'make test-large-tables  what pages of a million refusals and results read; about two minutes'
 	@echo 'make stress-batches  batches and loads at random beside single requests, and beside others, for an hour'
@@ -81,7 +81,7 @@ test-profiles: $(VENV)/ready-for-tests
 		tests/profiles/every_resource --profile-rules=$(RULES)
 
 test-refusals: $(VENV)/ready-for-tests
-	for standard in 5.2 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
+	for standard in 5.2 6.1 4.0 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
 		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py tests/refusals/test_flood.py || exit 1; done
 

@@ -11,6 +11,7 @@ from edfi_api.loading.interchange.results import LoadResult, RefusalHandler
 from edfi_api.loading.json_lines.exporting import export_documents, into_folder
 from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import sources
+from edfi_api.loading.mapping import Translator
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.storage.driver.sql_files import statements_beside
 
@@ -18,17 +19,23 @@ _RESET_COPIED_STATE = statements_beside(__file__)("reset_copied_state")
 
 
 def copy_documents(
-    surface: Surface, resources: Sequence[Resource], source: str, using: str, on_refusal: RefusalHandler
+    surface: Surface,
+    resources: Sequence[Resource],
+    source: str,
+    using: str,
+    on_refusal: RefusalHandler,
+    *,
+    mapping: Translator | None = None,
 ) -> LoadResult:
     """Export a consistent snapshot of the documents and load it. `on_refusal` is called with each document that refers
-    to one of a resource that is not copied."""
+    to one of a resource that is not copied. With a mapping, the resources are those of its first standard."""
     with TemporaryDirectory(prefix="meadowlark-clone-") as folder:
         with into_folder(Path(folder), resources) as write:
             exported = export_documents(resources, write, source)
         if not exported.total():
             return LoadResult()
-        files = sources(surface, [folder])
-        return load_documents(surface, files, on_refusal, api_settings.MAX_BODY_BYTES, using=using)
+        files = sources(surface if mapping is None else mapping.before, [folder])
+        return load_documents(surface, files, on_refusal, api_settings.MAX_BODY_BYTES, using=using, mapping=mapping)
 
 
 def reset_copied_state(using: str) -> None:

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
 from edfi_api.loading.interchange.report import RefusalLog, raise_failure, table
 from edfi_api.loading.interchange.results import LoadResult
+from edfi_api.loading.mapping import Translator, mapping_named
+from edfi_api.loading.mapping.exceptions import InvalidMapping, LeadsElsewhere, UnknownMapping
 from edfi_api.loading.renames import NotAPair, Renames, renames
-from edfi_api.management.arguments import not_empty, path
+from edfi_api.logs.printable import printable
+from edfi_api.management.arguments import not_empty, path, text
+from edfi_api.startup import current_surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class LoadOptions:
     report: Path | None
     dry_run: bool
     renames: Renames
+    mapping: Translator | None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "LoadOptions":
@@ -36,6 +41,7 @@ class LoadOptions:
             options["report"],
             options["dry_run"],
             renames(options["rename"] or ()),
+            mapping_of(options["mapping"]),
         )
 
 
@@ -50,7 +56,9 @@ def add_load_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="report what a load would create, update and refuse, and write nothing; documents are not locked",
     )
-    parser.add_argument(
+    names = parser.add_mutually_exclusive_group()
+    add_mapping(names)
+    names.add_argument(
         "--rename",
         type=_pair,
         action="append",
@@ -58,6 +66,36 @@ def add_load_options(parser: ArgumentParser) -> None:
         help="load resources and members of another version of the standard under their new names, such as "
         "parents=contacts; may be repeated",
     )
+
+
+def add_mapping(parser: Any) -> None:
+    """Add the option `--mapping`, whose value `mapping_of` reads."""
+    parser.add_argument(
+        "--mapping",
+        type=text,
+        metavar="NAME|FILE",
+        help="take documents of another data standard: a bundled mapping such as 4.0..5.2, a chain of them such as "
+        "3.3.1-b..5.2, or a file; what does not arrive is listed by member",
+    )
+
+
+def mapping_of(named: str | None) -> Translator | None:
+    """The mapping of the option. Raises CommandError."""
+    if named is None:
+        return None
+    try:
+        return mapping_named(named, current_surface())
+    except UnknownMapping as error:
+        known = ", ".join(error.bundled)
+        raise CommandError(
+            f"there is no mapping {printable(named)}; bundled are {known}, and chains of them"
+        ) from error
+    except LeadsElsewhere as error:
+        raise CommandError(f"the mapping leads to Ed-Fi {error.to}, but Ed-Fi {error.served} is served") from error
+    except InvalidMapping as error:
+        raise CommandError("\n".join(printable(str(fault)) for fault in error.faults)) from error
+    except OSError as error:
+        raise CommandError(f"{printable(named)}: {error.strerror or error}") from error
 
 
 def with_report_of_its_own(options: dict[str, Any], store: Store) -> dict[str, Any]:

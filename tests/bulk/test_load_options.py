@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from edfi_api.loading.bulk import write_documents
@@ -106,6 +106,78 @@ def test_parents_of_the_older_standard_become_contacts(load, write, standard):
     load(load.folder, "--rename=parents=contacts")
 
     assert Document.objects.get(resource_type__name="Contact").body["contactUniqueId"] == "P1"
+
+
+@pytest.fixture
+def older(write, standard):
+    """Documents of 4.0."""
+    if standard != "5.2":
+        pytest.skip("the mapping leads to 5.2")
+    students = {"studentUniqueId": "S1", "firstName": "Bo", "lastSurname": "Lee", "birthDate": "2015-01-01"}
+    family = {"studentReference": {"studentUniqueId": "S1"}, "parentReference": {"parentUniqueId": "P1"}}
+    write("a.jsonl", {"resource": "/ed-fi/studentParentAssociations", "body": family})
+    write("students.jsonl", students)
+    write("parents.csv", b"parentUniqueId,firstName,lastSurname,loginId", b"P1,Ann,Lee,ann", b"P2,Jo,,jo")
+    write("studentLearningObjectives.jsonl", {"studentReference": {"studentUniqueId": "S1"}}, {})
+
+
+def test_documents_of_another_standard_are_mapped(load, older, tmp_path):
+    report = tmp_path / "report.json"
+
+    printed = load(load.folder, "--mapping=4.0..5.2", report=report)
+
+    bodies = dict(Document.objects.exclude(natural_key__contains="#uri").values_list("resource_type__name", "body"))
+    assert bodies["Contact"] == {"contactUniqueId": "P1", "firstName": "Ann", "lastSurname": "Lee", "loginId": "ann"}
+    assert bodies["StudentContactAssociation"] == {
+        "studentReference": {"studentUniqueId": "S1"},
+        "contactReference": {"contactUniqueId": "P1"},
+    }
+    assert printed.out.splitlines()[-2].split() == ["total", "3", "0", "0", "1"]
+    assert printed.err.splitlines() == [
+        f"{tmp_path}/parents.csv:3: Contact: $.lastSurname: lastSurname is required.",
+        "lost: documents of studentLearningObjectives: 2 (StudentCompetencyObjective takes its place, and needs a "
+        "competency objective)",
+    ]
+    assert json.loads(report.read_text())["summary"]["mapping"] == {
+        "lost": [
+            {
+                "mapping": "4.0..5.2",
+                "resource": "studentLearningObjectives",
+                "path": "",
+                "reason": "StudentCompetencyObjective takes its place, and needs a competency objective",
+                "count": 2,
+            }
+        ],
+        "given": [],
+    }
+
+
+def test_mappings_are_chained_and_a_line_that_is_no_document_is_refused(load, older, write):
+    write("gradebookEntries.jsonl", b"{", b"[]")
+
+    printed = load(load.folder, "--mapping=3.3.1-b..5.2", "--dry-run")
+
+    assert "gradebookEntries.jsonl:1: GradebookEntry: " in printed.err
+    assert "gradebookEntries.jsonl:2: GradebookEntry: " in printed.err
+    assert printed.out.splitlines()[-3].split() == ["total", "3", "0", "0", "3"]
+
+
+def test_a_mapping_that_cannot_be_used_ends_the_load(load, older, tmp_path):
+    own = tmp_path / "own.toml"
+    own.write_text('from = "4.0"\nto = "5.2"\n[resources.parent]\nto = "contacts"\n')
+    known = "bundled are 3.3.1-b..4.0, 4.0..5.2, 5.2..6.1, and chains of them"
+
+    load("-", "--mapping=4.0..7.0", expected=f"there is no mapping 4.0..7.0; {known}")
+    load("-", "--mapping=5.2..6.1", expected="the mapping leads to Ed-Fi 6.1, but Ed-Fi 5.2.0 is served")
+    load("-", "--mapping=4.0..5.2", "--rename=a=b", expected=_EXCLUSIVE)
+    with pytest.raises(CommandError) as failed:
+        call_command("load_documents", "-", f"--mapping={own}")
+    assert str(failed.value).splitlines()[0] == (
+        "own.toml:3: resources.parent: 4.0 has no such resource; did you mean 'parents'?"
+    )
+
+
+_EXCLUSIVE = "Error: argument --rename: not allowed with argument --mapping"
 
 
 @pytest.mark.parametrize("pair", ["", "=", "parents", "parents=", "=contacts", "a=b=c", "a b=c", "ä=b"])

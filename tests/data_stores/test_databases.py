@@ -6,11 +6,17 @@ from django.core.management.base import CommandError
 from django.db import connections
 from psycopg.conninfo import make_conninfo
 
+from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import set_state
+from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.new_year import of_every_year
+from edfi_api.model.surface.resource import ResourceName
+from edfi_api.storage import resource_types
 from meadowlark import prepare
 from tests.management_commands import run
+from tests.serving import served
 
 
 def _databases(second_server):
@@ -104,6 +110,24 @@ def test_a_clone_has_what_belongs_to_no_year(filled, client_of, second_server):
     assert run("verify_integrity", "--data-store", "2028")[0].endswith("documents agree with their rows")
     with pytest.raises(CommandError, match="2028 exists already, and is online"):
         run(*arguments, target)
+
+
+def test_documents_of_another_standard_are_mapped(filled, client_of, second_server, standard):
+    if standard != "5.2":
+        pytest.skip("the mapping leads to 5.2")
+    source, _ = filled
+    older, using = served("4.0").surface, alias_of(read_table().stores[source.pk].primary)
+    resource_types.synchronise(older.resources, using)
+    parent = {"parentUniqueId": "P1", "firstName": "Ann", "lastSurname": "Lee"}
+    list(write_documents([Candidate.of(older.by_name[ResourceName("Ed-Fi", "Parent")], parent, "")], using))
+    url = second_server.create()
+
+    arguments = ["--context", "schoolYear=2028", "--url", url, "--mapping", "4.0..5.2", "--all"]
+    run("clone_data_store", "2027", "2028", *arguments)
+
+    at = client_of(DataStore.objects.get(name="2028"), name="clone").at("/4410/2028")
+    assert [each["contactUniqueId"] for each in at.get("/contacts").json()] == ["P1"]
+    assert [each["studentUniqueId"] for each in at.get("/students").json()] == ["1"]
 
 
 def test_a_whole_database_is_copied_and_continues_its_change_versions(filled, url, client_of):

@@ -215,3 +215,31 @@ def test_the_progress_bar_estimates_the_time_left(write: Write, monkeypatch: pyt
     run(file)
 
     assert re.search(r"students: +\d+%\|.*\[\d\d:\d\d<\d\d:\d\d, .*100 documents\]", screen.getvalue())
+
+
+def test_documents_of_another_standard_are_mapped(write: Write, stored: Stored, standard: str) -> None:
+    if standard != "5.2":
+        pytest.skip("the mapping leads to 5.2")
+    name = "<Name><FirstName>A</FirstName><LastSurname>B</LastSurname></Name>"
+    parent = f'<Parent id="P"><ParentUniqueId>P1</ParentUniqueId>{name}</Parent>'
+    family = (
+        "<StudentParentAssociation>"
+        "<StudentReference><StudentIdentity><StudentUniqueId>1</StudentUniqueId></StudentIdentity></StudentReference>"
+        "<ParentReference %s</StudentParentAssociation>"
+    )
+    by_id, by_look_up = (
+        family % end for end in ('ref="P"/>', "><ParentLookup><LoginId>x</LoginId></ParentLookup></ParentReference>")
+    )
+    file = write(interchange(by_look_up, by_id, student("1"), parent))
+
+    out, err = run(file, mapping="3.3.1-b..5.2")
+
+    assert stored("StudentContactAssociation") == [
+        {"studentReference": {"studentUniqueId": "1"}, "contactReference": {"contactUniqueId": "P1"}}
+    ]
+    assert stored("Contact") == [{"contactUniqueId": "P1", "firstName": "A", "lastSurname": "B"}]
+    assert out.splitlines()[-2].split() == ["total", "3", "0", "0", "1"]
+    assert err == (
+        f"{file}:3: StudentParentAssociation: a look-up cannot find what is stored in terms of another standard; refer "
+        "by key or by id\n"
+    )

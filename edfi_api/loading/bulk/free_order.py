@@ -64,6 +64,11 @@ class FreeOrder:
         self._deferred.defer(self._ranks[resource.name])
         self._expected |= resource_names(resource)
 
+    def expect_all(self) -> None:
+        """Documents come in another order than the resources."""
+        for resource in self._resources:
+            self.expect(resource)
+
     def write(self, candidates: Iterable[Candidate[Place]]) -> Iterator[Written[Place]]:
         """The results of those that need not wait."""
         for written in self._writer.write(candidates):

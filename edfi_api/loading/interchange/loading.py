@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 
@@ -35,6 +36,7 @@ from edfi_api.loading.interchange.results import (
 )
 from edfi_api.loading.interchange.spool import Spool, Waiting
 from edfi_api.loading.interchange.xml_stream import XmlElement, documents
+from edfi_api.loading.mapping import Translator
 from edfi_api.loading.progress import LoadProgress, load_progress, open_counted, size
 from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import ResourceName, Surface
@@ -49,15 +51,16 @@ def load_interchange(
     *,
     kind: str = "resource",
     renames: Renames = NO_RENAMES,
+    mapping: Translator | None = None,
     is_dry_run: bool = False,
 ) -> LoadResult:
-    """Load the documents of these files whose resources the surface has.
+    """Load the documents of these files whose resources the surface has; with a mapping, its first one.
 
     `on_refusal` is called with each refusal; an exception from it ends the load. Progress is shown on a terminal.
     `kind` is the word for the surface's resources in refusals. A dry run writes nothing.
     """
     result = LoadResult()
-    entities = Entities(surface)
+    entities = Entities(surface if mapping is None else mapping.before)
     total = sum(map(size, files))
     with (
         Spool() as spool,
@@ -67,7 +70,7 @@ def load_interchange(
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
         _Reading(entities, spool, files, reporter, progress, kind, renames).read()
-        _Writing(entities, spool, files, reporter, progress, using, rehearsal).write(total)
+        _Writing(entities, spool, files, reporter, progress, using, surface, mapping, rehearsal).write(total)
     return result
 
 
@@ -152,11 +155,14 @@ class _Writing:
     reporter: RefusalReporter
     progress: LoadProgress
     using: str
+    surface: Surface
+    mapping: Translator | None
     rehearsal: AcceptedDocuments | None
 
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
-        self._resolver = Resolver(self.entities, self.spool, self.using, self.rehearsal)
+        has_look_ups = self.mapping is None
+        self._resolver = Resolver(self.entities, self.spool, self.using, self.rehearsal, has_look_ups)
         self._share = 0.0
 
     def write(self, total: int) -> None:
@@ -164,8 +170,10 @@ class _Writing:
         self._share = total / (self.spool.size or 1)
         with (
             bulk_writer(self.using, rehearsal=self.rehearsal) as writer,
-            FreeOrder(writer, self._resources) as free_order,
+            FreeOrder(writer, self.surface.resources) as free_order,
         ):
+            if self.mapping is not None:
+                free_order.expect_all()
             self._take(free_order.write(self._without_look_ups(free_order)))
             self._take(free_order.settle())
             while self._look_up():
@@ -186,7 +194,7 @@ class _Writing:
             except UnreadableDocument as problem:
                 self._refuse(waiting, problem.line, problem.reason)
             else:
-                yield self._candidate(waiting, json_text.dumps(body))
+                yield from self._candidates(waiting, body)
 
     def _look_up(self) -> bool:
         """Resolve the look-ups that match one document now; whether there is any."""
@@ -203,6 +211,16 @@ class _Writing:
 
     def _looked_up(self) -> Iterator[Candidate[Place]]:
         return (self._candidate(waiting, text) for waiting, text in self.spool.take_looked_up())
+
+    def _candidates(self, waiting: Waiting, body: dict[str, Any]) -> Iterator[Candidate[Place]]:
+        """The documents that one gives: one, or those of the mapping."""
+        if self.mapping is None:
+            yield self._candidate(waiting, json_text.dumps(body))
+            return
+        name, losses = self._resources[waiting.rank].name, self.reporter.result.losses
+        for translated in self.mapping.translate(name, body, losses):
+            resource = self.surface.by_name[translated.resource]
+            yield Candidate.of(resource, translated.body, Place(waiting.file, waiting.line))
 
     def _candidate(self, waiting: Waiting, text: bytes) -> Candidate[Place]:
         return Candidate(self._resources[waiting.rank], text, Place(waiting.file, waiting.line))

@@ -68,9 +68,10 @@ class RefusalLog:
                 {"resource": place.resource, "path": place.path, "reason": place.reason, "count": count}
                 for place, count in result.tolerated.by_place.most_common()
             ],
+            "mapping": result.losses.facts(),
             "unreadableFiles": [_facts(refused) for refused in result.unreadable],
         }
-        for line in result.tolerated.lines(_SHOWN):
+        for line in (*result.tolerated.lines(_SHOWN), *result.losses.lines()):
             self._screen.write(f"{line}\n")
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:

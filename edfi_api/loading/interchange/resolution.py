@@ -22,6 +22,8 @@ from edfi_api.model.surface.resource import ResourceName
 from edfi_api.models import Document
 from edfi_api.storage import resource_types
 
+_NO_LOOK_UPS = "a look-up cannot find what is stored in terms of another standard; refer by key or by id"
+
 
 @dataclass
 class Resolver:
@@ -31,6 +33,7 @@ class Resolver:
     spool: Spool
     using: str
     rehearsal: AcceptedDocuments | None = None
+    has_look_ups: bool = True
     _coercions: dict[ResourceName, Coercion] = field(default_factory=dict)
     _is_looking_up: bool = True
 
@@ -80,6 +83,8 @@ class Resolver:
         return {name} if superclass is None else {name, superclass.name}
 
     def _looked_up(self, look_up: LookUp, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        if not self.has_look_ups:
+            raise UnreadableDocument(reference.line, _NO_LOOK_UPS)
         if not self._is_looking_up:
             raise NeedsLookUp
         examples = [self._resolved(example, file, passed) for example in look_up.examples]

@@ -13,6 +13,7 @@ from edfi_api.documents.incoming import Preparer
 from edfi_api.loading.bulk import Written
 from edfi_api.loading.interchange.causes import Cause, Causes
 from edfi_api.loading.interchange.tolerated_counts import ToleratedCounts
+from edfi_api.loading.mapping.losses import Losses
 from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
@@ -60,6 +61,7 @@ class LoadResult:
     unreadable: list[Refused] = field(default_factory=list)
     causes: Sequence[Cause] = ()
     tolerated: ToleratedCounts = field(default_factory=ToleratedCounts)
+    losses: Losses = field(default_factory=Losses)
 
     def count(self, resource: ResourceName | None, outcome: str) -> None:
         self.counts[resource][outcome] += 1

@@ -20,6 +20,7 @@ from edfi_api.loading.interchange.results import LoadResult, RefusalHandler, Ref
 from edfi_api.loading.json_lines.reading import SourceReader
 from edfi_api.loading.json_lines.sources import Source
 from edfi_api.loading.json_lines.spool import Line, Spool
+from edfi_api.loading.mapping import Translator
 from edfi_api.loading.progress import LoadProgress, load_progress
 from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import Surface
@@ -35,11 +36,12 @@ def load_documents(
     using: str = DEFAULT_DB_ALIAS,
     processes: int | None = None,
     renames: Renames = NO_RENAMES,
+    mapping: Translator | None = None,
     is_dry_run: bool = False,
 ) -> LoadResult:
-    """Load the documents of these sources. `on_refusal` is called with each refusal; an exception from it ends the
-    load. Lines of more than `longest_line` bytes are refused. A dry run writes nothing. On a terminal, progress is
-    shown."""
+    """Load the documents of these sources; with a mapping they are of its first standard. `on_refusal` is called with
+    each refusal; an exception from it ends the load. Lines of more than `longest_line` bytes are refused. A dry run
+    writes nothing. On a terminal, progress is shown."""
     result = LoadResult()
     with (
         Spool() as by_resource,
@@ -50,7 +52,10 @@ def load_documents(
         load_progress(sum(source.size for source in sources)) as progress,
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
-        reader = SourceReader(surface, sources, longest_line, reporter, renames, progress.read)
+        of_files = surface if mapping is None else mapping.before
+        reader = SourceReader(of_files, sources, longest_line, reporter, renames, mapping, progress.read)
+        if mapping is not None:
+            free_order.expect_all()
         _Loading(reader, by_resource, free_order, progress).load()
     return result
 
@@ -102,7 +107,7 @@ class _Loading:
         resource = self._resources[rank]
         for number in numbers:
             for line, text in self._lines(rank, number):
-                yield Candidate(resource, self._reader.renamed(text, resource), Place(number, line))
+                yield from self._reader.candidates(text, resource, Place(number, line))
 
     def _lines(self, rank: int, number: int) -> Iterable[tuple[int, bytes]]:
         if self._reader.sources[number].resource is None:

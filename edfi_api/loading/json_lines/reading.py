@@ -10,11 +10,14 @@ from io import BufferedReader
 import msgspec
 
 from edfi_api.documents import json_object, json_text
-from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such
+from edfi_api.loading.bulk import Candidate
+from edfi_api.loading.bulk.waiting import Place
+from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such, reason_in_words
 from edfi_api.loading.json_lines import csv_rows
 from edfi_api.loading.json_lines.exceptions import NamesNoResource, UnknownResource, UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import lines
 from edfi_api.loading.json_lines.sources import Source, resource_called
+from edfi_api.loading.mapping import Translator
 from edfi_api.loading.renames import Renames
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.storage.sets import REFUSALS
@@ -28,13 +31,14 @@ _CSV_OF_NO_RESOURCE = "the name of the file is not that of a resource, as studen
 
 @dataclass(frozen=True, slots=True)
 class SourceReader:
-    """Reads the sources of one load, which are known by their number in it."""
+    """Reads the sources of one load, which are known by their number in it. `surface` is that of their documents."""
 
     surface: Surface
     sources: Sequence[Source]
     longest_line: int
     reporter: RefusalReporter
     renames: Renames
+    mapping: Translator | None
     on_read: Callable[[int], None]
 
     def texts(self, number: int) -> Iterator[tuple[int, bytes]]:
@@ -89,7 +93,20 @@ class SourceReader:
             else:
                 yield line, bytes(wrapped.body), resource
 
-    def renamed(self, text: bytes, resource: Resource) -> bytes:
+    def candidates(self, text: bytes, resource: Resource, place: Place) -> Iterator[Candidate[Place]]:
+        """The documents that a line gives: one, or those of the mapping."""
+        if self.mapping is None:
+            yield Candidate(resource, self._renamed(text, resource), place)
+            return
+        try:
+            body = json_object.parse(text)
+        except REFUSALS as error:
+            self.refuse(place.source, place.line, resource, reason_in_words(error))
+            return
+        for name, translated in self.mapping.translate(resource.name, body, self.reporter.result.losses):
+            yield Candidate.of(self.mapping.after.by_name[name], translated, place)
+
+    def _renamed(self, text: bytes, resource: Resource) -> bytes:
         """A body with renamed members; one that is not a JSON object stays as it is, and is refused later."""
         if not self.renames:
             return text

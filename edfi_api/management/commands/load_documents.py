@@ -64,8 +64,9 @@ class Command(DataStoreCommand):
         chosen = LoadOptions.of(options)
         longest = api_settings.MAX_BODY_BYTES
         with as_command_errors():
-            named = resource_called(surface, resource, chosen.renames) if resource else None
-            files = sources(surface, paths, named, chosen.renames)
+            of_files = surface if chosen.mapping is None else chosen.mapping.before
+            named = resource_called(of_files, resource, chosen.renames) if resource else None
+            files = sources(of_files, paths, named, chosen.renames)
 
             def load(log: RefusalLog) -> LoadResult:
                 return load_documents(
@@ -76,6 +77,7 @@ class Command(DataStoreCommand):
                     using=database,
                     processes=processes,
                     renames=chosen.renames,
+                    mapping=chosen.mapping,
                     is_dry_run=chosen.dry_run,
                 )
 

@@ -41,7 +41,13 @@ class Command(DataStoreCommand):
 
             def load(log: RefusalLog) -> LoadResult:
                 return load_interchange(
-                    surface, files, log, database, renames=chosen.renames, is_dry_run=chosen.dry_run
+                    surface,
+                    files,
+                    log,
+                    database,
+                    renames=chosen.renames,
+                    mapping=chosen.mapping,
+                    is_dry_run=chosen.dry_run,
                 )
 
             run_load(self, len(files), chosen, load)

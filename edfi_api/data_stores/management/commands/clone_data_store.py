@@ -32,9 +32,11 @@ from edfi_api.loading.databases import copy_database, is_on_the_same_server, is_
 from edfi_api.loading.interchange.report import RefusalLog, counts
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.sources import resource_called
+from edfi_api.loading.mapping import Translator
 from edfi_api.loading.new_year import of_every_year
 from edfi_api.loading.provisioning import fill, migrate, put_online, reason
 from edfi_api.management.arguments import name, text
+from edfi_api.management.load_options import add_mapping, mapping_of
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.startup import current_surface
 
@@ -56,6 +58,7 @@ class Command(BaseCommand):
         )
         add_connection(parser, required=False)
         add_creation(parser)
+        add_mapping(parser)
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--resource", type=text, action="append", metavar="ENDPOINT", help="only these; repeatable")
         what.add_argument("--all", action="store_true", help="every document")
@@ -68,14 +71,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         _refuse_contradictions(options)
-        surface = current_surface()
+        mapping = mapping_of(options["mapping"])
+        surface = current_surface() if mapping is None else mapping.before
         try:
             source = store_named(options["source"], read_table())
             with as_command_errors():
                 resources = _chosen(surface, options)
             store = stored(_options_of(source, options))
             _refuse_finished(store)
-            self._clone(alias_of(source.primary), store, resources, options)
+            self._clone(alias_of(source.primary), store, resources, mapping, options)
         except NoSuchDataStore as error:
             raise CommandError(str(error)) from error
         except (ValidationError, NoStoreKey, ConnectionUnusable) as error:
@@ -84,7 +88,14 @@ class Command(BaseCommand):
             raise CommandError(f"{options['name']} is not complete yet: {reason(error)}") from error
         self.stdout.write(f"data store {store.pk} {store.name}: {store.state}, of {described(source)}")
 
-    def _clone(self, source: str, store: DataStore, resources: list[Resource], options: dict[str, Any]) -> None:
+    def _clone(
+        self,
+        source: str,
+        store: DataStore,
+        resources: list[Resource],
+        mapping: Translator | None,
+        options: dict[str, Any],
+    ) -> None:
         using = alias(store)
         if is_the_same(source, using):
             raise CommandError("Its connection string leads to the database of the data store that is to be copied.")
@@ -97,7 +108,8 @@ class Command(BaseCommand):
                 self.stdout.write("database created")
             fill(using)
             with RefusalLog(self.stderr) as log:
-                result = copy_documents(current_surface(), resources, source, using, log)
+                result = copy_documents(current_surface(), resources, source, using, log, mapping=mapping)
+                log.summarise(result)
             self.stdout.write(counts(result))
         put_online(store)
 
@@ -105,6 +117,8 @@ class Command(BaseCommand):
 def _refuse_contradictions(options: dict[str, Any]) -> None:
     if options["via"] == "template" and not options["all"]:
         raise CommandError("A database is copied as it is with --all only.")
+    if options["via"] == "template" and options["mapping"]:
+        raise CommandError("A database that is copied as it is has no mapping: leave out --via template.")
 
 
 def _chosen(surface: Surface, options: dict[str, Any]) -> list[Resource]:
