@@ -60,7 +60,15 @@ class Case:
         )
 
 
-@pytest.fixture(params=[("3.3.1-b",), ("5.2", LAKE_COUNTY)], ids=["3.3.1-b", "5.2 with an extension"])
+@pytest.fixture(
+    params=[
+        ("3.3.1-b",),
+        pytest.param(("4.0",), marks=pytest.mark.standards),
+        ("5.2", LAKE_COUNTY),
+        pytest.param(("6.1",), marks=pytest.mark.standards),
+    ],
+    ids=["3.3.1-b", "4.0", "5.2 with an extension", "6.1"],
+)
 def case(request: pytest.FixtureRequest) -> Case:
     standard, *extensions = request.param
     return Case(served(standard, *extensions), compiled(BUNDLED_STANDARDS / standard, *extensions))
