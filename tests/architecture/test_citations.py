@@ -10,6 +10,7 @@ from tests.architecture.source import TOP
 
 _PAGE = re.compile(r"(?<![\w/.-])([\w./-]+\.md)(?:#([\w-]+))?\b")
 _LINK = re.compile(r"https?://\S+")
+_TARGET = re.compile(r"\]\(([^)\s]+)\)")
 _TEXTS = {".py", ".sql", ".md", ".html", ".txt", ".toml", ".yaml", ".yml", ".sh", ".lark", ".metaed", ".conf"}
 
 
@@ -41,6 +42,28 @@ def test_cited_pages_and_headings_exist(path, page, heading):
 
     assert found is not None, f"{path.relative_to(TOP)} cites {page}"
     assert heading is None or heading in _headings(found), f"{path.relative_to(TOP)} cites {page}#{heading}"
+
+
+@pytest.mark.parametrize("page", [path for path in _texts() if path.suffix == ".md"], ids=lambda path: path.name)
+def test_links_resolve(page: Path) -> None:
+    """To a heading of the same page, or to a file or folder."""
+    links = [link for link in _TARGET.findall(page.read_text()) if not _LINK.match(link)]
+    dangling = [
+        link
+        for link in links
+        if not (page.parent / link.partition("#")[0]).exists()
+        or (link.startswith("#") and link[1:] not in _headings(page))
+    ]
+
+    assert dangling == []
+
+
+@pytest.mark.parametrize("folder", sorted((TOP / "meadowlark/docs").iterdir()), ids=lambda path: path.name)
+def test_the_list_of_pages_has_every_page(folder: Path) -> None:
+    """Decisions are listed by their first one."""
+    listed = (TOP / "meadowlark/docs/README.md").read_text()
+
+    assert [path.name for path in folder.glob("*.md") if f"]({folder.name}/{path.name})" not in listed] == []
 
 
 def test_section_signs_follow_an_rfc_only():

@@ -152,16 +152,3 @@ def test_the_page_about_extensions(tmp_path: Path, prepared_home: Callable[[Path
     with Served(home, MEADOWLARK_EXTENSIONS=folder) as server:
         after = server.page(EXTENSIONS, **{"../lake-county": folder})[serving + 1 :]
         assert disagreements(after, run(after, environment(home), TOP)) == []
-
-
-@pytest.mark.parametrize("page", [CALLING, EXTENSIONS, PROFILES], ids=lambda page: page.name)
-def test_links_within_a_page_resolve(page: Path) -> None:
-    text = page.read_text()
-    headings = {
-        re.sub(r"[^\w\- ]", "", each).lower().replace(" ", "-") for each in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    }
-
-    links = re.findall(r"\]\(#([^)\s]+)\)", text)
-
-    assert links
-    assert set(links) <= headings
