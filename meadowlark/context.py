@@ -9,7 +9,7 @@ from django.urls import get_script_prefix, set_script_prefix
 from edfi_api import addresses
 from edfi_api.addresses import standard_segment
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading, has_encoded_separator
+from edfi_api.data_stores.addresses import FIXED, OUTSIDE, AddressForm, has_encoded_separator
 from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.tenants import check_tenant_segment
@@ -30,7 +30,7 @@ class ContextMiddleware:
         own_paths = (settings.ADMIN_PATH, api_settings.MANAGEMENT_PATH)
         outside = OUTSIDE | {path.partition("/")[0].casefold() for path in own_paths if path}
         most = len(api_settings.ROUTE_QUALIFIERS) + api_settings.MULTI_TENANCY
-        self._reading = Reading(most, FIXED | {standard.casefold()}, outside)
+        self._reading = AddressForm(most, FIXED | {standard.casefold()}, outside)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         segments, path = self._reading.split(request.path_info)

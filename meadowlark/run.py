@@ -30,7 +30,7 @@ from meadowlark.child_process import end_session, ending_with_us
 from meadowlark.embedded_postgres import EmbeddedPostgres, default_home
 from meadowlark.postgres_programs import EmbeddedPostgresError
 from meadowlark.secret_key import made_key
-from meadowlark.welcome import DEMO_CLAIM_SET, Administrator, Credentials, DemoClient, credentials_text, welcome
+from meadowlark.welcome import DEMO_CLAIM_SET, Administrator, DemoClient, DemoCredentials, credentials_text, welcome
 
 ADDRESS = "127.0.0.1"
 DEMO_CLIENT = "demo"
@@ -43,7 +43,7 @@ _MOST_HOURS = 24 * 7
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
-class Refused(Exception):
+class CannotServe(Exception):
     """Meadowlark cannot start or cannot go on; the message is one paragraph for the operator."""
 
 
@@ -66,7 +66,7 @@ def main() -> int:
         serve(default_home(), students)
     except Stopped:
         return 0
-    except (Refused, EmbeddedPostgresError) as reason:
+    except (CannotServe, EmbeddedPostgresError) as reason:
         sys.stderr.write(f"{reason}\n")
     except OSError as error:
         sys.stderr.write(f"Meadowlark cannot run: {error}\n")
@@ -95,7 +95,7 @@ class Housekeeping:
 def _choose_demo_home() -> None:
     """The made-up district must not get into a database with other data."""
     if os.environ.get("DATABASE_URL", "").strip():
-        raise Refused("DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.")
+        raise CannotServe("DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.")
     if not os.environ.get("MEADOWLARK_HOME"):
         os.environ["MEADOWLARK_HOME"] = DEMO_HOME
 
@@ -135,7 +135,7 @@ def _print(text: str) -> None:
 def _port() -> int:
     text = os.environ.get("MEADOWLARK_PORT") or f"{SETTINGS['PORT'].default}"
     if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise Refused(f"MEADOWLARK_PORT is {text!r}; it must be a port number, 1 to 65535.")
+        raise CannotServe(f"MEADOWLARK_PORT is {text!r}; it must be a port number, 1 to 65535.")
     return int(text)
 
 
@@ -146,7 +146,7 @@ def _housekeeping_hours() -> float:
     except ValueError:
         hours = math.nan
     if not 0 <= hours <= _MOST_HOURS:
-        raise Refused(f"MEADOWLARK_HOUSEKEEPING_HOURS is {text!r}; it must be a number from 0 to {_MOST_HOURS}.")
+        raise CannotServe(f"MEADOWLARK_HOUSEKEEPING_HOURS is {text!r}; it must be a number from 0 to {_MOST_HOURS}.")
     return hours
 
 
@@ -156,23 +156,23 @@ def _ensure_free(port: int) -> None:
         try:
             probe.bind((ADDRESS, port))
         except OSError as error:
-            raise Refused(
+            raise CannotServe(
                 f"Port {port} on {ADDRESS} cannot be used ({error.strerror}). Stop what uses it, or choose another one:"
                 " MEADOWLARK_PORT=8001 make run"
             ) from None
 
 
-def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, demo: list[str]) -> Credentials:
+def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, demo: list[str]) -> DemoCredentials:
     """In a child process, because Django and the model would remain in the memory of this one."""
     command = ["meadowlark.prepare", "--refuse-newer", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET, *demo]
     with ExitStack() as running:
         process = _start(running, command, environment, stdout=subprocess.PIPE)
         output, _ = process.communicate()
     if process.returncode:
-        raise Refused(f"Meadowlark was not started, for the reason above.{_failure_of(postgres)}")
+        raise CannotServe(f"Meadowlark was not started, for the reason above.{_failure_of(postgres)}")
     made = json.loads(output)
     administrator = Administrator(**made["administrator"]) if "administrator" in made else None
-    return Credentials(DemoClient(**made["client"]), administrator)
+    return DemoCredentials(DemoClient(**made["client"]), administrator)
 
 
 def _failure_of(postgres: EmbeddedPostgres | None) -> str:
@@ -216,13 +216,13 @@ def _watch(
         _ensure_alive(gunicorn)
         housekeeping.start_if_due()
         if postgres and not postgres.is_running():
-            raise Refused(f"PostgreSQL ended by itself: {postgres.exit_reason()}")
+            raise CannotServe(f"PostgreSQL ended by itself: {postgres.exit_reason()}")
         time.sleep(0.5)
 
 
 def _ensure_alive(gunicorn: subprocess.Popen[bytes]) -> None:
     if gunicorn.poll() is not None:
-        raise Refused(f"The web server ended by itself with status {gunicorn.returncode}; the reason stands above.")
+        raise CannotServe(f"The web server ended by itself with status {gunicorn.returncode}; the reason stands above.")
 
 
 if __name__ == "__main__":

@@ -39,19 +39,19 @@ class Administrator:
 
 
 @dataclass(frozen=True)
-class Credentials:
+class DemoCredentials:
     """What the database was prepared with."""
 
     client: DemoClient
     administrator: Administrator | None = None
 
 
-def credentials_text(credentials: Credentials) -> str:
+def credentials_text(credentials: DemoCredentials) -> str:
     administrator = credentials.administrator
     return _client_credentials(credentials.client) + (_administrator(administrator) if administrator else "")
 
 
-def welcome(address: str, credentials: Credentials) -> str:
+def welcome(address: str, credentials: DemoCredentials) -> str:
     client = credentials.client
     request = _management_request if client.is_for_management else _data_request
     return f"""

@@ -17,7 +17,7 @@ OUTSIDE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AddressForm:
     """How addresses are read: at most `most` segments come before one of the `fixed` ones; `outside` have none.
     All words are case-folded."""
 

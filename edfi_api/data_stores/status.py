@@ -16,7 +16,7 @@ _SIZE = "SELECT pg_database_size(current_database())"
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class StoreStatus:
     """`size` is in bytes. Of a database that does not answer, `reason` says why, and there is nothing else."""
 
     pending_migrations: int | None = None
@@ -28,23 +28,23 @@ class Status:
         return self.reason is None
 
 
-def status_of(database: Database) -> Status:
+def status_of(database: Database) -> StoreStatus:
     """Connects to the database, which takes 2 seconds at most, and closes the connection."""
     try:
         using = alias_of(database)
     except ConnectionUnusable as error:
-        return Status(reason=f"its connection string cannot be used: {error.reason}")
+        return StoreStatus(reason=f"its connection string cannot be used: {error.reason}")
     try:
         pending = len(pending_migrations(using))
         with connections[using].cursor() as cursor:
             cursor.execute(_SIZE)
             [(size,)] = cursor.fetchall()
     except (DatabaseError, InterfaceError) as error:
-        return Status(reason=" ".join(str(error).split()))
+        return StoreStatus(reason=" ".join(str(error).split()))
     finally:
         if using != DEFAULT_DB_ALIAS:
             connections[using].close()
-    return Status(pending, size)
+    return StoreStatus(pending, size)
 
 
 def is_refused(database: Database) -> bool:

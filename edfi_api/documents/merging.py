@@ -13,7 +13,7 @@ from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.documents.paths import values_at
 from edfi_api.documents.projection import is_visible
 from edfi_api.model.profiles.creatability import hidden_required_members
-from edfi_api.model.profiles.members import Member, Members
+from edfi_api.model.profiles.members import Members, ProfileMember
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 from edfi_api.model.surface.json_schema import EXTENSIONS
 from edfi_api.model.surface.naming import is_descriptor_name
@@ -95,7 +95,7 @@ class _ObjectMerge:
         return {**merged, **{key: added for key, added in stored.items() if key not in named}}
 
 
-def _compiled(view: ObjectView | CollectionView, member: Member) -> Merge:
+def _compiled(view: ObjectView | CollectionView, member: ProfileMember) -> Merge:
     members = member.members or Members({})
     if isinstance(view, ObjectView):
         return _ObjectMerge(view, members)

@@ -30,7 +30,7 @@ class InformationView(OpenView):
         )
 
 
-class HealthView(OpenView):
+class ManagementHealthView(OpenView):
     """`GET /health`: the process answers. Whether the database does is the server's own health."""
 
     def get(self, request: Request) -> HttpResponse:

@@ -14,7 +14,7 @@ from .answers import FORMS
 from .claims_upload import CurrentView, ReloadView, UploadView
 from .collections import Collection
 from .connect import IntrospectView, RegisterView, RevokeView, TokenView
-from .information import HealthView, InformationView, JwksView, OpenIdView
+from .information import InformationView, JwksView, ManagementHealthView, OpenIdView
 from .openapi import SpecificationView
 from .v2 import claim_sets as claim_sets_v2
 from .v2 import collections as v2
@@ -161,7 +161,7 @@ def management_routes(path: str) -> list[URLPattern]:
     specification = SpecificationView.as_view(addresses=addresses)
     routes = [
         fixed_path(prefix.rstrip("/"), InformationView.as_view(), "management-information"),
-        fixed_path(f"{prefix}health", HealthView.as_view(), "management-health"),
+        fixed_path(f"{prefix}health", ManagementHealthView.as_view(), "management-health"),
         fixed_path(f"{prefix}metadata/specifications", specification, "management-specification"),
         fixed_path(f"{prefix}.well-known/openid-configuration", OpenIdView.as_view(), "management-openid"),
         fixed_path(f"{prefix}.well-known/jwks.json", JwksView.as_view(), "management-jwks"),

@@ -9,7 +9,7 @@ from django.db.models import Q
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition
-from edfi_api.model.profiles.findings import Finding, Severity, UnreadableDefinition
+from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, write_json
 from edfi_api.profiles.loading import read_definitions, refuses
 from edfi_api.profiles.models import Profile
@@ -71,7 +71,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes 
 def _only(definitions: list[ProfileDefinition]) -> ProfileDefinition:
     if len(definitions) != 1:
         text = f"There are {len(definitions)} profiles; this page is about one."
-        raise UnreadableDefinition([Finding(0, Severity.ERROR, text)])
+        raise UnreadableDefinition([Finding(0, FindingSeverity.ERROR, text)])
     return definitions[0]
 
 

@@ -12,7 +12,7 @@ from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
-from edfi_api.model.profiles.findings import Finding, Severity, UnreadableDefinition
+from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, read_json
 from edfi_api.model.profiles.xml_files import read_xml
 from edfi_api.profiles.models import Profile, ProfileAssignment
@@ -139,19 +139,19 @@ def notices(profile: Profile, checker: ProfileChecker) -> list[str]:
     return [
         f"{profile.name}: {finding.text}"
         for finding in findings(profile, checker)
-        if finding.severity is not Severity.WARNING
+        if finding.severity is not FindingSeverity.WARNING
     ]
 
 
 def has_errors(profile: Profile, checker: ProfileChecker) -> bool:
     """Whether a stored profile does not fit the standard of the checker."""
-    return any(finding.severity is Severity.ERROR for finding in findings(profile, checker))
+    return any(finding.severity is FindingSeverity.ERROR for finding in findings(profile, checker))
 
 
 def misfits(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
     """The stored profiles that do not fit the served standard, by name, each with its errors."""
     errors = (
-        (profile.name, [each.text for each in findings(profile, checker) if each.severity is Severity.ERROR])
+        (profile.name, [each.text for each in findings(profile, checker) if each.severity is FindingSeverity.ERROR])
         for profile in Profile.objects.all()
     )
     return [(name, texts) for name, texts in errors if texts]
@@ -173,7 +173,7 @@ def _named(names: Sequence[str], profiles: QuerySet[Profile]) -> list[Profile]:
 
 
 def _is_fatal(finding: Finding, accept_warnings: bool) -> bool:
-    return finding.severity is Severity.ERROR or (finding.is_unknown_member and not accept_warnings)
+    return finding.severity is FindingSeverity.ERROR or (finding.is_unknown_member and not accept_warnings)
 
 
 def _change(stored: Profile | None, definition: ProfileDefinition) -> ProfileChange:

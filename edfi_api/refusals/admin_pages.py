@@ -5,9 +5,9 @@ from typing import Any
 
 from django.urls import reverse
 
-from edfi_api.operation.administration.tables import Cell, Table, cells, filtered
-from edfi_api.refusals.overview import Activity, Cause, Writes
-from edfi_api.refusals.overview import Cell as Open
+from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered
+from edfi_api.refusals.overview import Activity, CauseCount, Writes
+from edfi_api.refusals.overview import EntryCount as Open
 
 _LIST = "admin:refusals_refusal_changelist"
 _ACTIVITY = "admin:refusals_activity"
@@ -23,7 +23,7 @@ def above() -> Cell:
     return Cell("Refusals", reverse(_LIST))
 
 
-def open_by(name: str, caption: str, found: Iterable[Open]) -> Table:
+def open_by(name: str, caption: str, found: Iterable[Open]) -> PageTable:
     """Open entries; `name` is that of the filter for the first column."""
     rows = [
         cells(
@@ -33,10 +33,10 @@ def open_by(name: str, caption: str, found: Iterable[Open]) -> Table:
         )
         for each in found
     ]
-    return Table(caption, (name.capitalize(), "Resource", "Open"), rows, _NOTHING)
+    return PageTable(caption, (name.capitalize(), "Resource", "Open"), rows, _NOTHING)
 
 
-def causes(found: Iterable[Cause]) -> Table:
+def causes(found: Iterable[CauseCount]) -> PageTable:
     rows = [
         cells(
             each.text,
@@ -48,17 +48,17 @@ def causes(found: Iterable[Cause]) -> Table:
         for each in found
     ]
     heads = ("Cause", "Problem", "Entries", "Occurrences", "Gone")
-    return Table("Causes of most of the latest open refusals", heads, rows, _NOTHING)
+    return PageTable("Causes of most of the latest open refusals", heads, rows, _NOTHING)
 
 
-def activity(found: Iterable[Activity]) -> Table:
+def activity(found: Iterable[Activity]) -> PageTable:
     """What clients have sent; the name of a client leads to the same by resource."""
     rows = [
         cells(each.vendor, Cell(each.name, filtered(_ACTIVITY, {"client": each.client})))
         + _writes(each.writes, {"client": each.client})
         for each in found
     ]
-    return Table(
+    return PageTable(
         "Clients, and their writes of the last week",
         ("Vendor", "Client", *_WRITES),
         rows,
@@ -66,14 +66,14 @@ def activity(found: Iterable[Activity]) -> Table:
     )
 
 
-def activity_of(name: str, client: int, found: Iterable[tuple[str, Writes]]) -> Table:
+def activity_of(name: str, client: int, found: Iterable[tuple[str, Writes]]) -> PageTable:
     """What one client has sent, by resource."""
     rows = [
         cells(resource or "unknown resources")
         + _writes(writes, {"client": client, **({"resource": resource} if resource else {})})
         for resource, writes in found
     ]
-    return Table(
+    return PageTable(
         f"Resources that {name} has written, and its writes of the last week",
         ("Resource", *_WRITES),
         rows,

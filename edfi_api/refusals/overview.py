@@ -74,7 +74,7 @@ SELECT extract(epoch FROM h.hour)::bigint, v.name, sum(h.accepted)::bigint, sum(
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class EntryCount:
     """A number of open entries; `choice` is the value of the filter for `name`."""
 
     choice: str
@@ -84,7 +84,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class CauseCount:
     """A cause and the entries that it has among those that were looked at."""
 
     id: UUID
@@ -117,10 +117,10 @@ class Activity:
     writes: Writes
 
 
-def table(by: str) -> list[Cell]:
+def table(by: str) -> list[EntryCount]:
     """Open entries by vendor and resource, or by problem and resource, the largest numbers first."""
     statement = (_BY_VENDOR if by == "vendor" else _BY_PROBLEM) + _ORDER
-    return [Cell(str(choice), *rest) for choice, *rest in _rows(statement, [_MOST_ROWS])]
+    return [EntryCount(str(choice), *rest) for choice, *rest in _rows(statement, [_MOST_ROWS])]
 
 
 def open_by_vendor() -> list[tuple[str, int]]:
@@ -131,9 +131,9 @@ def open_by_vendor() -> list[tuple[str, int]]:
     return sorted(totals.items())
 
 
-def top_causes() -> list[Cause]:
+def top_causes() -> list[CauseCount]:
     """The causes of most of the latest open entries."""
-    return [Cause(*row) for row in _rows(_CAUSES, [LOOKED_AT, _CAUSES_SHOWN])]
+    return [CauseCount(*row) for row in _rows(_CAUSES, [LOOKED_AT, _CAUSES_SHOWN])]
 
 
 def activity() -> list[Activity]:

@@ -34,7 +34,7 @@ class NotOfTheTenant(Exception):
 
 
 @dataclass(frozen=True)
-class Change:
+class ClaimsChange:
     """What to write, as `lines` for people and as `claims`; `left_out` are grants on unknown resources."""
 
     lines: tuple[str, ...]
@@ -55,7 +55,7 @@ def hold_claims() -> None:
 
 
 @transaction.atomic
-def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_rehearsal: bool = False) -> Change:
+def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_rehearsal: bool = False) -> ClaimsChange:
     """Write what differs from `wanted`; a rehearsal only computes the change. The claim sets become the tenant's,
     without one shared.
 
@@ -119,7 +119,7 @@ def stored_claims(tenant: Tenant | None = None) -> Claims:
     return Claims(claims, claim_sets)
 
 
-def difference(present: Claims, wanted: Claims) -> Change:
+def difference(present: Claims, wanted: Claims) -> ClaimsChange:
     """The part of `wanted` that differs from `present`. Raises `UnknownClaims` for missing domains and services.
 
     Resources vary by data standard and extension, so a grant on one without a claim is left out instead.
@@ -137,7 +137,7 @@ def difference(present: Claims, wanted: Claims) -> Change:
         {name: value for name, value in resource_claims.items() if present.resource_claims.get(name) != value},
         {name: value for name, value in claim_sets.items() if present.claim_sets.get(name) != value},
     )
-    return Change(tuple(_lines(present, new)), new, tuple(sorted(unknown)))
+    return ClaimsChange(tuple(_lines(present, new)), new, tuple(sorted(unknown)))
 
 
 def _without(unknown: set[str], claim_set: ClaimSetValue) -> ClaimSetValue:

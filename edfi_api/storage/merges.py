@@ -22,7 +22,7 @@ from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.storage.recent_writers import record_writer
-from edfi_api.storage.refusals import RefusedWrite
+from edfi_api.storage.refusals import IneffectiveWrite
 from edfi_api.storage.requests import Terms, Values, WriteRequest, stored_key
 from edfi_api.storage.row_policy import RowPolicy
 from edfi_api.storage.stored import Outcome, Written
@@ -66,7 +66,7 @@ _BY_UUID = _Key(policy_statements.stored_by_uuid, TESTS_BY_UUID, _statement("loc
 
 
 @dataclass(frozen=True, slots=True)
-class _RefusedMerge(RefusedWrite):
+class _RefusedMerge(IneffectiveWrite):
     """A write of what was merged with the `version` that `stored` reads; None for a new document."""
 
     stored: Sql

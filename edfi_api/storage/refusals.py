@@ -39,7 +39,7 @@ def outcome_of(violation: IntegrityError) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedWrite:
+class IneffectiveWrite:
     """A write that had no effect. `find` is the statement of `denial` that finds its document by the `values`."""
 
     request: WriteRequest

@@ -32,7 +32,7 @@ from edfi_api.storage.exceptions import (
 )
 from edfi_api.storage.recent_outcomes import RecentOutcomes
 from edfi_api.storage.recent_writers import record_writer
-from edfi_api.storage.refusals import RefusedDelete, RefusedWrite, outcome_of
+from edfi_api.storage.refusals import IneffectiveWrite, RefusedDelete, outcome_of
 from edfi_api.storage.requests import DeleteRequest, Terms, Values, WriteRequest, stored_key
 from edfi_api.storage.row_policy import RowPolicy
 from edfi_api.storage.stored import Outcome, StoredDocument, Written
@@ -77,7 +77,7 @@ def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
         statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
         return Written.of(execute(statement, using))
 
-    refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
+    refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
     return with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
 
 
@@ -100,7 +100,7 @@ def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written
             return Written.of(rows)
         return replace_once(request, values | {"expected_version": expected}, preparers)
 
-    refused = RefusedWrite(request, TESTS_BY_UUID, values)
+    refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
     written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
     recent.add(name, written.outcome)
     record_writer(request.client, using)
@@ -136,7 +136,7 @@ def delete(request: DeleteRequest) -> bool:
     return True
 
 
-def settled(attempt: Callable[[], Written], refused: RefusedWrite | RefusedDelete) -> Written | None:
+def settled(attempt: Callable[[], Written], refused: IneffectiveWrite | RefusedDelete) -> Written | None:
     """The result of an attempt that has had an effect, None if it has to be repeated. Raises its refusal."""
     try:
         written = attempt()
@@ -194,7 +194,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
             execute(creation, using)
         return written
 
-    refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
+    refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
     return with_retries(lambda: settled(attempt, refused))
 
 

@@ -138,7 +138,7 @@ class ValidationRunAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         return format_html_join("", "{}: {}<br>", ((each.rule, described(each)) for each in rules))
 
 
-class StateFilter(admin.SimpleListFilter):
+class ResultStateFilter(admin.SimpleListFilter):
     """Open results, unless others are chosen."""
 
     title = "state"
@@ -210,7 +210,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
 
     list_display = ["rule", "severity", "what", "where", "message", "appeared_at", "resolved_at"]
     list_filter = [
-        StateFilter,
+        ResultStateFilter,
         ("rule__severity", ValuesOfRulesFilter),
         ("rule__category", ValuesOfRulesFilter),
         ("rule", RuleFilter),

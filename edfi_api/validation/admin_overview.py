@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from edfi_api.operation.administration.store_choice import shown_in
-from edfi_api.operation.administration.tables import Cell, Table, cells, filtered, tables_page
+from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered, tables_page
 
 from . import overview
 
@@ -32,17 +32,17 @@ def _choices(kinds: Sequence[str], chosen: str | None) -> list[Cell]:
     ]
 
 
-def _open(found: Sequence[overview.Open], kind: str | None) -> Table:
+def _open(found: Sequence[overview.Open], kind: str | None) -> PageTable:
     rows = [
         cells(each.name, each.severity, _text(each.organization), Cell(each.entries, _address(each))) for each in found
     ]
     heads = ("Rule", "Severity", kind or "Organization", "Open")
-    return Table("Open results", heads, rows, "Nothing is open.")
+    return PageTable("Open results", heads, rows, "Nothing is open.")
 
 
-def _by_week(found: Sequence[overview.Week]) -> Table:
+def _by_week(found: Sequence[overview.Week]) -> PageTable:
     rows = [cells(f"{each.monday:%Y-%m-%d}", each.runs, each.appeared, each.resolved) for each in found]
-    return Table("By week", ("Monday", "Runs", "Appeared", "Resolved"), rows, "No rule was run for twelve weeks.")
+    return PageTable("By week", ("Monday", "Runs", "Appeared", "Resolved"), rows, "No rule was run for twelve weeks.")
 
 
 def _text(organization: int | None) -> str | None:

@@ -17,7 +17,7 @@ from edfi_api.model.surface.resource import Resource, Surface
 
 from .connections import BATCH, Reading
 from .query_text import ROW_LIMIT, violations_statement
-from .rule import Rule, Scope, Violation
+from .rule import Rule, RuleViolation, Scope
 
 _LONGEST_MESSAGE = 1024
 _LONGEST_NAME, _LONGEST_VALUE = 60, 4000
@@ -124,35 +124,35 @@ class Finder:
                 found.unplaced += each.organization is None
                 yield each
 
-    def _violations(self, reading: Reading) -> Iterable[Violation]:
+    def _violations(self, reading: Reading) -> Iterable[RuleViolation]:
         if self.rule.find:
             log = logging.getLogger(f"{__name__}.{self.rule.name}")
             context = Context(reading, self.parameters, self.scope, self.surface, log)
             return self.rule.find(context)
         return self._queried(reading)
 
-    def _queried(self, reading: Reading) -> Iterator[Violation]:
+    def _queried(self, reading: Reading) -> Iterator[RuleViolation]:
         statement = violations_statement(self.rule.text, self.rule.types)
         given = {**self.parameters, "scope": self.scope, ROW_LIMIT: self.rule.row_limit + 1}
         with reading.cursor(statement, given) as cursor:
             names = checked_columns(cursor.description or ())
             while rows := reading.fetch(cursor):
                 for row in rows:
-                    yield Violation(**dict(zip(names, row, strict=True)))
+                    yield RuleViolation(**dict(zip(names, row, strict=True)))
 
-    def _located(self, some: list[Violation], reading: Reading, found: Found) -> Iterator[Staged]:
+    def _located(self, some: list[RuleViolation], reading: Reading, found: Found) -> Iterator[Staged]:
         documents = self._documents(some, reading)
         people = self._people(some, reading)
         for each in some:
             yield self._staged(each, documents, people, found)
 
-    def _documents(self, some: list[Violation], reading: Reading) -> dict[Any, tuple[Any, ...]]:
+    def _documents(self, some: list[RuleViolation], reading: Reading) -> dict[Any, tuple[Any, ...]]:
         ids = {each.document_id for each in some} | {other for each in some for other in each.other_document_ids or ()}
         uuids = {each.document_uuid for each in some}
         rows = reading.all(_DOCUMENTS, {"ids": list(ids - {None}), "uuids": list(uuids - {None})})
         return {row[0]: row for row in rows} | {row[1]: row for row in rows}
 
-    def _people(self, some: list[Violation], reading: Reading) -> dict[tuple[str, str], tuple[UUID, int]]:
+    def _people(self, some: list[RuleViolation], reading: Reading) -> dict[tuple[str, str], tuple[UUID, int]]:
         """The documents of the persons that violations name themselves."""
         named = {kind: list({getattr(each, f"{kind}_unique_id") for each in some} - {None}) for kind in _PERSONS}
         if not any(named.values()):
@@ -164,7 +164,7 @@ class Finder:
 
     def _staged(
         self,
-        violation: Violation,
+        violation: RuleViolation,
         documents: Mapping[Any, tuple[Any, ...]],
         people: Mapping[tuple[str, str], tuple[UUID, int]],
         found: Found,
@@ -210,7 +210,7 @@ class Finder:
         )
 
     @staticmethod
-    def _others(violation: Violation, documents: Mapping[Any, tuple[Any, ...]]) -> set[tuple[UUID, int]]:
+    def _others(violation: RuleViolation, documents: Mapping[Any, tuple[Any, ...]]) -> set[tuple[UUID, int]]:
         others = set()
         for row in violation.other_document_ids or ():
             if row not in documents:

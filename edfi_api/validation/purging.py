@@ -36,18 +36,18 @@ DELETE FROM validation_request WHERE id = ANY (ARRAY(
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class PurgedResults:
     """How many results and runs were removed."""
 
     results: int
     runs: int
 
 
-def purge(now: datetime, days: int, using: str) -> Purged:
+def purge(now: datetime, days: int, using: str) -> PurgedResults:
     """Remove what was resolved so many days ago; of deleted documents after `DAYS_OF_DELETED` days."""
     given = {
         "before": now - timedelta(days=days),
         "before_of_deleted": now - timedelta(days=min(days, DAYS_OF_DELETED)),
     }
     in_batches(_REQUESTS, given, using)
-    return Purged(in_batches(_RESULTS, given, using), in_batches(_RUNS, given, using))
+    return PurgedResults(in_batches(_RESULTS, given, using), in_batches(_RUNS, given, using))

@@ -62,7 +62,7 @@ class Incremental:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class RuleViolation:
     """A violation, as a rule finds it.
 
     The offending document is given by row id or UUID, if there is one. What is absent of `education_organization_id`,
@@ -107,7 +107,7 @@ class RuleContext(Protocol):
         """The rows of a query, read as they are needed, all of the same moment; parameters are written `%(name)s`."""
 
 
-Find = Callable[[RuleContext], Iterable[Violation]]
+Find = Callable[[RuleContext], Iterable[RuleViolation]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edfi_api.data_stores import databases
-from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading, has_encoded_separator
+from edfi_api.data_stores.addresses import FIXED, OUTSIDE, AddressForm, has_encoded_separator
 from edfi_api.data_stores.connection_strings import destination
 from edfi_api.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
 from edfi_api.data_stores.models import State
@@ -49,7 +49,7 @@ def test_the_table_finds_what_a_scan_finds(made, ids, tenant, context):
             table.find(ids, tenant, context_of(context.items()))
 
 
-READING = Reading(2, FIXED | {"v5.2"}, OUTSIDE | {"admin"})
+READING = AddressForm(2, FIXED | {"v5.2"}, OUTSIDE | {"admin"})
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from edfi_api.model.metaed.compiler import check_projects, compile_projects
-from edfi_api.model.metaed.errors import MetaEdError, ModelErrors, Severity, excerpt
-from edfi_api.model.metaed.model import Place
+from edfi_api.model.metaed.errors import MetaEdError, ModelErrors, ProblemSeverity, excerpt
+from edfi_api.model.metaed.model import SourceLocation
 from tests.metaed.projects import MessagesOf, write_project
 
 
@@ -44,7 +44,7 @@ def test_warnings_come_with_the_model(tmp_path: Path):
     model, (problem,) = check_projects([write_project(tmp_path, "Ed-Fi", text)])
 
     assert model is not None
-    assert problem.severity is Severity.WARNING
+    assert problem.severity is ProblemSeverity.WARNING
     assert str(problem).startswith(
         f"{tmp_path / 'model.metaed'}:1:36: warning: a bool has no documentation to inherit\n"
     )
@@ -81,11 +81,11 @@ def test_semantic_errors_are_reported_with_syntax_errors(messages_of: MessagesOf
 
 
 def test_a_caret_marks_the_column_also_after_tabs():
-    assert excerpt("\t\tbool X", Place("f", 7, 8)) == "     7 | \t\tbool X\n       | \t\t     ^"
+    assert excerpt("\t\tbool X", SourceLocation("f", 7, 8)) == "     7 | \t\tbool X\n       | \t\t     ^"
 
 
 def test_a_long_line_is_truncated_around_the_column():
-    shown, caret = excerpt("a" * 500 + "X" + "b" * 500, Place("f", 1, 501)).split("\n")
+    shown, caret = excerpt("a" * 500 + "X" + "b" * 500, SourceLocation("f", 1, 501)).split("\n")
 
     assert len(shown) < 140
     assert shown[caret.index("^")] == "X"

@@ -7,7 +7,7 @@ import pytest
 
 from edfi_api.model.metaed.compiler import check_projects, compile_projects
 from edfi_api.model.metaed.errors import ModelErrors
-from edfi_api.model.metaed.model import EntityKind, Place, Project, PublishedDeviation
+from edfi_api.model.metaed.model import EntityKind, Project, PublishedDeviation, SourceLocation
 from tests.metaed.projects import write_project
 
 CORE = {"projectName": "Ed-Fi", "projectVersion": "5.2.0"}
@@ -109,7 +109,7 @@ def test_published_deviations_are_read(tmp_path: Path):
         {"resource": "Staff", "path": "$.c", "required": False, "reason": "As published."},
     ]
     package_at(tmp_path, metaEdProject={**CORE, "publishedDeviations": deviations})
-    place = Place(str(tmp_path / "package.json"), 1, 1)
+    place = SourceLocation(str(tmp_path / "package.json"), 1, 1)
 
     (project,) = compile_projects([tmp_path]).projects
 

@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from edfi_api.model.profiles.definition import ElementKind, Filter, FilterMode, MemberSelection, Rule, RuleElement
+from edfi_api.model.profiles.definition import (
+    ElementKind,
+    FilterDefinition,
+    FilterMode,
+    MemberSelection,
+    ProfileRule,
+    RuleElement,
+)
 from edfi_api.model.surface.resource import Resource
 
 Body = dict[str, Any]
@@ -13,7 +20,7 @@ _EXT = "_ext"
 class Oracle:
     """One rule for one resource."""
 
-    def __init__(self, rule: Rule, resource: Resource) -> None:
+    def __init__(self, rule: ProfileRule, resource: Resource) -> None:
         self.rule = rule
         self.resource = resource
         self._identity = {path.steps[0] for path in resource.identity}
@@ -35,16 +42,16 @@ class Oracle:
         return not any(_lacking(self.resource.json_schema, self.rule, body, self._identity))
 
 
-def _element(rule: Rule, name: str) -> RuleElement | None:
+def _element(rule: ProfileRule, name: str) -> RuleElement | None:
     return next((e for e in rule.elements if e.name == name and e.kind is not ElementKind.EXTENSION), None)
 
 
-def _extension(rule: Rule, key: str) -> RuleElement | None:
+def _extension(rule: ProfileRule, key: str) -> RuleElement | None:
     found = (each for each in rule.elements_of(ElementKind.EXTENSION) if each.name.lower() == key.lower())
     return next(found, None)
 
 
-def _is_whole(rule: Rule, name: str) -> bool:
+def _is_whole(rule: ProfileRule, name: str) -> bool:
     """Of a member without a rule of its own."""
     is_named = any(each.name == name for each in rule.properties)
     match rule.selection:
@@ -55,7 +62,7 @@ def _is_whole(rule: Rule, name: str) -> bool:
     return True
 
 
-def is_shown(item: Body, item_filter: Filter | None) -> bool:
+def is_shown(item: Body, item_filter: FilterDefinition | None) -> bool:
     """Whether the filter shows an item."""
     if item_filter is None:
         return True
@@ -64,7 +71,7 @@ def is_shown(item: Body, item_filter: Filter | None) -> bool:
     return is_listed is (item_filter.mode is FilterMode.INCLUDE_ONLY)
 
 
-def _shown(rule: Rule, body: Body, always: set[str]) -> Body:
+def _shown(rule: ProfileRule, body: Body, always: set[str]) -> Body:
     shown = {}
     for name, value in body.items():
         element = _element(rule, name)
@@ -85,7 +92,7 @@ def _shown(rule: Rule, body: Body, always: set[str]) -> Body:
     return shown
 
 
-def _shown_extensions(rule: Rule, extensions: Body) -> Body:
+def _shown_extensions(rule: ProfileRule, extensions: Body) -> Body:
     shown = {}
     for key, added in extensions.items():
         element = _extension(rule, key)
@@ -98,7 +105,7 @@ def _shown_extensions(rule: Rule, extensions: Body) -> Body:
     return shown
 
 
-def _combined(rule: Rule, stored: Body, sent: Body, always: set[str]) -> Body:
+def _combined(rule: ProfileRule, stored: Body, sent: Body, always: set[str]) -> Body:
     combined = {}
     for name, value in stored.items():
         element = _element(rule, name)
@@ -121,14 +128,14 @@ def _combined(rule: Rule, stored: Body, sent: Body, always: set[str]) -> Body:
     return combined
 
 
-def _combined_extension(rule: Rule, key: str, stored: Body, sent: Body) -> Body:
+def _combined_extension(rule: ProfileRule, key: str, stored: Body, sent: Body) -> Body:
     element = _extension(rule, key)
     if element is None:
         return stored if rule.selection is MemberSelection.INCLUDE_ONLY else sent
     return _combined(element.rule, stored, sent, set())
 
 
-def _spoilt(rule: Rule, body: Body, always: set[str]) -> Body:
+def _spoilt(rule: ProfileRule, body: Body, always: set[str]) -> Body:
     spoilt: Body = {}
     for name, value in body.items():
         element = _element(rule, name)
@@ -146,14 +153,14 @@ def _spoilt(rule: Rule, body: Body, always: set[str]) -> Body:
     return spoilt
 
 
-def _spoilt_extension(rule: Rule, key: str, added: Body) -> Any:
+def _spoilt_extension(rule: ProfileRule, key: str, added: Body) -> Any:
     element = _extension(rule, key)
     if element is None:
         return "nonsense" if rule.selection is MemberSelection.INCLUDE_ONLY else added
     return _spoilt(element.rule, added, set())
 
 
-def _lacking(schema: Body, rule: Rule, sent: Body, always: set[str]) -> Iterator[str]:
+def _lacking(schema: Body, rule: ProfileRule, sent: Body, always: set[str]) -> Iterator[str]:
     """The required members that are hidden, of the object and of every narrowed thing that is sent in it."""
     for name in schema.get("required", ()):
         if name not in always and _element(rule, name) is None and not _is_whole(rule, name):
@@ -179,5 +186,5 @@ def _lacking_or_empty(schema: Body, element: RuleElement, sent: Body) -> Iterato
     yield from _lacking(schema, element.rule, sent, set())
 
 
-def _shows_anything(schema: Body, rule: Rule) -> bool:
+def _shows_anything(schema: Body, rule: ProfileRule) -> bool:
     return any(_element(rule, name) is not None or _is_whole(rule, name) for name in schema["properties"])

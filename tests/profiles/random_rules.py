@@ -5,21 +5,21 @@ from random import Random
 
 from edfi_api.model.profiles.definition import (
     ElementKind,
-    Filter,
+    FilterDefinition,
     FilterMode,
     MemberSelection,
     NamedMember,
-    Rule,
+    ProfileRule,
     RuleElement,
 )
-from edfi_api.model.profiles.members import Member, MemberKind, Members
+from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember
 
 _NARROWABLE = {MemberKind.OBJECT: ElementKind.OBJECT, MemberKind.COLLECTION: ElementKind.COLLECTION}
 
 
 def random_rule(
     random: Random, members: Members, selection: MemberSelection | None = None, keep: frozenset[str] = frozenset()
-) -> Rule:
+) -> ProfileRule:
     """A rule about these members; `keep` are members that it does not hide."""
     selection = selection or random.choice(list(MemberSelection))
     named: list[NamedMember] = []
@@ -38,16 +38,16 @@ def random_rule(
             elements.append(RuleElement(ElementKind.EXTENSION, key, random_rule(random, extension)))
     order = list(ElementKind)
     elements.sort(key=lambda element: order.index(element.kind))
-    return Rule(selection, tuple(named), tuple(elements))
+    return ProfileRule(selection, tuple(named), tuple(elements))
 
 
-def _element(random: Random, name: str, member: Member) -> RuleElement:
+def _element(random: Random, name: str, member: ProfileMember) -> RuleElement:
     keys = frozenset(path.steps[0] for path in member.item_key)
     assert member.members is not None
     return RuleElement(_NARROWABLE[member.kind], name, random_rule(random, member.members, keep=keys))
 
 
-def with_filters(random: Random, rule: Rule, members: Members) -> Rule:
+def with_filters(random: Random, rule: ProfileRule, members: Members) -> ProfileRule:
     """The rule with filters on some of its collections, by a text of the items that the rule of these shows."""
     return replace(rule, elements=tuple(_filtered(random, element, members) for element in rule.elements))
 
@@ -61,10 +61,12 @@ def _filtered(random: Random, element: RuleElement, members: Members) -> RuleEle
     texts = [name for name, member in below.by_name.items() if member.is_text and shows(element.rule, name)]
     if element.kind is not ElementKind.COLLECTION or not texts or random.random() < 0.5:
         return narrowed
-    return replace(narrowed, filter=Filter(random.choice(texts), random.choice(list(FilterMode)), ("Value", "Other")))
+    return replace(
+        narrowed, filter=FilterDefinition(random.choice(texts), random.choice(list(FilterMode)), ("Value", "Other"))
+    )
 
 
-def shows(rule: Rule, name: str) -> bool:
+def shows(rule: ProfileRule, name: str) -> bool:
     """Whether a rule shows a value."""
     is_named = name in {named.name for named in rule.properties}
     return is_named if rule.selection is MemberSelection.INCLUDE_ONLY else not is_named

@@ -10,11 +10,11 @@ from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.documents.merging import compile_merge
 from edfi_api.documents.projection import compile_projection
 from edfi_api.model.profiles.definition import FilterMode
-from edfi_api.model.profiles.members import Member, MemberKind, Members
+from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 from edfi_api.model.surface.resource import JsonPath
 
-VALUE = Member(MemberKind.SCALAR)
+VALUE = ProfileMember(MemberKind.SCALAR)
 KEY = (JsonPath(("k",)),)
 OBJECT = Members({"a": VALUE, "b": VALUE})
 ITEMS = Members({"k": VALUE, "shown": VALUE, "hidden": VALUE, "type": VALUE})
@@ -23,8 +23,8 @@ ROOT = Members(
         "id": VALUE,
         "open": VALUE,
         "secret": VALUE,
-        "object": Member(MemberKind.OBJECT, OBJECT),
-        "list": Member(MemberKind.COLLECTION, ITEMS, KEY),
+        "object": ProfileMember(MemberKind.OBJECT, OBJECT),
+        "list": ProfileMember(MemberKind.COLLECTION, ITEMS, KEY),
     },
     {"sample": Members({"x": VALUE, "y": VALUE}), "other": Members({"z": VALUE})},
 )
@@ -153,7 +153,10 @@ def test_items_without_identifying_values_are_matched_in_their_order() -> None:
 
 def test_what_is_new_needs_its_required_members_to_be_visible() -> None:
     members = Members(
-        {"id": VALUE, "object": Member(MemberKind.OBJECT, Members({"a": VALUE, "b": VALUE}, required=frozenset("b")))}
+        {
+            "id": VALUE,
+            "object": ProfileMember(MemberKind.OBJECT, Members({"a": VALUE, "b": VALUE}, required=frozenset("b"))),
+        }
     )
     view = ObjectView(frozenset({"id"}), {"object": ObjectView(frozenset({"a"}))})
     strict = compile_merge(view, members, frozenset({"id"}))

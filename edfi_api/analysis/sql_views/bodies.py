@@ -11,7 +11,7 @@ from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.interchange import PathMap, published_paths
 from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.members import Document, Documents, Member
+from edfi_api.model.surface.members import DocumentBody, Documents, Member
 from edfi_api.model.surface.naming import extension_key
 from edfi_api.model.surface.path_table import ROOT, PathTable, PropertyPath, additions_tables, document_table
 from edfi_api.model.surface.references import is_required
@@ -37,7 +37,7 @@ class _Scope:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Body:
+class ResourceBody:
     """The paths of one resource's bodies; `number` is that of its resource type.
 
     `securables` are the paths of the values, always equal, that the column of this name in `document` holds; `person`
@@ -101,7 +101,7 @@ def _person(resource: Resource, securables: Mapping[SecurableKind, frozenset[Jso
     return next((kind for kind in PEOPLE if resource.identity[0] in securables.get(kind, ())), None)
 
 
-class Bodies:
+class ResourceBodies:
     """The bodies of all resources that are entities, by their declaration."""
 
     def __init__(self, model: Model, surface: Surface, numbers: Mapping[ResourceName, int]) -> None:
@@ -113,7 +113,7 @@ class Bodies:
         self._documents = Documents(self._declarations, Identities(self._declarations))
         self._bodies = {entity.key: self._body(entity) for entity in self._declarations.resources()}
 
-    def of(self, owner: Entity) -> list[Body]:
+    def of(self, owner: Entity) -> list[ResourceBody]:
         """The bodies of an entity and of all its subclasses; of additions, those of the extended entity alone."""
         if owner.kind in ADDITIONS_KINDS:
             return [self._bodies[owner.base]] if owner.base in self._bodies else []
@@ -128,13 +128,13 @@ class Bodies:
         """The number of the resource type of an entity or descriptor."""
         return self._numbers[self._declarations.resource_name(entity)]
 
-    def _body(self, entity: Entity) -> Body:
+    def _body(self, entity: Entity) -> ResourceBody:
         name = self._declarations.resource_name(entity)
         document = self._documents.document(entity)
         lineage = self._declarations.model.lineage(entity)
         resource = self._surface.by_name[name]
         securables = _securables(resource)
-        return Body(
+        return ResourceBody(
             entity=entity,
             resource=resource,
             number=self._numbers[name],
@@ -145,7 +145,7 @@ class Bodies:
             published=published_paths(self._declarations.project(entity), name.resource),
         )
 
-    def _scopes(self, document: Document) -> Iterator[tuple[EntityKey, _Scope]]:
+    def _scopes(self, document: DocumentBody) -> Iterator[tuple[EntityKey, _Scope]]:
         yield document.entity.key, _Scope(document_table(document), dict(_objects(document.members, ROOT, ())))
         tables = dict(zip((part.entity.key for part in document.additions), additions_tables(document), strict=True))
         members = {part.entity.key: part.members for part in document.additions}

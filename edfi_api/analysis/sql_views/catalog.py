@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connections
 
-from edfi_api.analysis.sql_views.definitions import Definition, Kind
+from edfi_api.analysis.sql_views.definitions import Definition, ObjectKind
 
 _INSTALLED = "SELECT schema, name, kind, digest FROM sql_view WHERE schema <> '' ORDER BY schema, name"
 _PRESENT = """
@@ -63,12 +63,12 @@ SELECT format('process %s of %s (%s) holds %s on %s: %s', l.pid, a.usename, a.ap
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Installed:
+class InstalledObject:
     """An object that the command has created."""
 
     schema: str
     name: str
-    kind: Kind
+    kind: ObjectKind
     digest: str
 
     def __str__(self) -> str:
@@ -86,11 +86,13 @@ class Dependent:
         return f"{self.description} of {self.owner}"
 
 
-def installed(using: str) -> list[Installed]:
+def installed(using: str) -> list[InstalledObject]:
     """What the command has created, and that is still there."""
     with connections[using].cursor() as cursor:
         cursor.execute(_INSTALLED)
-        rows = [Installed(schema, name, Kind(kind), digest) for schema, name, kind, digest in cursor.fetchall()]
+        rows = [
+            InstalledObject(schema, name, ObjectKind(kind), digest) for schema, name, kind, digest in cursor.fetchall()
+        ]
     there = present(using, sorted({each.schema for each in rows}))
     return [each for each in rows if (each.schema, each.name) in there]
 
@@ -113,7 +115,7 @@ def foreign(using: str, wanted: Sequence[Definition]) -> list[str]:
     view."""
     ours = {(each.schema, each.name) for each in installed(using)}
     own_schemas = {schema for schema, _ in ours}
-    names = {(each.schema, each.name) for each in wanted if each.kind is not Kind.SCHEMA}
+    names = {(each.schema, each.name) for each in wanted if each.kind is not ObjectKind.SCHEMA}
     others = present(using, sorted({each.schema for each in wanted})) - ours
     return sorted(
         f"{schema}.{name}" for schema, name in others if name and (schema not in own_schemas or (schema, name) in names)

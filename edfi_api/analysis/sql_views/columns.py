@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from edfi_api.analysis.sql_views import casts
-from edfi_api.analysis.sql_views.bodies import PEOPLE, Bodies, Body
+from edfi_api.analysis.sql_views.bodies import PEOPLE, ResourceBodies, ResourceBody
 from edfi_api.analysis.sql_views.names import schema_name
 from edfi_api.analysis.sql_views.people import Person, PersonJoins
-from edfi_api.analysis.sql_views.rows import Rows, Steps
+from edfi_api.analysis.sql_views.rows import Steps, ViewRows
 from edfi_api.analysis.sql_views.shape import Envelope, SqlColumn, SqlTable
 from edfi_api.documents.securables import SecurableKind
 from edfi_api.model.metaed.model import SUBCLASS_KINDS, Property, PropertyType
@@ -33,8 +33,8 @@ class Columns:
     """The expressions of the columns of one table; collects the joins that they need."""
 
     table: SqlTable
-    rows: Rows
-    bodies: Bodies
+    rows: ViewRows
+    bodies: ResourceBodies
     joins: PersonJoins = field(default_factory=PersonJoins)
 
     def expression(self, column: SqlColumn) -> str:
@@ -51,7 +51,7 @@ class Columns:
                 return self.rows.by_type({body.number: self._value(body, column, source) for body in self.rows.bodies})
         raise LookupError(f"{self.table}.{column.name} is not read from a body")
 
-    def _value(self, body: Body, column: SqlColumn, source: Column) -> str:
+    def _value(self, body: ResourceBody, column: SqlColumn, source: Column) -> str:
         paths = self._paths(body, column, source)
         if body.resource.organization is not None and paths == [body.resource.organization.id]:
             return f"d.hierarchy[1]::{column.type}"
@@ -63,7 +63,7 @@ class Columns:
             return f"d.{person}::varchar"
         return self._read(body, paths, self._reader(column, source.prop))
 
-    def _paths(self, body: Body, column: SqlColumn, source: Column) -> list[JsonPath]:
+    def _paths(self, body: ResourceBody, column: SqlColumn, source: Column) -> list[JsonPath]:
         """The paths of the values that share the column; one that is always there suffices unless it can be null."""
         found = (body.value(self.table.owner, path) for path in source.paths)
         paths = list(dict.fromkeys(path for path in found if path is not None))
@@ -72,13 +72,13 @@ class Columns:
         certain = [path for path in paths if body.is_always_there(path, self.rows.enclosing(body, path))]
         return certain[:1] if certain and not column.is_nullable else paths
 
-    def _is_held(self, body: Body, paths: list[JsonPath], kind: SecurableKind) -> bool:
+    def _is_held(self, body: ResourceBody, paths: list[JsonPath], kind: SecurableKind) -> bool:
         """Whether the column of this name in `document` has the value at these paths."""
         held = body.securables.get(kind, frozenset())
         is_certain = len(paths) == 1 and body.is_always_there(paths[0], JsonPath(()))
         return held == set(paths) or (is_certain and paths[0] in held)
 
-    def _read(self, body: Body, paths: list[JsonPath], reader: Callable[[str, Steps], str]) -> str:
+    def _read(self, body: ResourceBody, paths: list[JsonPath], reader: Callable[[str, Steps], str]) -> str:
         values = [self.rows.read(body, path, reader) for path in paths]
         return values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
 
@@ -102,7 +102,7 @@ class Columns:
         unique_ids = {body.number: self._unique_id(body, column, source) for body in self.rows.bodies}
         return self.joins.usi(Person.of(person), self.rows.by_type(unique_ids))
 
-    def _unique_id(self, body: Body, column: SqlColumn, source: Column) -> str:
+    def _unique_id(self, body: ResourceBody, column: SqlColumn, source: Column) -> str:
         paths = self._paths(body, column, source)
         held = next((kind for kind in PEOPLE if self._is_held(body, paths, kind)), None)
         return f"d.{held}" if held is not None else self._read(body, paths, casts.text)

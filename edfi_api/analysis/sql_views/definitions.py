@@ -19,7 +19,7 @@ UTILITIES = "util"
 ODS_VERSION = "7.3"
 
 
-class Kind(StrEnum):
+class ObjectKind(StrEnum):
     """The kinds of objects, as DROP names them."""
 
     SCHEMA = "schema"
@@ -32,7 +32,7 @@ class Definition:
     """An object: `create` replaces one of the same name where PostgreSQL allows it. A schema has no name of its own;
     `view` is what a view is made from."""
 
-    kind: Kind
+    kind: ObjectKind
     schema: str
     name: str
     create: str
@@ -61,7 +61,7 @@ def view_definition(view: View) -> Definition:
     """A view with its comments: documentation of the model, and the keys, since a view has none."""
     name = qualified(view.schema, view.name)
     statements = [f"CREATE OR REPLACE VIEW {name} AS\n{view.select}", *_comments(view, name), *_trigger(view, name)]
-    return Definition(Kind.VIEW, view.schema, view.name, ";\n".join(statements), view)
+    return Definition(ObjectKind.VIEW, view.schema, view.name, ";\n".join(statements), view)
 
 
 def _trigger(view: View, name: str) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _comments(view: View, name: str) -> Iterator[str]:
 
 
 def _schema(name: str) -> Definition:
-    return Definition(Kind.SCHEMA, name, "", f"CREATE SCHEMA IF NOT EXISTS {qualified(name)}")
+    return Definition(ObjectKind.SCHEMA, name, "", f"CREATE SCHEMA IF NOT EXISTS {qualified(name)}")
 
 
 def _functions(surface: Surface) -> Iterator[Definition]:
@@ -108,4 +108,4 @@ def _functions(surface: Surface) -> Iterator[Definition]:
     for name, version in versions.items():
         body = f"RETURNS varchar(50) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {literal(version)}"
         create = f"CREATE OR REPLACE FUNCTION {qualified(UTILITIES, name)}() {body}"
-        yield Definition(Kind.FUNCTION, UTILITIES, name, create)
+        yield Definition(ObjectKind.FUNCTION, UTILITIES, name, create)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from edfi_api.analysis.sql_views.column_types import INTEGER, SMALL_INTEGER
 from edfi_api.analysis.sql_views.names import schema_name, table_name
-from edfi_api.analysis.sql_views.shape import Envelope, Member, RowKind, SqlColumn, SqlTable
+from edfi_api.analysis.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable
 from edfi_api.model.metaed.model import CORE_NAMESPACE, Entity, EntityKind, Model
 from edfi_api.model.surface.columns import ENUMERATION_SUFFIX
 from edfi_api.model.surface.naming import resource_name, with_suffix
@@ -25,20 +25,20 @@ DOCUMENT = (
 )
 
 _DESCRIPTOR = (
-    SqlColumn("descriptorid", INTEGER, Member(), is_key=True),
-    SqlColumn("namespace", "VARCHAR(255)", Member("namespace")),
-    SqlColumn("codevalue", "VARCHAR(50)", Member("codeValue")),
-    SqlColumn("shortdescription", "VARCHAR(75)", Member("shortDescription")),
-    SqlColumn("description", "VARCHAR(1024)", Member("description"), is_nullable=True),
+    SqlColumn("descriptorid", INTEGER, FixedMember(), is_key=True),
+    SqlColumn("namespace", "VARCHAR(255)", FixedMember("namespace")),
+    SqlColumn("codevalue", "VARCHAR(50)", FixedMember("codeValue")),
+    SqlColumn("shortdescription", "VARCHAR(75)", FixedMember("shortDescription")),
+    SqlColumn("description", "VARCHAR(1024)", FixedMember("description"), is_nullable=True),
     # The API has no member for it.
     SqlColumn("priordescriptorid", INTEGER, None, is_nullable=True),
-    SqlColumn("effectivebegindate", "DATE", Member("effectiveBeginDate"), is_nullable=True),
-    SqlColumn("effectiveenddate", "DATE", Member("effectiveEndDate"), is_nullable=True),
+    SqlColumn("effectivebegindate", "DATE", FixedMember("effectiveBeginDate"), is_nullable=True),
+    SqlColumn("effectiveenddate", "DATE", FixedMember("effectiveEndDate"), is_nullable=True),
 )
 _SCHOOL_YEAR = (
-    SqlColumn("schoolyear", SMALL_INTEGER, Member("schoolYear"), is_key=True),
-    SqlColumn("schoolyeardescription", "VARCHAR(50)", Member("schoolYearDescription")),
-    SqlColumn("currentschoolyear", "BOOLEAN", Member("currentSchoolYear")),
+    SqlColumn("schoolyear", SMALL_INTEGER, FixedMember("schoolYear"), is_key=True),
+    SqlColumn("schoolyeardescription", "VARCHAR(50)", FixedMember("schoolYearDescription")),
+    SqlColumn("currentschoolyear", "BOOLEAN", FixedMember("currentSchoolYear")),
 )
 # Items of an enumeration are no documents: the columns of the envelope are empty.
 _WITHOUT_DOCUMENT = tuple(replace(column, source=None, is_nullable=True) for column in DOCUMENT)
@@ -59,17 +59,17 @@ def fixed_tables(model: Model) -> Iterator[SqlTable]:
 
 def _descriptor_table(entity: Entity) -> SqlTable:
     name = resource_name(entity)
-    key = SqlColumn(f"{name}Id".lower(), INTEGER, Member(), is_key=True)
+    key = SqlColumn(f"{name}Id".lower(), INTEGER, FixedMember(), is_key=True)
     return _table(entity, name, RowKind.DESCRIPTOR, (key,))
 
 
 def _enumeration_table(entity: Entity) -> SqlTable:
     name = with_suffix(entity.name, ENUMERATION_SUFFIX)
     columns = (
-        SqlColumn(f"{name}Id".lower(), INTEGER, Member(), is_key=True),
-        SqlColumn("codevalue", "VARCHAR(50)", Member("codeValue")),
-        SqlColumn("description", "VARCHAR(1024)", Member("description")),
-        SqlColumn("shortdescription", "VARCHAR(450)", Member("shortDescription")),
+        SqlColumn(f"{name}Id".lower(), INTEGER, FixedMember(), is_key=True),
+        SqlColumn("codevalue", "VARCHAR(50)", FixedMember("codeValue")),
+        SqlColumn("description", "VARCHAR(1024)", FixedMember("description")),
+        SqlColumn("shortdescription", "VARCHAR(450)", FixedMember("shortDescription")),
     )
     return _table(entity, name, RowKind.ENUMERATION, (*columns, *_WITHOUT_DOCUMENT))
 

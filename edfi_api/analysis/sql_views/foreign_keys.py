@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from edfi_api.analysis.sql_views.bodies import Bodies
+from edfi_api.analysis.sql_views.bodies import ResourceBodies
 from edfi_api.analysis.sql_views.shape import RowKind, SqlTable
 from edfi_api.model.metaed.model import EntityKey
 from edfi_api.model.surface.columns import Column
@@ -32,7 +32,7 @@ class ForeignKey:
 class ForeignKeys:
     """The foreign keys between these tables."""
 
-    def __init__(self, tables: Iterable[SqlTable], bodies: Bodies) -> None:
+    def __init__(self, tables: Iterable[SqlTable], bodies: ResourceBodies) -> None:
         self._bodies = bodies
         self._tables: dict[tuple[EntityKey, PropertyPath], SqlTable] = {}
         self._all_descriptors: SqlTable | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from edfi_api.analysis.sql_views.authorization_views import authorization_views
-from edfi_api.analysis.sql_views.bodies import Bodies
+from edfi_api.analysis.sql_views.bodies import ResourceBodies
 from edfi_api.analysis.sql_views.tables import sql_tables
 from edfi_api.analysis.sql_views.views import View, views
 from edfi_api.model.metaed.model import Model
@@ -17,5 +17,5 @@ def all_views(model: Model, surface: Surface, numbers: Mapping[ResourceName, int
 
     `numbers` are those of the resource types; all resources of the surface must have one. Raises UnusableNames.
     """
-    bodies = Bodies(model, surface, numbers)
+    bodies = ResourceBodies(model, surface, numbers)
     return [*views(sql_tables(model), bodies), *authorization_views(model, surface, numbers)]

@@ -68,7 +68,7 @@ class ColumnIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledIndex:
     """An index that is there; the column is empty if its build was interrupted."""
 
     name: str
@@ -76,11 +76,11 @@ class Installed:
     is_valid: bool
 
 
-def installed(using: str) -> list[Installed]:
+def installed(using: str) -> list[InstalledIndex]:
     """The indexes that the command has built."""
     with connections[using].cursor() as cursor:
         cursor.execute(_INSTALLED)
-        return [Installed(*row) for row in cursor.fetchall()]
+        return [InstalledIndex(*row) for row in cursor.fetchall()]
 
 
 def wanted(using: str, views: Iterable[View], added: Iterable[str], removed: Iterable[str]) -> list[ColumnIndex]:

@@ -14,15 +14,15 @@ from django.db.utils import ProgrammingError
 from psycopg import errors
 
 from edfi_api.analysis.sql_views import catalog, copies
-from edfi_api.analysis.sql_views.catalog import Installed
+from edfi_api.analysis.sql_views.catalog import InstalledObject
 from edfi_api.analysis.sql_views.changes import LOCK, Changes, ViewsNotInstalled, limit_waits, refusals
 from edfi_api.analysis.sql_views.copies import Copying
-from edfi_api.analysis.sql_views.definitions import Definition, Kind
+from edfi_api.analysis.sql_views.definitions import Definition, ObjectKind
 from edfi_api.analysis.sql_views.names import qualified
 from edfi_api.analysis.sql_views.row_filter import RowFilter
 
 # Objects are dropped before those that they stand in.
-_DROP_ORDER = (Kind.VIEW, Kind.FUNCTION, Kind.SCHEMA)
+_DROP_ORDER = (ObjectKind.VIEW, ObjectKind.FUNCTION, ObjectKind.SCHEMA)
 _RECORD = """
 INSERT INTO sql_view (schema, name, kind, digest) VALUES (%s, %s, %s, %s)
     ON CONFLICT (schema, name) DO UPDATE SET kind = excluded.kind, digest = excluded.digest
@@ -84,7 +84,7 @@ class Installation:
             if fingerprint:
                 changes.run(_RECORD, ["", "", "model", fingerprint])
 
-    def _bring_in_line(self, changes: Changes, wanted: Definition, present: Installed | None) -> None:
+    def _bring_in_line(self, changes: Changes, wanted: Definition, present: InstalledObject | None) -> None:
         if present is not None and present.digest == wanted.digest:
             changes.unchanged += 1
             return
@@ -96,7 +96,7 @@ class Installation:
             changes.replaced.append(str(wanted))
         changes.run(_RECORD, [wanted.schema, wanted.name, wanted.kind, wanted.digest])
 
-    def _replace(self, changes: Changes, wanted: Definition, present: Installed) -> None:
+    def _replace(self, changes: Changes, wanted: Definition, present: InstalledObject) -> None:
         """In place if the columns stay and others only follow them; otherwise the view is dropped first."""
         try:
             with transaction.atomic(self.using):
@@ -109,15 +109,15 @@ class Installation:
             changes.dropped.remove(str(present))
             changes.execute(wanted.create)
 
-    def _drop(self, changes: Changes, objects: Sequence[Installed]) -> None:
+    def _drop(self, changes: Changes, objects: Sequence[InstalledObject]) -> None:
         """Drop objects of one kind."""
         if not objects:
             return
         kind = objects[0].kind
         names = [qualified(each.schema, each.name) for each in objects]
-        if kind is Kind.VIEW:
+        if kind is ObjectKind.VIEW:
             changes.drop_views(names)
-        elif kind is Kind.FUNCTION:
+        elif kind is ObjectKind.FUNCTION:
             changes.execute(f"DROP FUNCTION {', '.join(names)}")
         else:
             changes.drop_empty_schemas([each.schema for each in objects])
@@ -135,7 +135,7 @@ class Installation:
         touched = {*changes.created, *changes.replaced}
         for schema, roles in sorted(readers.items()):
             new = sorted(set(roles) & set(self.readers) - set(catalog.readers(self.using, schema)))
-            views = [each for each in wanted if each.schema == schema and each.kind is Kind.VIEW]
+            views = [each for each in wanted if each.schema == schema and each.kind is ObjectKind.VIEW]
             for role in roles:
                 shown = views if role in new else [view for view in views if str(view) in touched]
                 if role in new:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from edfi_api.analysis.sql_views import casts
-from edfi_api.analysis.sql_views.bodies import IS_NUMBERED_PERSON, PEOPLE, Body
+from edfi_api.analysis.sql_views.bodies import IS_NUMBERED_PERSON, PEOPLE, ResourceBody
 from edfi_api.documents.securables import SecurableKind
 
 
@@ -20,7 +20,7 @@ class Person:
     unique_id: str = ""
 
     @classmethod
-    def of(cls, body: Body) -> Person:
+    def of(cls, body: ResourceBody) -> Person:
         """The person that documents with these bodies are."""
         return cls(body.person, body.number, body.resource.identity[0].steps[0])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from edfi_api.analysis.sql_views import casts
-from edfi_api.analysis.sql_views.bodies import IS_NUMBERED_PERSON, Body
+from edfi_api.analysis.sql_views.bodies import IS_NUMBERED_PERSON, ResourceBody
 from edfi_api.analysis.sql_views.shape import RowKind, SqlTable
 from edfi_api.documents.securables import SecurableKind
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
@@ -15,25 +15,25 @@ Steps = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ViewRows:
     """FROM and WHERE of a view. `arrays` are the array items on the way to a row, outermost first, of each body."""
 
-    bodies: Sequence[Body]
+    bodies: Sequence[ResourceBody]
     objects: Mapping[int, JsonPath]
 
     @classmethod
-    def of(cls, table: SqlTable, bodies: Sequence[Body]) -> Rows:
+    def of(cls, table: SqlTable, bodies: Sequence[ResourceBody]) -> ViewRows:
         """The rows of a table in those of these bodies that can have some."""
         objects = {body.number: place for body in bodies if (place := _place(table, body)) is not None}
         return cls([body for body in bodies if body.number in objects], objects)
 
-    def read(self, body: Body, path: JsonPath, read: Callable[[str, Steps], str]) -> str:
+    def read(self, body: ResourceBody, path: JsonPath, read: Callable[[str, Steps], str]) -> str:
         """`read` of the nearest enclosing item of this row and the steps from there."""
         place = self.enclosing(body, path)
         number = place.steps.count(ALL_ITEMS)
         return read(f"i{number}.item" if number else "d.body", path.steps[len(place.steps) :])
 
-    def enclosing(self, body: Body, path: JsonPath) -> JsonPath:
+    def enclosing(self, body: ResourceBody, path: JsonPath) -> JsonPath:
         """The innermost array item of this row, or the root, in which the path is one value.
 
         LookupError if it leads into other items.
@@ -73,7 +73,7 @@ class Rows:
         presence = {body.number: self._presence(body) for body in self.bodies}
         return [*found, self.by_type(presence)] if all(presence.values()) else found
 
-    def _presence(self, body: Body) -> str:
+    def _presence(self, body: ResourceBody) -> str:
         """That the object, or the item around it, has the member that the row stands for."""
         place = self.objects[body.number]
         if not place.steps or place.steps[-1] == ALL_ITEMS:
@@ -96,7 +96,7 @@ class Rows:
         return [condition for condition, is_fact in facts.items() if all(map(is_fact, self.bodies))]
 
 
-def _place(table: SqlTable, body: Body) -> JsonPath | None:
+def _place(table: SqlTable, body: ResourceBody) -> JsonPath | None:
     match table.rows:
         case RowKind.DOCUMENT:
             return JsonPath(())
@@ -116,12 +116,12 @@ def _has_member(base: str, steps: Steps) -> str:
     return f"{casts.json(base, way)} ? {casts.literal(last)}"
 
 
-def _identifies(body: Body, kind: SecurableKind) -> bool:
+def _identifies(body: ResourceBody, kind: SecurableKind) -> bool:
     """Whether the column of this name is a part of the identity, and so never NULL."""
     return bool(body.securables.get(kind, frozenset()) & set(body.resource.identity))
 
 
-def _opens_pathway(body: Body) -> bool:
+def _opens_pathway(body: ResourceBody) -> bool:
     return bool(body.resource.authorization_pathways)
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from edfi_api.model.metaed.model import Entity
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.path_table import PropertyPath
-from edfi_api.model.surface.tables import Reference
+from edfi_api.model.surface.tables import ColumnReference
 
 
 class RowKind(StrEnum):
@@ -40,7 +40,7 @@ class Envelope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class FixedMember:
     """A value of a fixed resource, by the name of its JSON member; empty for the number of the row itself."""
 
     name: str = ""
@@ -52,7 +52,7 @@ class SqlColumn:
 
     name: str
     type: str
-    source: Column | Member | Envelope | None
+    source: Column | FixedMember | Envelope | None
     is_key: bool = False
     is_nullable: bool = False
     documentation: str = ""
@@ -77,7 +77,7 @@ class SqlTable:
     entity: Entity | None = None
     path: PropertyPath = ()
     documentation: str = ""
-    references: tuple[Reference, ...] = ()
+    references: tuple[ColumnReference, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"

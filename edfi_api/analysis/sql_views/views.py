@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from edfi_api.analysis.sql_views import casts
-from edfi_api.analysis.sql_views.bodies import Bodies
+from edfi_api.analysis.sql_views.bodies import ResourceBodies
 from edfi_api.analysis.sql_views.columns import ENVELOPE, ROW_NUMBER, Columns
 from edfi_api.analysis.sql_views.foreign_keys import ForeignKey, ForeignKeys
 from edfi_api.analysis.sql_views.names import schema_name
-from edfi_api.analysis.sql_views.rows import Rows, of_types
-from edfi_api.analysis.sql_views.shape import Envelope, Member, RowKind, SqlColumn, SqlTable
+from edfi_api.analysis.sql_views.rows import ViewRows, of_types
+from edfi_api.analysis.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable
 from edfi_api.model.metaed.model import Entity, EntityKind
 from edfi_api.model.surface.naming import resource_name
 
@@ -49,14 +49,14 @@ class View:
         return f"SELECT {self.keyword}{values}\n  {self.source}"
 
 
-def views(tables: Sequence[SqlTable], bodies: Bodies) -> Iterator[View]:
+def views(tables: Sequence[SqlTable], bodies: ResourceBodies) -> Iterator[View]:
     """A view for each table. Raises LookupError for a column whose property path no body has."""
     foreign_keys = ForeignKeys(tables, bodies)
     for table in tables:
         yield replace(_of_table(table, bodies), foreign_keys=foreign_keys.of(table))
 
 
-def _of_table(table: SqlTable, bodies: Bodies) -> View:
+def _of_table(table: SqlTable, bodies: ResourceBodies) -> View:
     match table.rows:
         case RowKind.ENUMERATION:
             return _enumeration(table)
@@ -66,8 +66,8 @@ def _of_table(table: SqlTable, bodies: Bodies) -> View:
             return _model_table(table, bodies)
 
 
-def _model_table(table: SqlTable, bodies: Bodies) -> View:
-    rows = Rows.of(table, bodies.of(table.owner))
+def _model_table(table: SqlTable, bodies: ResourceBodies) -> View:
+    rows = ViewRows.of(table, bodies.of(table.owner))
     if not rows.bodies:
         return _empty(table)
     columns = Columns(table, rows, bodies)
@@ -82,7 +82,7 @@ def _empty(table: SqlTable) -> View:
     return _view(table, values, ["public.document d"], ["false"])
 
 
-def _fixed(table: SqlTable, bodies: Bodies) -> View:
+def _fixed(table: SqlTable, bodies: ResourceBodies) -> View:
     if table.rows is RowKind.ANY_DESCRIPTOR:
         descriptors = {bodies.number(entity): entity for entity in bodies.model.of_kind(EntityKind.DESCRIPTOR)}
         types = sorted(descriptors)
@@ -110,9 +110,9 @@ def _fixed_value(column: SqlColumn, discriminator: str) -> str:
             return "((d.body->>'namespace') || '#' || (d.body->>'codeValue'))::varchar(306)"
         case Envelope():
             return ENVELOPE[column.source]
-        case Member(name=""):
+        case FixedMember(name=""):
             return ROW_NUMBER
-        case Member(name=name):
+        case FixedMember(name=name):
             return _member(name, column.type)
         case _:
             return f"NULL::{column.type}"
@@ -138,11 +138,11 @@ def _enumeration(table: SqlTable) -> View:
 
 def _item_value(column: SqlColumn) -> str:
     match column.source:
-        case Member(name=""):
+        case FixedMember(name=""):
             return "v.number"
-        case Member(name="description"):
+        case FixedMember(name="description"):
             return f"v.documentation::{column.type}"
-        case Member():
+        case FixedMember():
             return f"v.value::{column.type}"
         case _:
             return f"NULL::{column.type}"

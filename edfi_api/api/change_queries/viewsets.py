@@ -8,11 +8,11 @@ from django.http import HttpResponse
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import JsonTextResponse
-from edfi_api.changes.change_queries.tracked import Delete, KeyChange, Tracked
+from edfi_api.changes.change_queries.tracked import Delete, Tracked, TrackedKeyChange
 from edfi_api.changes.change_queries.windows import read_window
 from edfi_api.queries.parameters import refuse_filters
 
-Change = TypeVar("Change", Delete, KeyChange)
+Change = TypeVar("Change", Delete, TrackedKeyChange)
 
 
 class TrackedResourceViewSet(ResourceViewSet):
@@ -50,7 +50,7 @@ def _delete(change: Delete) -> str:
     return f'{{"id":"{change.document_uuid}","changeVersion":{change.change_version},"keyValues":{change.key_values}}}'
 
 
-def _key_change(change: KeyChange) -> str:
+def _key_change(change: TrackedKeyChange) -> str:
     return (
         f'{{"id":"{change.document_uuid}","changeVersion":{change.change_version},'
         f'"oldKeyValues":{change.old_key_values},"newKeyValues":{change.new_key_values}}}'

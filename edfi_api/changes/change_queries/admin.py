@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from edfi_api.changes.change_queries import admin_key_search
-from edfi_api.changes.change_queries.admin_filters import DeletedByFilter, ResourceFilter
+from edfi_api.changes.change_queries.admin_filters import DeletedByFilter, DeletedResourceFilter
 from edfi_api.changes.change_queries.exceptions import CannotRestore
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.changes.change_queries.restoring import restore
@@ -30,7 +30,7 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     """Deleted documents, with time and author of the delete; the action restores them as `restore_document` does."""
 
     list_display = ["key", "resource", "deleted_at", "deleter", "state"]
-    list_filter = [ResourceFilter, DeletedByFilter, "deleted_at"]
+    list_filter = [DeletedResourceFilter, DeletedByFilter, "deleted_at"]
     list_select_related = ["resource_type"]
     # Enables the search field; `get_search_results` implements the search.
     search_fields = ["document_uuid"]

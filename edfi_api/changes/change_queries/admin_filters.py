@@ -21,7 +21,7 @@ SELECT client FROM unnest(%s::bigint[]) AS c (client)
 """
 
 
-class ResourceFilter(admin.SimpleListFilter):
+class DeletedResourceFilter(admin.SimpleListFilter):
     """The resources with deleted documents."""
 
     title = "resource"

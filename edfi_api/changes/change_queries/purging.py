@@ -34,7 +34,7 @@ UPDATE deleted_document SET body = NULL
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class PurgedChanges:
     """The numbers of purged rows, and the consumer with the lowest position; None if there is no consumer."""
 
     superseded: int
@@ -42,12 +42,12 @@ class Purged:
     slowest: ChangeConsumer | None
 
 
-def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> Purged:
+def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> PurgedChanges:
     """Purge what was superseded or deleted before a time, as far as every consumer has received it."""
     slowest = ChangeConsumer.objects.using(using).order_by("change_version").first()
     seen = slowest.change_version if slowest else None
     parameters = {"before": before, "seen": seen}
-    purged = Purged(
+    purged = PurgedChanges(
         superseded=in_batches(_PURGE_SUPERSEDED, parameters, using),
         bodies=in_batches(_PURGE_BODIES, parameters, using),
         slowest=slowest,

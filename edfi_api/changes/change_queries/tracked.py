@@ -51,7 +51,7 @@ class Delete:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyChange:
+class TrackedKeyChange:
     """A document whose identity changed: its first old and last new key values in the window, as JSON text."""
 
     change_version: int
@@ -75,8 +75,8 @@ class Tracked:
     def count_deletes(self) -> int:
         return self._count(_DELETES)
 
-    def key_changes(self, size: int, offset: int) -> list[KeyChange]:
-        return [KeyChange(*row) for row in self._page(_KEY_CHANGES, size, offset)]
+    def key_changes(self, size: int, offset: int) -> list[TrackedKeyChange]:
+        return [TrackedKeyChange(*row) for row in self._page(_KEY_CHANGES, size, offset)]
 
     def count_key_changes(self) -> int:
         return self._count(_KEY_CHANGES)

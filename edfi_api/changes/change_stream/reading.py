@@ -56,7 +56,7 @@ class Newest:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ChangeBatch:
     """All changes after the previous batch up to the version `upto`."""
 
     changes: Sequence[Change]
@@ -79,12 +79,12 @@ class ChangeReader:
         [row] = self._rows(_NEWEST, {})
         return Newest(*row)
 
-    def batches(self, after: int, newest: Newest) -> Iterator[Batch]:
+    def batches(self, after: int, newest: Newest) -> Iterator[ChangeBatch]:
         """All changes after a version up to the settled one. Empty batches are included: they advance the position."""
         span = _SMALLEST_SPAN
         while after < newest.settled:
             upto = min(after + span, newest.settled)
-            batch = Batch(self._changes(after, upto), upto)
+            batch = ChangeBatch(self._changes(after, upto), upto)
             yield batch
             after = upto
             if len(batch.changes) < _FEW:

@@ -7,7 +7,7 @@ from random import Random
 
 from edfi_api.loading.demo_district.mistakes import Found, make_mistakes
 from edfi_api.loading.demo_district.parts import PARTS
-from edfi_api.loading.demo_district.place import DISTRICT, Draft, Part, Place
+from edfi_api.loading.demo_district.place import DISTRICT, Draft, DraftRow, PlacedDraft
 from edfi_api.model.examples import Bodies, Body, Examples
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
@@ -35,7 +35,7 @@ def generate(bodies: Bodies, students: int, seed: int) -> District:
 
 def _generated(bodies: Bodies, students: int, seed: int) -> tuple[Found, list[str]]:
     # Not for secrets: a seed has to give the same district.
-    root = Place(DISTRICT, 1, Draft({"students": students}), {}, Random(seed))  # noqa: S311
+    root = PlacedDraft(DISTRICT, 1, Draft({"students": students}), {}, Random(seed))  # noqa: S311
     places, found, left_out = {DISTRICT: [root]}, Found(), []
     for part in PARTS:
         resource = _resource(bodies.surface, part)
@@ -48,7 +48,9 @@ def _generated(bodies: Bodies, students: int, seed: int) -> tuple[Found, list[st
     return found, left_out
 
 
-def _documents(bodies: Bodies, part: Part, resource: Resource, parents: list[Place]) -> Iterator[tuple[Place, Body]]:
+def _documents(
+    bodies: Bodies, part: DraftRow, resource: Resource, parents: list[PlacedDraft]
+) -> Iterator[tuple[PlacedDraft, Body]]:
     numbers = count(1)
     for parent in parents:
         for draft in part.drafts(parent):
@@ -57,7 +59,7 @@ def _documents(bodies: Bodies, part: Part, resource: Resource, parents: list[Pla
             yield parent.add(part.resource, next(numbers), draft, {**scope, **bodies.key(resource, body)}), body
 
 
-def _resource(surface: Surface, part: Part) -> Resource | None:
+def _resource(surface: Surface, part: DraftRow) -> Resource | None:
     names = (ResourceName(surface.core_project.name, name) for name in (part.resource, part.older_name))
     return next((surface.by_name[name] for name in names if name in surface.by_name), None)
 

@@ -17,11 +17,11 @@ class Draft(NamedTuple):
     """A sparse body, and the place of a document that it refers to besides those above it."""
 
     sparse: Sparse
-    beside: Place | None = None
+    beside: PlacedDraft | None = None
 
 
 @dataclass(eq=False)
-class Place:
+class PlacedDraft:
     """A document: its draft, its scope, and the documents above and below it.
 
     `number` counts the documents of a resource in the district, from 1.
@@ -32,14 +32,14 @@ class Place:
     draft: Draft
     scope: Scope
     random: Random
-    parent: Place | None = None
-    _below: dict[str, list[Place]] = field(default_factory=dict)
+    parent: PlacedDraft | None = None
+    _below: dict[str, list[PlacedDraft]] = field(default_factory=dict)
 
     @property
     def sparse(self) -> Sparse:
         return self.draft.sparse
 
-    def above(self, resource: str) -> Place:
+    def above(self, resource: str) -> PlacedDraft:
         """The document of this resource to which this one belongs, or to which one of those refers. Raises LookupError
         if there is none."""
         for place in self._upwards():
@@ -49,25 +49,25 @@ class Place:
                 return place.draft.beside
         raise LookupError(f"{self.resource} belongs to no {resource}")
 
-    def below(self, resource: str) -> list[Place]:
+    def below(self, resource: str) -> list[PlacedDraft]:
         """The documents of this resource that belong to this one."""
         return self._below.get(resource, [])
 
-    def add(self, resource: str, number: int, draft: Draft, scope: Scope) -> Place:
+    def add(self, resource: str, number: int, draft: Draft, scope: Scope) -> PlacedDraft:
         """A document that belongs to this one, and so to those above."""
-        added = Place(resource, number, draft, scope, self.random, self)
+        added = PlacedDraft(resource, number, draft, scope, self.random, self)
         for place in self._upwards():
             place._below.setdefault(resource, []).append(added)
         return added
 
-    def _upwards(self) -> Iterator[Place]:
-        place: Place | None = self
+    def _upwards(self) -> Iterator[PlacedDraft]:
+        place: PlacedDraft | None = self
         while place is not None:
             yield place
             place = place.parent
 
 
-class Part(NamedTuple):
+class DraftRow(NamedTuple):
     """A row of the table: documents of a resource for each document of another one.
 
     `older_name` is that of the resource in older standards, unless it `is_of_newer_standards`.
@@ -75,6 +75,6 @@ class Part(NamedTuple):
 
     resource: str
     per: str
-    drafts: Callable[[Place], Iterator[Draft]]
+    drafts: Callable[[PlacedDraft], Iterator[Draft]]
     older_name: str = ""
     is_of_newer_standards: bool = False

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from edfi_api.loading.demo_district import people
 from edfi_api.loading.demo_district.calendar import FIRST_DAY, SEMESTERS, holidays, instructional_days, weekdays
-from edfi_api.loading.demo_district.place import DISTRICT, Draft, Place
+from edfi_api.loading.demo_district.place import DISTRICT, Draft, PlacedDraft
 from edfi_api.model.examples import SCHOOL_YEAR
 
 STUDENTS_OF_A_SECTION = 25
@@ -38,7 +38,7 @@ _SCHOOLS = (
 )
 
 
-def agency(root: Place) -> Drafts:
+def agency(root: PlacedDraft) -> Drafts:
     yield Draft(
         {
             "localEducationAgencyId": AGENCY,
@@ -48,11 +48,11 @@ def agency(root: Place) -> Drafts:
     )
 
 
-def program(agency: Place) -> Drafts:
+def program(agency: PlacedDraft) -> Drafts:
     yield Draft({"programName": "Special Education", "programTypeDescriptor": "Special Education"})
 
 
-def schools(agency: Place) -> Drafts:
+def schools(agency: PlacedDraft) -> Drafts:
     for number, kind in enumerate(_SCHOOLS, start=1):
         yield Draft(
             {
@@ -65,21 +65,21 @@ def schools(agency: Place) -> Drafts:
         )
 
 
-def kind_of(place: Place) -> SchoolKind:
+def kind_of(place: PlacedDraft) -> SchoolKind:
     return _SCHOOLS[place.above("School").number - 1]
 
 
-def calendar(school: Place) -> Drafts:
+def calendar(school: PlacedDraft) -> Drafts:
     yield Draft({"calendarCode": "Regular", "calendarTypeDescriptor": "School"})
 
 
-def calendar_dates(calendar: Place) -> Drafts:
+def calendar_dates(calendar: PlacedDraft) -> Drafts:
     for day in weekdays():
         event = "Holiday" if day in holidays() else "Instructional day"
         yield Draft({"date": day.isoformat(), "calendarEvents": [{"calendarEventDescriptor": event}]})
 
 
-def grading_periods(school: Place) -> Drafts:
+def grading_periods(school: PlacedDraft) -> Drafts:
     for semester in SEMESTERS:
         yield Draft(
             {
@@ -93,7 +93,7 @@ def grading_periods(school: Place) -> Drafts:
         )
 
 
-def sessions(school: Place) -> Drafts:
+def sessions(school: PlacedDraft) -> Drafts:
     for semester, period in zip(SEMESTERS, school.below("GradingPeriod"), strict=True):
         yield Draft(
             {
@@ -108,7 +108,7 @@ def sessions(school: Place) -> Drafts:
         )
 
 
-def courses(school: Place) -> Drafts:
+def courses(school: PlacedDraft) -> Drafts:
     for grade in kind_of(school).grades:
         for subject in SUBJECTS:
             code = f"{subject[:3].upper()}-{GRADES.index(grade):02}"
@@ -127,26 +127,26 @@ def courses(school: Place) -> Drafts:
             )
 
 
-def offerings(course: Place) -> Drafts:
+def offerings(course: PlacedDraft) -> Drafts:
     code = course.sparse["courseCode"]
     for session in course.above("School").below("Session"):
         yield Draft({"localCourseCode": code, "localCourseTitle": course.sparse["courseTitle"]}, session)
 
 
-def sections(offering: Place) -> Drafts:
+def sections(offering: PlacedDraft) -> Drafts:
     students = students_of_a_grade(offering)
     for number in range(1, 2 + (students - 1) // STUDENTS_OF_A_SECTION):
         yield Draft({"sectionIdentifier": f"{offering.sparse['localCourseCode']}-{number}"})
 
 
-def students_of_a_grade(place: Place) -> int:
+def students_of_a_grade(place: PlacedDraft) -> int:
     """In one school."""
     kind = kind_of(place)
     students: int = place.above(DISTRICT).sparse["students"]
     return max(1, round(students / len(GRADES) * kind.share))
 
 
-def staff(school: Place) -> Drafts:
+def staff(school: PlacedDraft) -> Drafts:
     """Teachers, each with five classes of a semester; the first of a school is the principal."""
     sections = len(school.below("Section")) // len(SEMESTERS)
     for number in range(2 + sections // len(SUBJECTS)):
@@ -162,12 +162,12 @@ def staff(school: Place) -> Drafts:
         )
 
 
-def employment(member: Place) -> Drafts:
+def employment(member: PlacedDraft) -> Drafts:
     hired = date(member.random.randint(2008, SCHOOL_YEAR - 2), 8, 1)
     yield Draft({"hireDate": hired.isoformat(), "employmentStatusDescriptor": "Tenured or permanent"})
 
 
-def assignment(member: Place) -> Drafts:
+def assignment(member: PlacedDraft) -> Drafts:
     is_principal = member is member.above("School").below("Staff")[0]
     yield Draft(
         {
@@ -178,7 +178,7 @@ def assignment(member: Place) -> Drafts:
     )
 
 
-def teacher(section: Place) -> Drafts:
+def teacher(section: PlacedDraft) -> Drafts:
     """All but the principal in turn."""
     school = section.above("School")
     teachers = school.below("Staff")[1:]

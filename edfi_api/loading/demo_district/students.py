@@ -6,7 +6,7 @@ from itertools import count, islice
 
 from edfi_api.loading.demo_district import people
 from edfi_api.loading.demo_district.calendar import FIRST_DAY, LAST_DAY, instructional_days
-from edfi_api.loading.demo_district.place import Draft, Place
+from edfi_api.loading.demo_district.place import Draft, PlacedDraft
 from edfi_api.loading.demo_district.schools import GRADES, STUDENTS_OF_A_SECTION, kind_of, students_of_a_grade
 from edfi_api.model.examples import Sparse
 
@@ -26,7 +26,7 @@ _LETTERS = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
 _DISABILITIES = ("Autism Spectrum Disorders", "Specific Learning Disability", "Speech or Language Impairment")
 
 
-def students(school: Place) -> Drafts:
+def students(school: PlacedDraft) -> Drafts:
     """Those of one grade after the other."""
     random = school.random
     numbers = count(1)
@@ -45,13 +45,13 @@ def students(school: Place) -> Drafts:
             )
 
 
-def _grade(student: Place) -> str:
+def _grade(student: PlacedDraft) -> str:
     school = student.above("School")
     position = student.number - school.below("Student")[0].number
     return kind_of(school).grades[position // students_of_a_grade(school)]
 
 
-def enrollment(student: Place) -> Drafts:
+def enrollment(student: PlacedDraft) -> Drafts:
     """From the first day on and without an end, for most."""
     random = student.random
     days = instructional_days(FIRST_DAY, LAST_DAY)
@@ -62,19 +62,19 @@ def enrollment(student: Place) -> Drafts:
     yield Draft({"entryDate": entry.isoformat(), "entryGradeLevelDescriptor": _grade(student), **left})
 
 
-def demographics_and_address(student: Place) -> Drafts:
+def demographics_and_address(student: PlacedDraft) -> Drafts:
     yield Draft({**_demographics(student), **_address(student)})
 
 
-def demographics(student: Place) -> Drafts:
+def demographics(student: PlacedDraft) -> Drafts:
     yield Draft(_demographics(student))
 
 
-def address(student: Place) -> Drafts:
+def address(student: PlacedDraft) -> Drafts:
     yield Draft(_address(student))
 
 
-def _demographics(student: Place) -> Sparse:
+def _demographics(student: PlacedDraft) -> Sparse:
     random = student.random
     race = random.choice(_RACES)
     return {
@@ -84,7 +84,7 @@ def _demographics(student: Place) -> Sparse:
     }
 
 
-def _address(student: Place) -> Sparse:
+def _address(student: PlacedDraft) -> Sparse:
     street = people.street(student.random)
     return {"addresses": [{"addressTypeDescriptor": "Home", "streetNumberName": street, **_TOWN}]}
 
@@ -92,7 +92,7 @@ def _address(student: Place) -> Sparse:
 _TOWN = {"city": "Lark Meadow", "stateAbbreviationDescriptor": "TX", "postalCode": "78701"}
 
 
-def contacts(student: Place) -> Drafts:
+def contacts(student: PlacedDraft) -> Drafts:
     """One or two parents, of the same name as the child."""
     random = student.random
     for number, (_, sex) in enumerate(_PARENTS[: random.choice((1, 2, 2))], start=1):
@@ -113,13 +113,13 @@ def contacts(student: Place) -> Drafts:
         )
 
 
-def family(contact: Place) -> Drafts:
+def family(contact: PlacedDraft) -> Drafts:
     is_first = contact.parent is not None and contact is contact.parent.below("Contact")[0]
     relation, _ = _PARENTS[0 if is_first else 1]
     yield Draft({"relationDescriptor": relation, "primaryContactStatus": is_first, "livesWith": True})
 
 
-def classes(section: Place) -> Drafts:
+def classes(section: PlacedDraft) -> Drafts:
     """The students of a section: a slice of the grade, as far as they are enrolled in the semester."""
     school, session = section.above("School"), section.above("Session").sparse
     [offered] = section.above("Course").sparse["offeredGradeLevels"]
@@ -134,13 +134,13 @@ def classes(section: Place) -> Drafts:
             yield Draft({"beginDate": begin, "endDate": end}, student)
 
 
-def _enrolled(student: Place) -> tuple[str, str]:
+def _enrolled(student: PlacedDraft) -> tuple[str, str]:
     """The first and the last day, as they are written, which sorts as they do."""
     [enrolled] = student.below("StudentSchoolAssociation")
     return enrolled.sparse["entryDate"], enrolled.sparse.get("exitWithdrawDate", LAST_DAY.isoformat())
 
 
-def marks(attended: Place) -> Drafts:
+def marks(attended: PlacedDraft) -> Drafts:
     """For the semester of the class."""
     points = min(100, max(35, round(attended.random.gauss(82, 10))))
     session = attended.above("Session").sparse["sessionName"]
@@ -155,7 +155,7 @@ def marks(attended: Place) -> Drafts:
     )
 
 
-def attendance(student: Place) -> Drafts:
+def attendance(student: PlacedDraft) -> Drafts:
     """Absences: days without an event were attended."""
     random = student.random
     entry, left = _enrolled(student)
@@ -172,7 +172,7 @@ def attendance(student: Place) -> Drafts:
         )
 
 
-def special_education(student: Place) -> Drafts:
+def special_education(student: PlacedDraft) -> Drafts:
     random = student.random
     if random.random() >= _SHARE_IN_SPECIAL_EDUCATION:
         return
@@ -191,12 +191,12 @@ def special_education(student: Place) -> Drafts:
     )
 
 
-def incidents(school: Place) -> Drafts:
+def incidents(school: PlacedDraft) -> Drafts:
     days = instructional_days(FIRST_DAY, LAST_DAY)
     for number in range(1, 1 + len(school.below("Student")) // _STUDENTS_TO_AN_INCIDENT):
         yield Draft({"incidentIdentifier": f"{number}", "incidentDate": school.random.choice(days).isoformat()})
 
 
-def behavior(incident: Place) -> Drafts:
+def behavior(incident: PlacedDraft) -> Drafts:
     student = incident.random.choice(incident.above("School").below("Student"))
     yield Draft({"behaviorDescriptor": "School Code of Conduct"}, student)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from edfi_api.loading.interchange.entities import Element, Elements, Entities, Entity
+from edfi_api.loading.interchange.entities import Elements, ElementShape, Entities, EntityElements
 from edfi_api.loading.interchange.exceptions import UnknownElement, UnreadableDocument
 from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.loading.interchange.identity_values import reference_object
@@ -57,12 +57,12 @@ class DocumentReader:
         reading.raise_problems()
         return ReadElement(document, reading.named)
 
-    def entity(self, element: XmlElement) -> Entity | None:
+    def entity(self, element: XmlElement) -> EntityElements | None:
         """The entity of a document by the name of its element, otherwise by the new name of that."""
         found = self._entities.document_in(element.name)
         return found or self._entities.document_in(self._renames.renamed(element.name))
 
-    def _target(self, element: XmlElement) -> Entity | None:
+    def _target(self, element: XmlElement) -> EntityElements | None:
         found = self._entities.target_of(element.name)
         return found or self._entities.target_of(self._renames.renamed(element.name))
 
@@ -76,13 +76,13 @@ class _Reading:
     named: dict[str, Named] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)
 
-    def document(self, element: XmlElement, entity: Entity) -> Fragment:
+    def document(self, element: XmlElement, entity: EntityElements) -> Fragment:
         fragment = self._fragment(element, entity, entity.elements)
         if "id" in element.attributes:
             self.named[element.attributes["id"]] = _identity_of(fragment, entity)
         return fragment
 
-    def template(self, element: XmlElement, target: Entity) -> None:
+    def template(self, element: XmlElement, target: EntityElements) -> None:
         """A reference below the root belongs to no document: other references use it through its `id`."""
         self._named(element, target)
 
@@ -94,7 +94,7 @@ class _Reading:
             texts = [reason if line == first else f"{reason} (line {line})" for line, reason in problems]
             raise UnreadableDocument(first, "; ".join(texts))
 
-    def _fragment(self, element: XmlElement, entity: Entity, elements: Elements) -> Fragment:
+    def _fragment(self, element: XmlElement, entity: EntityElements, elements: Elements) -> Fragment:
         fragment = Fragment(entity.name, {}, [])
         self._fill(fragment, element.children, elements, fragment.body, ())
         return fragment
@@ -110,7 +110,9 @@ class _Reading:
             else:
                 self._put(fragment, child, meaning, body, at)
 
-    def _put(self, fragment: Fragment, child: XmlElement, meaning: Element, body: dict[str, Any], at: Place) -> None:
+    def _put(
+        self, fragment: Fragment, child: XmlElement, meaning: ElementShape, body: dict[str, Any], at: Place
+    ) -> None:
         match meaning.kind:
             case InterchangeKind.INLINE:
                 self._fill(fragment, child.children, meaning.elements, body, at)
@@ -123,7 +125,7 @@ class _Reading:
             case InterchangeKind.VALUE | InterchangeKind.SCHOOL_YEAR:
                 self._put_value(child, meaning, body)
 
-    def _put_value(self, child: XmlElement, meaning: Element, body: dict[str, Any]) -> None:
+    def _put_value(self, child: XmlElement, meaning: ElementShape, body: dict[str, Any]) -> None:
         text = child.text.strip()
         is_year = meaning.kind is InterchangeKind.SCHOOL_YEAR
         if child.children:
@@ -132,7 +134,7 @@ class _Reading:
             self._set(child, meaning, body, _school_year(text) if is_year else text)
 
     def _put_reference(
-        self, fragment: Fragment, child: XmlElement, meaning: Element, body: dict[str, Any], at: Place
+        self, fragment: Fragment, child: XmlElement, meaning: ElementShape, body: dict[str, Any], at: Place
     ) -> None:
         target = cast(ResourceName, meaning.target)  # A reference has one.
         named = self._named(child, self.entities.by_name[target])
@@ -144,7 +146,7 @@ class _Reading:
             fragment.open_references.append(reference)
 
     def _reference_object(
-        self, child: XmlElement, meaning: Element, target: ResourceName, named: Fragment
+        self, child: XmlElement, meaning: ElementShape, target: ResourceName, named: Fragment
     ) -> dict[str, Any]:
         try:
             return reference_object(self.entities, target, meaning.identity, named, child.line)
@@ -152,7 +154,7 @@ class _Reading:
             self.problems.append((problem.line, problem.reason))
             return {}
 
-    def _named(self, element: XmlElement, target: Entity) -> Named | None:
+    def _named(self, element: XmlElement, target: EntityElements) -> Named | None:
         """The target of a reference element; an identity takes precedence over a look-up."""
         named = self._parts(element, target)
         if named is None and "ref" in element.attributes:
@@ -163,7 +165,7 @@ class _Reading:
             self.named[element.attributes["id"]] = named
         return named
 
-    def _parts(self, element: XmlElement, target: Entity) -> Named | None:
+    def _parts(self, element: XmlElement, target: EntityElements) -> Named | None:
         identity_name, look_up_name = identity_element(target.name.resource), lookup_element(target.name.resource)
         parts = {
             self.renames.known_name(child.name, (identity_name, look_up_name)): child for child in element.children
@@ -177,13 +179,13 @@ class _Reading:
             return self._look_up(parts[look_up_name], target)
         return None
 
-    def _look_up(self, element: XmlElement, target: Entity) -> LookUp:
+    def _look_up(self, element: XmlElement, target: EntityElements) -> LookUp:
         if not element.children:
             self._problem(element, f"{element.name} has no values to look up")
         possible = [self.entities.by_name[resource.name] for resource in self.entities.concrete(target.name)]
         return LookUp([self._fragment(element, entity, entity.look_up_elements) for entity in possible])
 
-    def _set(self, child: XmlElement, meaning: Element, body: dict[str, Any], value: Any) -> Place:
+    def _set(self, child: XmlElement, meaning: ElementShape, body: dict[str, Any], value: Any) -> Place:
         try:
             return _place_value(body, meaning.steps, value)
         except _PlaceTaken:
@@ -218,7 +220,7 @@ def _school_year(text: str) -> int | str:
     return int(years[1]) if years else text
 
 
-def _identity_of(document: Fragment, entity: Entity) -> Fragment:
+def _identity_of(document: Fragment, entity: EntityElements) -> Fragment:
     """The part of the document that references to it need."""
     return Fragment(
         document.name,

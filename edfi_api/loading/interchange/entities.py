@@ -15,11 +15,11 @@ from edfi_api.model.surface.resource import (
     Surface,
 )
 
-Elements = Mapping[str, "Element"]
+Elements = Mapping[str, "ElementShape"]
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ElementShape:
     """An `InterchangeElement` with its child elements by name."""
 
     kind: InterchangeKind
@@ -30,7 +30,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class EntityElements:
     """The elements allowed in a document of this name, in its identity, and in a look-up of it.
 
     An identity has the values of inline commons with or without the element around them. A look-up can use the
@@ -53,16 +53,16 @@ class Entities:
         self._identities = {resource.name: resource.identity for resource in surface.resources}
         self._identities |= {abstract.name: abstract.identity for abstract in surface.abstract_resources}
         self.by_name = {name: self._entity(entity) for name, entity in self._raw.items()}
-        self._by_element: dict[str, Entity] = {}
+        self._by_element: dict[str, EntityElements] = {}
         for name, entity in self.by_name.items():  # the core project comes first, so it keeps its names
             self._by_element.setdefault(name.resource, entity)
 
-    def document_in(self, element_name: str) -> Entity | None:
+    def document_in(self, element_name: str) -> EntityElements | None:
         """The entity of the documents with this element name; None for an abstract or unknown one."""
         entity = self._by_element.get(element_name)
         return entity if entity is not None and entity.name in self.surface.by_name else None
 
-    def target_of(self, element_name: str) -> Entity | None:
+    def target_of(self, element_name: str) -> EntityElements | None:
         """The target of a reference below the root, where references have no role name."""
         target_name, suffix, rest = element_name.rpartition(REFERENCE_SUFFIX)
         return self._by_element.get(target_name) if suffix and not rest else None
@@ -77,9 +77,9 @@ class Entities:
             return [self.surface.by_name[name]]
         return [r for r in self.surface.resources if r.superclass is not None and r.superclass.name == name]
 
-    def _entity(self, entity: InterchangeEntity) -> Entity:
+    def _entity(self, entity: InterchangeEntity) -> EntityElements:
         own = _by_name(entity.elements)
-        return Entity(
+        return EntityElements(
             name=entity.name,
             elements=own,
             identity_elements=_by_name(_without_inline(entity.elements)) | own,
@@ -97,9 +97,9 @@ class Entities:
                     yield replace(element, path=own_paths[element.path])
 
 
-def _by_name(elements: Iterable[InterchangeElement]) -> dict[str, Element]:
+def _by_name(elements: Iterable[InterchangeElement]) -> dict[str, ElementShape]:
     return {
-        element.name: Element(
+        element.name: ElementShape(
             element.kind, element.path.steps, _by_name(element.elements), element.target, element.identity
         )
         for element in elements

@@ -13,7 +13,7 @@ class _Items(dict[tuple[Steps, int], Any]):
     """The items of an array, by the paths of the arrays that they come from and their indexes in these."""
 
 
-class Body:
+class MappedBody:
     def __init__(self) -> None:
         self._root: dict[Any, Any] = {}
 
@@ -42,7 +42,7 @@ class Body:
         """Put a value where it is missing: in the body, or in each item of its arrays. The number of places."""
         step, rest = path[0], path[1:]
         if step == ALL_ITEMS:
-            return sum(Body.give(item, rest, value) for item in body) if isinstance(body, list) else 0
+            return sum(MappedBody.give(item, rest, value) for item in body) if isinstance(body, list) else 0
         if not isinstance(body, dict):
             return 0
         if not rest:
@@ -51,8 +51,8 @@ class Body:
                 body[step] = value
             return int(is_missing)
         if rest[0] == ALL_ITEMS:
-            return Body.give(body.get(step), rest, value)
-        return Body.give(body.setdefault(step, {}), rest, value)
+            return MappedBody.give(body.get(step), rest, value)
+        return MappedBody.give(body.setdefault(step, {}), rest, value)
 
 
 def _finished(node: Any) -> Any:

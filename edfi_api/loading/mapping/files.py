@@ -53,7 +53,7 @@ class MappingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MappedSource:
     """The text of a file, in which places are found by the names of tables and keys."""
 
     name: str
@@ -80,10 +80,10 @@ class Source:
         return found[1]
 
 
-def read(path: Path) -> tuple[MappingFile, Source]:
+def read(path: Path) -> tuple[MappingFile, MappedSource]:
     """Raises InvalidMapping, or OSError."""
     try:
-        source = Source(path.name, path.read_text(encoding="utf-8"))
+        source = MappedSource(path.name, path.read_text(encoding="utf-8"))
         content = tomllib.loads(source.text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidMapping([Fault(path.name, None, "", f"not TOML: {error}")]) from error
@@ -102,7 +102,7 @@ def _tables(content: dict[str, Any], name: str) -> Iterable[tuple[str, Any]]:
     return found.items() if isinstance(found, dict) else ()
 
 
-def _converted(value: Any, type_: type[T], source: Source, faults: list[Fault], *keys: str) -> T:
+def _converted(value: Any, type_: type[T], source: MappedSource, faults: list[Fault], *keys: str) -> T:
     """The value in the shape of a type, or a fault: msgspec says "Expected `str`, got `int` - at `$.members[...]`"."""
     try:
         return msgspec.convert(value, type_)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 
-class Place(NamedTuple):
+class LossPlace(NamedTuple):
     """A member of the documents of a resource (its endpoint), or the documents themselves if the path is empty."""
 
     mapping: str
@@ -18,8 +18,8 @@ class Place(NamedTuple):
 class Losses:
     """Counts of values: of an array each item counts with its members. `given` are values that a mapping filled in."""
 
-    lost: Counter[Place] = field(default_factory=Counter)
-    given: Counter[Place] = field(default_factory=Counter)
+    lost: Counter[LossPlace] = field(default_factory=Counter)
+    given: Counter[LossPlace] = field(default_factory=Counter)
 
     def lines(self) -> list[str]:
         """A line for each place, the most frequent first."""
@@ -31,10 +31,10 @@ class Losses:
         return {"lost": _facts(self.lost), "given": _facts(self.given)}
 
 
-def _line(kind: str, place: Place, count: int) -> str:
+def _line(kind: str, place: LossPlace, count: int) -> str:
     what = f"{place.resource} {place.path}" if place.path else f"documents of {place.resource}"
     return f"{kind}: {what}: {count:,} ({place.reason})"
 
 
-def _facts(counts: Counter[Place]) -> list[dict[str, Any]]:
+def _facts(counts: Counter[LossPlace]) -> list[dict[str, Any]]:
     return [place._asdict() | {"count": count} for place, count in counts.most_common()]

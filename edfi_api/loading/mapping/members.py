@@ -11,7 +11,7 @@ Leaf = str | ReferencePath
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class MappedMembers:
     """The leaves of bodies: values, with their JSON type, and references. `inside` are the values in references."""
 
     leaves: Mapping[Steps, Leaf]
@@ -30,19 +30,19 @@ class Members:
         length = next(length for length in range(len(leaf) + 1) if leaf[:length] not in known)
         return leaf[: length if leaf[length - 1] != ALL_ITEMS else length - 1]
 
-    def with_open(self, references: Collection[Steps]) -> "Members":
+    def with_open(self, references: Collection[Steps]) -> "MappedMembers":
         """The same with the values of these references as leaves instead of the references."""
         leaves = {path: leaf for path, leaf in self.leaves.items() if path not in references}
         leaves.update((path, kind) for path, kind in self.inside.items() if path[:-1] in references)
-        return Members(leaves, self.inside)
+        return MappedMembers(leaves, self.inside)
 
 
-def members_of(resource: Resource) -> Members:
+def members_of(resource: Resource) -> MappedMembers:
     references = {reference.path.steps: reference for reference in resource.references}
     values = dict(_values(resource.json_schema, ()))
     inside = {path: kind for path, kind in values.items() if path[:-1] in references}
     leaves: dict[Steps, Leaf] = {path: kind for path, kind in values.items() if path not in inside}
-    return Members({**leaves, **references}, inside)
+    return MappedMembers({**leaves, **references}, inside)
 
 
 def arrays_of(steps: Steps) -> tuple[Steps, ...]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from edfi_api.loading.mapping.exceptions import Fault, InvalidMapping
-from edfi_api.loading.mapping.files import Making, MappingFile, ResourceRules, Source, Value
-from edfi_api.loading.mapping.members import Leaf, Members, Steps, arrays_of, members_of, steps_of, text_of
+from edfi_api.loading.mapping.files import Making, MappedSource, MappingFile, ResourceRules, Value
+from edfi_api.loading.mapping.members import Leaf, MappedMembers, Steps, arrays_of, members_of, steps_of, text_of
 from edfi_api.loading.mapping.templates import KEY, Template
 from edfi_api.model.surface.resource import ALL_ITEMS, ReferencePath, Resource, ResourceName, Surface
 
@@ -51,7 +51,7 @@ Action = Move | Lost | Elsewhere
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MappingPlan:
     """Where the values of a body go, and what is given if it is missing.
 
     `joined` are the arrays whose items come from several members, with the paths that tell the items apart. Members
@@ -71,7 +71,7 @@ class MakingPlan:
 
     target: Resource
     each: Steps | None
-    plan: Plan
+    plan: MappingPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,12 @@ class ResourcePlan:
     source: Resource
     target: Resource | None
     lost: str | None
-    plan: Plan
+    plan: MappingPlan
     makes: tuple[MakingPlan, ...]
 
 
 def compile_plans(
-    file: MappingFile, source: Source, before: Surface, after: Surface
+    file: MappingFile, source: MappedSource, before: Surface, after: Surface
 ) -> dict[ResourceName, ResourcePlan]:
     """The plans of all resources of the core project. Raises InvalidMapping with every fault."""
     compiling = _Compiling(file, source, _core(before), _core(after))
@@ -104,7 +104,7 @@ def _core(surface: Surface) -> dict[str, Resource]:
 @dataclass
 class _Compiling:
     file: MappingFile
-    source: Source
+    source: MappedSource
     before: Mapping[str, Resource]
     after: Mapping[str, Resource]
     faults: list[Fault] = field(default_factory=list)
@@ -148,13 +148,13 @@ class _Compiling:
             for number, each in enumerate(rules.makes)
             if (making := self._making(resource, members, each, number)) is not None
         )
-        plan = Plan({}, frozenset(), ())
+        plan = MappingPlan({}, frozenset(), ())
         if resource.name not in self._broken and (target is not None or rules.makes):
             table = _Table(self, resource, members, target, ("members",))
             plan = self._main_plan(table, rules)
         return ResourcePlan(resource, target, rules.lost, plan, makes)
 
-    def _main_plan(self, table: "_Table", rules: ResourceRules) -> Plan:
+    def _main_plan(self, table: "_Table", rules: ResourceRules) -> MappingPlan:
         table.move(rules.members)
         table.lose(rules.lost_members)
         made = {path for making in rules.makes for path in making.members}
@@ -168,7 +168,7 @@ class _Compiling:
                 table.stay(leaf)
         return table.plan(self._given(table, rules.given, ("given",)))
 
-    def _making(self, resource: Resource, members: Members, making: Making, number: int) -> MakingPlan | None:
+    def _making(self, resource: Resource, members: MappedMembers, making: Making, number: int) -> MakingPlan | None:
         keys = ("makes",)
         target = self.after.get(making.to)
         if target is None:
@@ -221,14 +221,14 @@ class _Table:
 
     compiling: _Compiling
     resource: Resource
-    members: Members
+    members: MappedMembers
     target: Resource | None
     keys: tuple[str, ...]
     actions: dict[Steps, Action] = field(default_factory=dict)
     reported: set[Steps] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.there = Members({}, {}) if self.target is None else members_of(self.target)
+        self.there = MappedMembers({}, {}) if self.target is None else members_of(self.target)
         self.place = f"{self.compiling.file.to} has no %s in {(self.target or self.resource).endpoint}"
 
     def move(self, moves: Mapping[str, str]) -> None:
@@ -269,9 +269,9 @@ class _Table:
                 ("members", text_of(missing)),
             )
 
-    def plan(self, given: Iterable[tuple[Steps, Template]], *, keeps_unknown: bool = True) -> Plan:
+    def plan(self, given: Iterable[tuple[Steps, Template]], *, keeps_unknown: bool = True) -> MappingPlan:
         prefixes = {path[:length] for path in self.actions for length in range(1, len(path))}
-        return Plan(self.actions, frozenset(prefixes), tuple(given), tuple(self._joined()), keeps_unknown)
+        return MappingPlan(self.actions, frozenset(prefixes), tuple(given), tuple(self._joined()), keeps_unknown)
 
     def _joined(self) -> Iterator[tuple[str, tuple[Steps, ...]]]:
         origins: dict[Steps, set[Steps]] = defaultdict(set)

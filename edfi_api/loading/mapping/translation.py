@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.values import as_text
-from edfi_api.loading.mapping.building import Body
+from edfi_api.loading.mapping.building import MappedBody
 from edfi_api.loading.mapping.descriptor_values import DescriptorValues
-from edfi_api.loading.mapping.losses import Losses, Place
+from edfi_api.loading.mapping.losses import Losses, LossPlace
 from edfi_api.loading.mapping.members import Steps, arrays_of, text_of
-from edfi_api.loading.mapping.plans import Elsewhere, Lost, MakingPlan, Move, Plan, ReferencePlan, ResourcePlan
+from edfi_api.loading.mapping.plans import Elsewhere, Lost, MakingPlan, MappingPlan, Move, ReferencePlan, ResourcePlan
 from edfi_api.loading.mapping.templates import value_at
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
 
@@ -70,7 +70,9 @@ class Step:
         found = self._filled(plan, plan.plan, body, count)
         return self.values.of_document(found) if plan.source.is_descriptor else found
 
-    def _filled(self, of: ResourcePlan, plan: Plan, body: dict[str, Any], count: "_Counting | None") -> dict[str, Any]:
+    def _filled(
+        self, of: ResourcePlan, plan: MappingPlan, body: dict[str, Any], count: "_Counting | None"
+    ) -> dict[str, Any]:
         walk = _Walk(self, plan, count)
         walk.object(body, (), ())
         found = walk.found.finished()
@@ -129,7 +131,7 @@ class Step:
 
     def _target_key(self, plan: ReferencePlan, value: dict[str, Any]) -> dict[str, Any]:
         """The values of the target's key, as its body has them there."""
-        before = Body()
+        before = MappedBody()
         for name, path in plan.before:
             if value.get(name) is not None:
                 before.put(path, (), (), value[name])
@@ -147,10 +149,10 @@ class _Counting:
     losses: Losses
 
     def lost(self, path: str, reason: str, number: int = 1) -> None:
-        self.losses.lost[Place(self.mapping, self.resource, path, reason)] += number
+        self.losses.lost[LossPlace(self.mapping, self.resource, path, reason)] += number
 
     def given(self, path: str, value: str) -> None:
-        self.losses.given[Place(self.mapping, self.resource, path, value)] += 1
+        self.losses.given[LossPlace(self.mapping, self.resource, path, value)] += 1
 
 
 @dataclass
@@ -158,9 +160,9 @@ class _Walk:
     """One body on its way into another."""
 
     step: Step
-    plan: Plan
+    plan: MappingPlan
     count: _Counting | None
-    found: Body = field(default_factory=Body)
+    found: MappedBody = field(default_factory=MappedBody)
 
     def object(self, members: Mapping[str, Any], above: Steps, indexes: tuple[int, ...]) -> None:
         for name, value in members.items():

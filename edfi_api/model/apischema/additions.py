@@ -17,14 +17,14 @@ from edfi_api.model.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath
 
 
 @dataclass(frozen=True, slots=True)
-class Additions:
+class ResourceExtension:
     """An entry with `isResourceExtension`: `resource_name` is that of the core resource."""
 
     node: Node
     entry: f.ResourceEntry
 
 
-def extended(core: Resource, additions: Additions, warnings: list[str]) -> Resource:
+def extended(core: Resource, additions: ResourceExtension, warnings: list[str]) -> Resource:
     """The resource with the additions merged in. Identity, query fields and security do not change.
 
     Additions to a common that the resource does not have are left out, with a warning.

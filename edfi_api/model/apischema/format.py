@@ -37,7 +37,7 @@ class AbstractEntry(Struct, rename="camel"):
     identity_path_order: list[PathText] | None = None
 
 
-class Project(Struct, rename="camel"):
+class ProjectSchema(Struct, rename="camel"):
     """`projectSchema`."""
 
     project_name: ProjectName
@@ -152,7 +152,7 @@ class Components(Struct, frozen=True):
     schemas: dict[str, Component] = {}
 
 
-class Fragment(Struct):
+class OpenApiFragment(Struct):
     """The OpenAPI part of a resource."""
 
     components: Components = Components()
@@ -181,4 +181,4 @@ class ResourceEntry(Struct, rename="camel"):
     authorization_pathways: list[str] = []
     query_field_mapping: dict[str, list[QueryEntry]] = {}
     common_extension_overrides: list[Any] = []
-    open_api_fragments: dict[str, Fragment] = {}
+    open_api_fragments: dict[str, OpenApiFragment] = {}

@@ -17,7 +17,7 @@ from edfi_api.model.surface.resource import (
 )
 
 
-def with_organizations(surface: Surface, projects: Iterable[f.Project]) -> Surface:
+def with_organizations(surface: Surface, projects: Iterable[f.ProjectSchema]) -> Surface:
     """The surface with the organizations that the projects add.
 
     A file lists the types of all projects that were compiled with it. Types that are not loaded here are ignored.
@@ -34,14 +34,16 @@ def with_organizations(surface: Surface, projects: Iterable[f.Project]) -> Surfa
     return with_own_organizations(replace(surface, organizations=hierarchy))
 
 
-def _known_types(abstract_resources: Iterable[AbstractResource], project: f.Project) -> Mapping[str, ResourceName]:
+def _known_types(
+    abstract_resources: Iterable[AbstractResource], project: f.ProjectSchema
+) -> Mapping[str, ResourceName]:
     """The types by their names in the file: the abstract type, which is last there, and its subclasses."""
     last = project.education_organization_types[-1:]
     found = next((abstract for abstract in abstract_resources if [abstract.name.resource] == last), None)
     return {} if found is None else {name.resource: name for name in (*found.subclasses, found.name)}
 
 
-def _parents(project: f.Project, known: Mapping[str, ResourceName]) -> Iterator[ParentOrganization]:
+def _parents(project: f.ProjectSchema, known: Mapping[str, ResourceName]) -> Iterator[ParentOrganization]:
     for name, parents in project.education_organization_hierarchy.items():
         for parent, path in parents.items():
             if name in known and parent in known:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from edfi_api.model.apischema import format as f
 from edfi_api.model.apischema import meadowlark
-from edfi_api.model.apischema.additions import Additions, extended
+from edfi_api.model.apischema.additions import ResourceExtension, extended
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.apischema.node import Node, read_file
 from edfi_api.model.apischema.organizations import with_organizations
@@ -35,9 +35,9 @@ class ReadProject:
     """One project of a file. Additions are resolved later, together with the resources that they extend."""
 
     node: Node
-    schema: f.Project
+    schema: f.ProjectSchema
     resources: tuple[tuple[Node, Resource], ...]
-    additions: tuple[Additions, ...]
+    additions: tuple[ResourceExtension, ...]
 
     @property
     def name(self) -> str:
@@ -73,13 +73,13 @@ def _read_projects(file: Path) -> Iterator[ReadProject]:
 
 
 def _read_project(node: Node) -> ReadProject:
-    project = node.read(f.Project)
+    project = node.read(f.ProjectSchema)
     resources, additions = [], []
     for endpoint in project.resource_schemas:
         place = node / "resourceSchemas" / endpoint
         entry = place.read(f.ResourceEntry)
         if entry.is_resource_extension:
-            additions.append(Additions(place, entry))
+            additions.append(ResourceExtension(place, entry))
         else:
             resources.append((place, resource_of(place, entry, project, endpoint)))
     return ReadProject(node, project, tuple(resources), tuple(additions))
@@ -214,7 +214,7 @@ def _joined(
     )
 
 
-def _facts(project: f.Project) -> ProjectFacts:
+def _facts(project: f.ProjectSchema) -> ProjectFacts:
     return ProjectFacts(
         name=project.project_name,
         endpoint=project.project_endpoint_name,
@@ -226,7 +226,7 @@ def _facts(project: f.Project) -> ProjectFacts:
     )
 
 
-def _package_name(project: f.Project) -> str:
+def _package_name(project: f.ProjectSchema) -> str:
     """Ed-Fi's names of packages: `ed-fi-model-5.2` for version 5.2.0, `ed-fi-model-3.3b` for 3.3.1-b."""
     numbers, _, suffix = project.project_version.partition("-")
     return f"{project.project_endpoint_name}-model-{'.'.join(numbers.split('.')[:2])}{suffix}"

@@ -38,7 +38,7 @@ from edfi_api.model.surface.resource import (
 DESCRIPTOR_IDENTITY = (JsonPath(("namespace",)), JsonPath(("codeValue",)))
 
 
-def resource_of(node: Node, entry: f.ResourceEntry, project: f.Project, endpoint: str) -> Resource:
+def resource_of(node: Node, entry: f.ResourceEntry, project: f.ProjectSchema, endpoint: str) -> Resource:
     """An ordinary resource."""
     schema = body_schema(node / "jsonSchemaForInsert")
     identity = _identity(entry)

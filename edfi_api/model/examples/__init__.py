@@ -7,7 +7,7 @@ members; `examples` are the bodies that the documentation shows.
 
 from edfi_api.model.examples.completion import Bodies, Body, Scope, Sparse
 from edfi_api.model.examples.examples import Examples
-from edfi_api.model.examples.origins import Origin
+from edfi_api.model.examples.origins import MemberOrigin
 from edfi_api.model.examples.values import SCHOOL_YEAR
 
-__all__ = ["SCHOOL_YEAR", "Bodies", "Body", "Examples", "Origin", "Scope", "Sparse"]
+__all__ = ["SCHOOL_YEAR", "Bodies", "Body", "Examples", "MemberOrigin", "Scope", "Sparse"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from edfi_api.model.examples.origins import Origin, Origins
+from edfi_api.model.examples.origins import MemberOrigin, Origins
 from edfi_api.model.examples.values import scalar
 from edfi_api.model.surface.bundled_descriptors import DescriptorValue, descriptor_namespace
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
@@ -18,7 +18,7 @@ from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, Resou
 Body = dict[str, Any]
 Sparse = Mapping[str, Any]
 # The values of the documents that others refer to.
-Scope = Mapping[Origin, Any]
+Scope = Mapping[MemberOrigin, Any]
 
 _ABSENT: Any = object()
 # Standards mark what they keep for old data in the short description.
@@ -33,7 +33,7 @@ class Bodies:
         self.origins = Origins(surface)
         self._values = values
         self._nodes: dict[ResourceName, _Object] = {}
-        self._keys: dict[ResourceName, list[tuple[Origin, tuple[str, ...]]]] = {}
+        self._keys: dict[ResourceName, list[tuple[MemberOrigin, tuple[str, ...]]]] = {}
 
     def complete(self, resource: Resource, sparse: Sparse, scope: Scope) -> Body:
         """The body with all that is required. Values come from `sparse`, else from the scope, else from the schema."""
@@ -73,7 +73,7 @@ class Bodies:
 class _Scalar:
     """A value that is no descriptor."""
 
-    origin: Origin
+    origin: MemberOrigin
     default: Any
 
     def complete(self, given: Any, scope: Scope) -> Any:
@@ -84,7 +84,7 @@ class _Scalar:
 class _Descriptor:
     """A descriptor's URI. Without a value of its own it is the one named as the resource, or the first."""
 
-    origin: Origin
+    origin: MemberOrigin
     bodies: Bodies
     target: ResourceName
     default: str

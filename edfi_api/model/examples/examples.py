@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from edfi_api.model.examples.completion import Bodies, Body, Scope
-from edfi_api.model.examples.origins import Origin
+from edfi_api.model.examples.origins import MemberOrigin
 from edfi_api.model.examples.values import numbered
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 
@@ -41,16 +41,16 @@ def _superclass_keys(bodies: Bodies) -> Scope:
     """Different values for the subclasses of one superclass, which share its identity: of an organization its id
     (schoolId), of another subclass its own members of the identity. A renamed member of the representative stands for
     the one of the superclass, too."""
-    found: dict[Origin, Any] = {}
+    found: dict[MemberOrigin, Any] = {}
     for abstract in bodies.surface.abstract_resources:
         representative = bodies.origins.representatives[abstract.name]
         for number, name in enumerate(abstract.subclasses, start=1):
             resource = bodies.surface.by_name[name]
             for here, there in _own_members(bodies, resource):
                 value = numbered(resource.json_schema["properties"][here.steps[0]], number)
-                found[Origin(name, here)] = value
+                found[MemberOrigin(name, here)] = value
                 if resource is representative and here != there:
-                    found[Origin(abstract.name, there)] = value
+                    found[MemberOrigin(abstract.name, there)] = value
     return found
 
 
@@ -58,6 +58,6 @@ def _own_members(bodies: Bodies, subclass: Resource) -> Iterator[tuple[JsonPath,
     """Of the identity that it has as its superclass; neither references nor descriptors."""
     descriptors = {descriptor.path for descriptor in subclass.descriptors}
     for pair in subclass.superclass.identity if subclass.superclass else ():
-        is_own = bodies.origins.of(subclass, pair.here) == Origin(subclass.name, pair.here)
+        is_own = bodies.origins.of(subclass, pair.here) == MemberOrigin(subclass.name, pair.here)
         if is_own and pair.here not in descriptors:
             yield pair.here, pair.there

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 
-class Origin(NamedTuple):
+class MemberOrigin(NamedTuple):
     """A member of a resource or of an abstract resource."""
 
     resource: ResourceName
@@ -24,21 +24,21 @@ class Origins:
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
 
-    def of(self, resource: Resource, path: JsonPath) -> Origin:
+    def of(self, resource: Resource, path: JsonPath) -> MemberOrigin:
         """The origin of the value at this path, which is itself unless it is in a reference."""
         for reference in resource.references:
             for pair in reference.identity:
                 if pair.here == path:
                     return self._in_target(reference.target, pair.there)
-        return Origin(resource.name, path)
+        return MemberOrigin(resource.name, path)
 
-    def _in_target(self, target: ResourceName, path: JsonPath) -> Origin:
+    def _in_target(self, target: ResourceName, path: JsonPath) -> MemberOrigin:
         if target in self._surface.by_name:
             return self.of(self._surface.by_name[target], path)
         representative = self.representatives[target]
         here = _path_in_subclass(representative, path)
         # A renamed member (schoolId for educationOrganizationId) is another one in each subclass.
-        return self.of(representative, path) if here == path else Origin(target, path)
+        return self.of(representative, path) if here == path else MemberOrigin(target, path)
 
     @cached_property
     def representatives(self) -> dict[ResourceName, Resource]:
@@ -52,13 +52,13 @@ class Origins:
             if abstract.subclasses
         }
 
-    def of_identity(self, resource: Resource) -> list[tuple[Origin, JsonPath]]:
+    def of_identity(self, resource: Resource) -> list[tuple[MemberOrigin, JsonPath]]:
         """The origins that a document of the resource defines for those that refer to it, with the paths of the values
         in it; among them the renamed members of its superclass."""
         found = [(self.of(resource, path), path) for path in resource.identity]
         if resource.superclass is not None:
             renamed = (pair for pair in resource.superclass.identity if pair.here != pair.there)
-            found += [(Origin(resource.superclass.name, pair.there), pair.here) for pair in renamed]
+            found += [(MemberOrigin(resource.superclass.name, pair.there), pair.here) for pair in renamed]
         return found
 
 

@@ -21,7 +21,7 @@ from edfi_api.model.metaed.drafts import (
     InterchangeDraft,
     InterchangeItemDraft,
     PropertyDraft,
-    Reference,
+    WrittenName,
 )
 from edfi_api.model.metaed.errors import Problem, error, warning
 from edfi_api.model.metaed.model import (
@@ -35,9 +35,9 @@ from edfi_api.model.metaed.model import (
     Item,
     MapType,
     Merge,
-    Place,
     Property,
     PropertyType,
+    SourceLocation,
 )
 from edfi_api.model.metaed.parser import ParsedFile
 
@@ -135,7 +135,7 @@ class _FileBuilder:
         )
         return EntityDraft(entity, self._members(node, key), base)
 
-    def _named_as(self, node: Node) -> tuple[Place, str, Reference | None]:
+    def _named_as(self, node: Node) -> tuple[SourceLocation, str, WrittenName | None]:
         """Additions have the name of the entity that they extend; all others have their own."""
         base = next((self._reference(child) for child in _nodes(node, "qualified_name")), None)
         if base is not None and not _tokens(node):
@@ -220,16 +220,16 @@ class _FileBuilder:
 
     # --- names and places ---
 
-    def _reference(self, node: Node) -> Reference:
+    def _reference(self, node: Node) -> WrittenName:
         *qualifier, name = _tokens(node)
-        return Reference(str(qualifier[0]) if qualifier else "", str(name), self._place([*qualifier, name][0]))
+        return WrittenName(str(qualifier[0]) if qualifier else "", str(name), self._place([*qualifier, name][0]))
 
-    def _placed_name(self, node: Node) -> tuple[Place, str]:
+    def _placed_name(self, node: Node) -> tuple[SourceLocation, str]:
         name = _tokens(node)[0]
         return self._place(name), str(name)
 
-    def _place(self, token: Token) -> Place:
-        return Place(self.file, token.line or 1, token.column or 1)
+    def _place(self, token: Token) -> SourceLocation:
+        return SourceLocation(self.file, token.line or 1, token.column or 1)
 
 
 # --- reading nodes, independent of file and namespace ---

@@ -9,7 +9,7 @@ from pathlib import Path
 from edfi_api.model.metaed.builder import build
 from edfi_api.model.metaed.errors import ModelErrors, Problem, excerpt
 from edfi_api.model.metaed.linker import link
-from edfi_api.model.metaed.model import Model, Place
+from edfi_api.model.metaed.model import Model, SourceLocation
 from edfi_api.model.metaed.parser import parse
 from edfi_api.model.metaed.rules import Rule, check
 from edfi_api.model.metaed.source import SourceProject, read_sources
@@ -59,6 +59,6 @@ def _position(problem: Problem) -> tuple[str, int, int]:
     return problem.place.file, problem.place.line, problem.place.column
 
 
-def _excerpt(place: Place, lines: Mapping[str, Sequence[str]]) -> str:
+def _excerpt(place: SourceLocation, lines: Mapping[str, Sequence[str]]) -> str:
     """Empty for places that are not MetaEd text: `package.json`, folders."""
     return excerpt(lines[place.file][place.line - 1], place) if place.file in lines else ""

@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edfi_api.model.metaed.errors import Problem
-from edfi_api.model.metaed.model import Domain, Entity, EntityKind, Interchange, Place, Property
+from edfi_api.model.metaed.model import Domain, Entity, EntityKind, Interchange, Property, SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class WrittenName:
     """A name as written, with its namespace if it is qualified."""
 
     namespace: str
     name: str
-    place: Place
+    place: SourceLocation
 
     def __str__(self) -> str:
         return f"{self.namespace}.{self.name}" if self.namespace else self.name
@@ -28,7 +28,7 @@ class PropertyDraft:
     """A property without target, limits of its shared type and inherited documentation."""
 
     property: Property
-    reference: Reference | None = None
+    reference: WrittenName | None = None
     inherits_documentation: bool = False
 
 
@@ -38,7 +38,7 @@ class EntityDraft:
 
     entity: Entity
     properties: tuple[PropertyDraft, ...]
-    base: Reference | None = None
+    base: WrittenName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class DomainItem:
     """One line of a domain: a name and the possible kinds of its entity."""
 
     kinds: tuple[EntityKind, ...]
-    reference: Reference
+    reference: WrittenName
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class DomainDraft:
     """A domain or subdomain without its entities."""
 
     domain: Domain
-    place: Place
+    place: SourceLocation
     items: tuple[DomainItem, ...]
 
 
@@ -63,7 +63,7 @@ class InterchangeItemDraft:
     """One line of an interchange."""
 
     kinds: tuple[EntityKind, ...]
-    reference: Reference
+    reference: WrittenName
     is_identity: bool
 
 
@@ -73,7 +73,7 @@ class InterchangeDraft:
 
     interchange: Interchange
     items: tuple[InterchangeItemDraft, ...]
-    base: Reference | None = None
+    base: WrittenName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from edfi_api.model.metaed.errors import Problem, error, warning
-from edfi_api.model.metaed.model import Place
+from edfi_api.model.metaed.model import SourceLocation
 
 # Comments and texts are matched whole, so that nothing inside them is taken for documentation.
 _COMMENT_OR_TEXT = re.compile(
@@ -62,7 +62,7 @@ def _byte(stray: re.Match[str]) -> bytes:
 def _problems(file: str, escaped: str, readable: str) -> Iterator[Problem]:
     for number, (escaped_line, line) in enumerate(zip(escaped.split("\n"), readable.split("\n"), strict=True), 1):
         for stray in _STRAY_BYTE.finditer(escaped_line):
-            place = Place(file, number, stray.start() + 1)
+            place = SourceLocation(file, number, stray.start() + 1)
             message, character = f"not UTF-8: byte {_byte(stray)[0]:#04x}", line[stray.start()]
             if _STRAY_BYTE.match(character):
                 yield error(place, message)

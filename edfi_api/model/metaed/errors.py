@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 
-from edfi_api.model.metaed.model import Place
+from edfi_api.model.metaed.model import SourceLocation
 
 EXCERPT_WIDTH = 120
 
 
-class Severity(StrEnum):
+class ProblemSeverity(StrEnum):
     """Projects with an error cannot be served; with warnings they can."""
 
     ERROR = "error"
@@ -30,15 +30,15 @@ class Problem:
     and points at the place. Both can be empty.
     """
 
-    place: Place
+    place: SourceLocation
     message: str
-    severity: Severity = Severity.ERROR
+    severity: ProblemSeverity = ProblemSeverity.ERROR
     expected: tuple[str, ...] = ()
     excerpt: str = ""
 
     @property
     def is_error(self) -> bool:
-        return self.severity is Severity.ERROR
+        return self.severity is ProblemSeverity.ERROR
 
     def __str__(self) -> str:
         message = self.message if self.is_error else f"warning: {self.message}"
@@ -61,12 +61,12 @@ class ModelErrors(MetaEdError):
         return "\n".join(str(problem) for problem in self.problems)
 
 
-def error(place: Place, message: str) -> Problem:
+def error(place: SourceLocation, message: str) -> Problem:
     return Problem(place, message)
 
 
-def warning(place: Place, message: str) -> Problem:
-    return Problem(place, message, Severity.WARNING)
+def warning(place: SourceLocation, message: str) -> Problem:
+    return Problem(place, message, ProblemSeverity.WARNING)
 
 
 def suggestion(wrong: str, right: Iterable[str]) -> str:
@@ -80,7 +80,7 @@ def indefinite(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def excerpt(line: str, place: Place) -> str:
+def excerpt(line: str, place: SourceLocation) -> str:
     """The line with its number, and a caret below the column. Long lines are cut around the place."""
     start = max(0, place.column - EXCERPT_WIDTH // 2) if len(line) > EXCERPT_WIDTH else 0
     shown = line[start : start + EXCERPT_WIDTH]

@@ -15,7 +15,7 @@ from edfi_api.model.metaed.drafts import (
     InterchangeDraft,
     InterchangeItemDraft,
     PropertyDraft,
-    Reference,
+    WrittenName,
 )
 from edfi_api.model.metaed.errors import Problem, error, indefinite, suggestion, warning
 from edfi_api.model.metaed.model import (
@@ -117,7 +117,7 @@ class _Linker:
             search_keys=tuple(prop for prop in members if prop.is_search_key),
         )
 
-    def _base(self, reference: Reference, referrer: EntityKey) -> EntityKey | None:
+    def _base(self, reference: WrittenName, referrer: EntityKey) -> EntityKey | None:
         """Never the referrer itself: old extensions have `Domain Entity School based on School`."""
         return self._resolve(reference, BASE_KINDS[referrer.kind], referrer.namespace, other_than=referrer)
 
@@ -221,7 +221,7 @@ class _Linker:
     # --- names ---
 
     def _resolve(
-        self, reference: Reference, kinds: Kinds, own: str, *, other_than: EntityKey | None = None
+        self, reference: WrittenName, kinds: Kinds, own: str, *, other_than: EntityKey | None = None
     ) -> EntityKey | None:
         """The first matching entity; None, with a problem, if there is none."""
         namespaces = self._searched(reference, own)
@@ -234,7 +234,7 @@ class _Linker:
             self.problems.append(error(reference.place, self._unknown(reference, kinds, namespaces)))
         return None
 
-    def _searched(self, reference: Reference, own: str) -> list[str]:
+    def _searched(self, reference: WrittenName, own: str) -> list[str]:
         """The written namespace; without one, the own namespace and then, as before 2019, the core."""
         if not reference.namespace:
             return list(dict.fromkeys([own, CORE_NAMESPACE]))
@@ -254,12 +254,12 @@ class _Linker:
         keys = (EntityKey(namespace, kind, name) for kind in kinds)
         return next((key for key in keys if key in self.drafts and key != other_than), None)
 
-    def _advise_qualifier(self, reference: Reference, found_in: str, own: str) -> None:
+    def _advise_qualifier(self, reference: WrittenName, found_in: str, own: str) -> None:
         if not reference.namespace and found_in != own:
             message = f"'{reference.name}' was found in {found_in} only; write '{found_in}.{reference.name}'"
             self.problems.append(warning(reference.place, message))
 
-    def _unknown(self, reference: Reference, kinds: Kinds, namespaces: list[str]) -> str:
+    def _unknown(self, reference: WrittenName, kinds: Kinds, namespaces: list[str]) -> str:
         where = " or ".join(namespaces)
         message = f"there is no {kinds[0]} '{reference.name}' in {where}"
         others = [kind for kind in EntityKind if self._find((kind,), namespaces[0], reference.name)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edfi_api.model.metaed.errors import Problem, error, indefinite, suggestion
 from edfi_api.model.metaed.merge_paths import follow, reachable_properties
-from edfi_api.model.metaed.model import Entity, EntityKind, Merge, Model, Place, Property, PropertyType
+from edfi_api.model.metaed.model import Entity, EntityKind, Merge, Model, Property, PropertyType, SourceLocation
 
 # Paths can end at any type with a target; for these types there are further conditions.
 PLAIN_TYPES = frozenset(
@@ -34,7 +34,7 @@ class ResolvedMerge:
     """A directive with both paths resolved to chains of properties."""
 
     carrier: Property
-    place: Place
+    place: SourceLocation
     source: tuple[Property, ...]
     target: tuple[Property, ...]
 

@@ -18,7 +18,7 @@ DESCRIPTOR_SUFFIX = "Descriptor"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A place in a source file; line and column count from 1."""
 
     file: str
@@ -124,7 +124,7 @@ class Merge:
 
     source: tuple[str, ...]
     target: tuple[str, ...]
-    place: Place
+    place: SourceLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ class Property:
 
     type: PropertyType
     name: str
-    place: Place
+    place: SourceLocation
     declared_by: EntityKey
     cardinality: Cardinality
     target: EntityKey | None = None
@@ -201,7 +201,7 @@ class Entity:
     """
 
     key: EntityKey
-    place: Place
+    place: SourceLocation
     properties: tuple[Property, ...] = ()
     search_keys: tuple[Property, ...] = ()
     documentation: str = ""
@@ -260,7 +260,7 @@ class Interchange:
 
     namespace: str
     name: str
-    place: Place
+    place: SourceLocation
     items: tuple[InterchangeItem, ...] = ()
     documentation: str = ""
     extends: str | None = None
@@ -279,7 +279,7 @@ class PublishedDeviation:
     reason: str
     published_name: str | None = None
     is_required: bool | None = None
-    place: Place = Place("package.json", 1, 1)
+    place: SourceLocation = SourceLocation("package.json", 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from lark.lexer import PatternRE, PatternStr, TerminalDef
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from edfi_api.model.metaed.errors import Problem
-from edfi_api.model.metaed.syntax_problems import END, WRONG_QUOTATION_MARKS, Refusal, Vocabulary, explain
+from edfi_api.model.metaed.syntax_problems import END, WRONG_QUOTATION_MARKS, RefusedToken, Vocabulary, explain
 
 Statement = Tree[Token]
 
@@ -97,7 +97,7 @@ def _statement(grammar: _Grammar, tokens: list[Token]) -> Statement:
     return cast(Statement, result)
 
 
-def _refusal(grammar: _Grammar, tokens: list[Token], refused: Token) -> Refusal:
+def _refusal(grammar: _Grammar, tokens: list[Token], refused: Token) -> RefusedToken:
     """The refusal with the terminals that were possible at the refused token.
 
     The parser can reduce rules before it detects that a token fits none, and then no longer has all possible terminals;
@@ -107,7 +107,7 @@ def _refusal(grammar: _Grammar, tokens: list[Token], refused: Token) -> Refusal:
     parser = grammar.lark.parse_interactive(start="statement")
     for token in accepted:
         parser.feed_token(token)
-    return Refusal(refused, accepted[-1] if accepted else None, _possible_terminals(parser), grammar.vocabulary)
+    return RefusedToken(refused, accepted[-1] if accepted else None, _possible_terminals(parser), grammar.vocabulary)
 
 
 def _possible_terminals(parser: InteractiveParser) -> frozenset[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from edfi_api.model.metaed.errors import Problem, error, warning
-from edfi_api.model.metaed.model import CORE_NAMESPACE, Place, Project, PublishedDeviation
+from edfi_api.model.metaed.model import CORE_NAMESPACE, Project, PublishedDeviation, SourceLocation
 
 FILE_NAME = "package.json"
 PROJECT_MEMBER = "metaEdProject"
@@ -48,19 +48,19 @@ def read_project_file(folder: Path) -> ProjectFile | None:
     try:
         package = json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as wrong:
-        place = Place(str(path), wrong.lineno, wrong.colno)
+        place = SourceLocation(str(path), wrong.lineno, wrong.colno)
         return ProjectFile(None, (error(place, f"not JSON: {wrong.msg}"),))
     except (OSError, UnicodeDecodeError, RecursionError) as wrong:
-        return ProjectFile(None, (error(Place(str(path), 1, 1), f"cannot be read: {wrong}"),))
+        return ProjectFile(None, (error(SourceLocation(str(path), 1, 1), f"cannot be read: {wrong}"),))
     if not isinstance(package, dict) or PROJECT_MEMBER not in package:
         return None
-    return _PackageReader(Place(str(path), 1, 1)).read(package)
+    return _PackageReader(SourceLocation(str(path), 1, 1)).read(package)
 
 
 class _PackageReader:
     """Reads the members and collects their problems."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SourceLocation) -> None:
         self.place = place
         self.problems: list[Problem] = []
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from edfi_api.model.metaed.encoding import decoded
 from edfi_api.model.metaed.errors import Problem, error, warning
-from edfi_api.model.metaed.model import Place, Project
+from edfi_api.model.metaed.model import Project, SourceLocation
 from edfi_api.model.metaed.project_file import FILE_NAME, PROJECT_MEMBER, ProjectFile, read_project_file
 
 SUFFIXES = frozenset({".metaed", ".metaEd", ".MetaEd", ".METAED"})
@@ -72,12 +72,12 @@ def _declared_projects(paths: Sequence[Path], problems: list[Problem]) -> Iterat
 def _project_files(path: Path, problems: list[Problem]) -> list[tuple[Path, ProjectFile]]:
     """The folder's own project file, otherwise those of the folders directly in it."""
     if not path.is_dir():
-        problems.append(error(Place(str(path), 1, 1), "no such folder"))
+        problems.append(error(SourceLocation(str(path), 1, 1), "no such folder"))
         return []
     found = _with_project_files([path]) or _with_project_files(sorted(path.iterdir()))
     if not found:
         message = f"no MetaEd project: no {FILE_NAME} with '{PROJECT_MEMBER}', neither here nor in the folders below"
-        problems.append(error(Place(str(path), 1, 1), message))
+        problems.append(error(SourceLocation(str(path), 1, 1), message))
     return found
 
 
@@ -92,7 +92,7 @@ def _without_doubles(
     """Of two projects with one name the first is used; two names must not give the same namespace, ignoring case."""
     names: dict[str, str] = {}
     for folder, project in declared:
-        place = Place(str(folder / FILE_NAME), 1, 1)
+        place = SourceLocation(str(folder / FILE_NAME), 1, 1)
         namespace = project.namespace.casefold()
         if namespace not in names:
             names[namespace] = project.name
@@ -115,14 +115,14 @@ def _files(folder: Path, read: Set[Path], problems: list[Problem]) -> Iterator[S
         try:
             content = path.read_bytes()
         except OSError as wrong:
-            problems.append(error(Place(str(path), 1, 1), f"cannot be read: {wrong.strerror}"))
+            problems.append(error(SourceLocation(str(path), 1, 1), f"cannot be read: {wrong.strerror}"))
             continue
         text, wrong_bytes = decoded(str(path), content)
         problems.extend(wrong_bytes)
         if text.strip():
             yield SourceFile(str(path), text)
         else:
-            problems.append(error(Place(str(path), 1, 1), "the file is empty"))
+            problems.append(error(SourceLocation(str(path), 1, 1), "the file is empty"))
 
 
 def _walk(project_folder: Path) -> Iterator[tuple[Path, list[Path], list[str]]]:
@@ -145,4 +145,4 @@ def _is_of_the_author(nested: Path, project_folder: Path) -> bool:
 
 def _hides_files(nested: Path) -> Problem:
     message = f"the files of {nested} are left out of the project around it: this file makes it a project of its own"
-    return warning(Place(str(nested / FILE_NAME), 1, 1), message)
+    return warning(SourceLocation(str(nested / FILE_NAME), 1, 1), message)

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from lark import Token
 
 from edfi_api.model.metaed.errors import Problem
-from edfi_api.model.metaed.model import Place
+from edfi_api.model.metaed.model import SourceLocation
 
 NAME_FORM = "a name has only letters and digits, and begins with an upper-case letter"
 END = "$END"
@@ -85,7 +85,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedToken:
     """The refused token (END: the declaration ends too early), the one before it, and the possible terminals."""
 
     found: Token
@@ -94,7 +94,7 @@ class Refusal:
     vocabulary: Vocabulary
 
 
-def explain(refusal: Refusal, file: str, text: str) -> Problem:
+def explain(refusal: RefusedToken, file: str, text: str) -> Problem:
     expected = _expectations(refusal)
     message = _complaint(refusal, text)
     if expected:
@@ -102,13 +102,13 @@ def explain(refusal: Refusal, file: str, text: str) -> Problem:
     return Problem(_place(refusal.found, file), message, expected=expected)
 
 
-def _place(token: Token, file: str) -> Place:
+def _place(token: Token, file: str) -> SourceLocation:
     """The place of the token; the end of a declaration is just after its last token."""
     line, column = (token.end_line, token.end_column) if token.type == END else (token.line, token.column)
-    return Place(file, line or 1, column or 1)
+    return SourceLocation(file, line or 1, column or 1)
 
 
-def _expectations(refusal: Refusal) -> tuple[str, ...]:
+def _expectations(refusal: RefusedToken) -> tuple[str, ...]:
     """Names and texts first, phrases in alphabetical order; the many property types are one entry."""
     vocabulary = refusal.vocabulary
     grouped: set[str] = set()
@@ -129,7 +129,7 @@ def _enumeration(expected: tuple[str, ...]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _complaint(refusal: Refusal, text: str) -> str:
+def _complaint(refusal: RefusedToken, text: str) -> str:
     token = refusal.found
     phrase = refusal.vocabulary.phrases.get(token.type)
     if phrase is not None:
@@ -142,7 +142,7 @@ def _complaint(refusal: Refusal, text: str) -> str:
     return unexpected + (_quotation_hint(refusal) or _spelling_hint(refusal, text))
 
 
-def _phrase_complaint(phrase: str, refusal: Refusal, text: str) -> str:
+def _phrase_complaint(phrase: str, refusal: RefusedToken, text: str) -> str:
     if "NAME" in refusal.accepted and phrase[0].isupper():
         return f"'{phrase}' is a reserved word and cannot be a name"
     if phrase in CLAUSES:
@@ -157,7 +157,7 @@ def _shortened(token: Token) -> str:
     return f"'{token}'" if len(token) <= LONGEST_QUOTE else f"'{token[:LONGEST_QUOTE]}…'"
 
 
-def _quotation_hint(refusal: Refusal) -> str:
+def _quotation_hint(refusal: RefusedToken) -> str:
     """A quotation mark next to a word mostly means that an earlier one is missing."""
     previous, found = refusal.previous, refusal.found
     if "TEXT" in refusal.accepted and found[:1] in WRONG_QUOTATION_MARKS:
@@ -167,7 +167,7 @@ def _quotation_hint(refusal: Refusal) -> str:
     return " next to a quotation mark (is one missing further up? inside a text it is written twice)"
 
 
-def _spelling_hint(refusal: Refusal, text: str) -> str:
+def _spelling_hint(refusal: RefusedToken, text: str) -> str:
     """Suggests the phrase that is most similar to the words from here on."""
     words = _words_from(refusal.found, text)
     phrases = refusal.vocabulary.phrases
@@ -176,7 +176,7 @@ def _spelling_hint(refusal: Refusal, text: str) -> str:
     return f" (did you mean '{phrase}'?)" if likeness >= 0.8 else ""
 
 
-def _declaration_hint(refusal: Refusal, text: str) -> str:
+def _declaration_hint(refusal: RefusedToken, text: str) -> str:
     """Suggests the longer phrase that the last token and this one form in the right case: `Domain Entity`."""
     previous, vocabulary = refusal.previous, refusal.vocabulary
     if previous is None or previous.type not in vocabulary.declaration_openers:

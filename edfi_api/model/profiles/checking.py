@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from edfi_api.model.profiles.creatability import hidden_required_members
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
-from edfi_api.model.profiles.findings import Finding, Severity
+from edfi_api.model.profiles.findings import Finding, FindingSeverity
 from edfi_api.model.profiles.members import ResourceMembers, members_of, names_in_order
 from edfi_api.model.profiles.names import LONGEST_NAME, is_profile_name
 from edfi_api.model.profiles.rules import view_of
@@ -30,7 +30,7 @@ class CheckedProfile:
     @property
     def has_errors(self) -> bool:
         """Whether the definition cannot be used."""
-        return any(finding.severity is Severity.ERROR for finding in self.findings)
+        return any(finding.severity is FindingSeverity.ERROR for finding in self.findings)
 
 
 class ProfileChecker:
@@ -51,7 +51,9 @@ class ProfileChecker:
             result = self.check(definition)
             seen[definition.name.lower()] += 1
             if seen[definition.name.lower()] > 1:
-                twice = Finding(definition.line, Severity.ERROR, f"Profile '{definition.name}' is defined twice.")
+                twice = Finding(
+                    definition.line, FindingSeverity.ERROR, f"Profile '{definition.name}' is defined twice."
+                )
                 result = replace(result, findings=(*result.findings, replace(twice, profile=definition.name)))
             checked.append(result)
         return checked
@@ -65,9 +67,9 @@ class ProfileChecker:
             resource = self.resource(parts)
             if resource is None:
                 text = f"Resource '{parts.name}' does not exist in the API schema."
-                findings.append(Finding(parts.line, Severity.ERROR, text))
+                findings.append(Finding(parts.line, FindingSeverity.ERROR, text))
             elif resource.name in named:
-                findings.append(Finding(parts.line, Severity.ERROR, f"Resource '{parts.name}' is named twice."))
+                findings.append(Finding(parts.line, FindingSeverity.ERROR, f"Resource '{parts.name}' is named twice."))
             else:
                 named.add(resource.name)
                 findings += self._check_parts(parts, resource, views)
@@ -98,7 +100,7 @@ class ProfileChecker:
             part = parts.part(usage)
             if part is None:
                 text = _MISSING_PARTS[usage].format(R=name)
-                findings.append(Finding(parts.line, Severity.NOTICE, text))
+                findings.append(Finding(parts.line, FindingSeverity.NOTICE, text))
                 continue
             view, found = view_of(part, name, members, usage)
             views[resource.name, usage] = view
@@ -107,7 +109,7 @@ class ProfileChecker:
                 hidden = hidden_required_members(view, members.root, members.identity)
                 if hidden:
                     text = f"{name} cannot be created with this profile, which hides {names_in_order(hidden)}."
-                    findings.append(Finding(part.line, Severity.NOTICE, text))
+                    findings.append(Finding(part.line, FindingSeverity.NOTICE, text))
         return findings
 
 
@@ -118,4 +120,4 @@ def _name_findings(definition: ProfileDefinition) -> list[Finding]:
         f"'{definition.name[:LONGEST_NAME]}' cannot be the name of a profile: it begins with a letter, goes on with "
         f"letters, digits, '_' and '-', and has at most {LONGEST_NAME} characters."
     )
-    return [Finding(definition.line, Severity.ERROR, text)]
+    return [Finding(definition.line, FindingSeverity.ERROR, text)]

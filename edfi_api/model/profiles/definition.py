@@ -44,7 +44,7 @@ class NamedMember:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FilterDefinition:
     """Which items of a collection are visible, by the value of one of their members."""
 
     property_name: str
@@ -54,7 +54,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ProfileRule:
     """The members of an object that are visible: the body of a resource, or a member that `element` names."""
 
     selection: MemberSelection
@@ -73,8 +73,8 @@ class RuleElement:
 
     kind: ElementKind
     name: str
-    rule: Rule
-    filter: Filter | None = None
+    rule: ProfileRule
+    filter: FilterDefinition | None = None
 
     @property
     def line(self) -> int:
@@ -87,11 +87,11 @@ class ResourceParts:
 
     name: str
     logical_schema: str | None = None
-    read: Rule | None = None
-    write: Rule | None = None
+    read: ProfileRule | None = None
+    write: ProfileRule | None = None
     line: int = field(default=0, compare=False)
 
-    def part(self, usage: Usage) -> Rule | None:
+    def part(self, usage: Usage) -> ProfileRule | None:
         """The part for this usage, if there is one."""
         return self.read if usage is Usage.READABLE else self.write
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Severity(StrEnum):
+class FindingSeverity(StrEnum):
     """An error refuses the profile; warnings and notices are only reported."""
 
     ERROR = "error"
@@ -21,7 +21,7 @@ class Finding:
     """
 
     line: int
-    severity: Severity
+    severity: FindingSeverity
     text: str
     profile: str = ""
     is_unknown_member: bool = False

@@ -11,16 +11,16 @@ import orjson
 
 from edfi_api.model.profiles.definition import (
     ElementKind,
-    Filter,
+    FilterDefinition,
     FilterMode,
     MemberSelection,
     NamedMember,
     ProfileDefinition,
+    ProfileRule,
     ResourceParts,
-    Rule,
     RuleElement,
 )
-from edfi_api.model.profiles.findings import Finding, Severity, UnreadableDefinition
+from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
 from edfi_api.model.profiles.names import MOST_BYTES
 
 _LISTS = {ElementKind.OBJECT: "objects", ElementKind.COLLECTION: "collections", ElementKind.EXTENSION: "extensions"}
@@ -75,7 +75,7 @@ def read_json(text: bytes) -> list[ProfileDefinition]:
         raise _unreadable(f"The file is not a definition of profiles: {error}") from error
     profiles = [_profile(each) for each in file.profiles]
     if problems := [text for profile in file.profiles for text in _structure(profile)]:
-        raise UnreadableDefinition([Finding(0, Severity.ERROR, problem) for problem in problems])
+        raise UnreadableDefinition([Finding(0, FindingSeverity.ERROR, problem) for problem in problems])
     return profiles
 
 
@@ -98,7 +98,7 @@ def read_canonical_json(text: bytes) -> ProfileDefinition:
         raise _unreadable(f"The stored text is not a definition of a profile: {error}") from error
 
 
-def canonical_rule(rule: Rule) -> bytes:
+def canonical_rule(rule: ProfileRule) -> bytes:
     """The text of a part, equal for equal parts; entity tags are computed from it."""
     return orjson.dumps(_written_rule(rule))
 
@@ -140,19 +140,19 @@ def _profile(file: _Profile) -> ProfileDefinition:
     return ProfileDefinition(file.name, resources)
 
 
-def _rule(file: _Rule) -> Rule:
+def _rule(file: _Rule) -> ProfileRule:
     elements = tuple(
         RuleElement(kind, each.name, _rule(each), _filter(each))
         for kind, listed in zip(_LISTS, (file.objects, file.collections, file.extensions), strict=True)
         for each in listed
     )
-    return Rule(file.member_selection, tuple(NamedMember(name) for name in file.properties), elements)
+    return ProfileRule(file.member_selection, tuple(NamedMember(name) for name in file.properties), elements)
 
 
-def _filter(file: _Object) -> Filter | None:
+def _filter(file: _Object) -> FilterDefinition | None:
     if not isinstance(file, _Collection) or file.filter is None:
         return None
-    return Filter(file.filter.property_name, file.filter.filter_mode, file.filter.values)
+    return FilterDefinition(file.filter.property_name, file.filter.filter_mode, file.filter.values)
 
 
 def _written_profile(profile: ProfileDefinition) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _written_resource(resource: ResourceParts) -> dict[str, Any]:
     }
 
 
-def _written_rule(rule: Rule) -> dict[str, Any]:
+def _written_rule(rule: ProfileRule) -> dict[str, Any]:
     lists: dict[str, list[Any]] = {"properties": [named.name for named in rule.properties]}
     for kind, name in _LISTS.items():
         lists[name] = [_written_element(each) for each in rule.elements_of(kind)]
@@ -187,4 +187,4 @@ def _written_element(element: RuleElement) -> dict[str, Any]:
 
 
 def _unreadable(text: str) -> UnreadableDefinition:
-    return UnreadableDefinition([Finding(0, Severity.ERROR, text)])
+    return UnreadableDefinition([Finding(0, FindingSeverity.ERROR, text)])

@@ -25,13 +25,13 @@ class Members:
     `required` are the names that the object's schema requires.
     """
 
-    by_name: Mapping[str, "Member"]
+    by_name: Mapping[str, "ProfileMember"]
     extensions: Mapping[str, "Members"] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ProfileMember:
     """One member. `members` are those of an object or of a collection's items.
 
     `item_key` are the names of the items' members that identify an item among the others. `is_text` says that the value
@@ -74,19 +74,19 @@ class _Builder:
             frozenset(schema.get("required", ())),
         )
 
-    def _member(self, schema: Mapping[str, Any], steps: tuple[str, ...]) -> Member:
+    def _member(self, schema: Mapping[str, Any], steps: tuple[str, ...]) -> ProfileMember:
         if steps in self._references:
-            return Member(MemberKind.REFERENCE)
+            return ProfileMember(MemberKind.REFERENCE)
         match schema.get("type"):
             case "object":
-                return Member(MemberKind.OBJECT, self.members(schema, steps))
+                return ProfileMember(MemberKind.OBJECT, self.members(schema, steps))
             case "array":
                 items = self.members(schema["items"], (*steps, ALL_ITEMS))
-                return Member(MemberKind.COLLECTION, items, self._item_keys.get(steps, ()))
+                return ProfileMember(MemberKind.COLLECTION, items, self._item_keys.get(steps, ()))
             case "string":
-                return Member(MemberKind.SCALAR, is_text=True, is_descriptor=steps in self._descriptors)
+                return ProfileMember(MemberKind.SCALAR, is_text=True, is_descriptor=steps in self._descriptors)
             case _:
-                return Member(MemberKind.SCALAR)
+                return ProfileMember(MemberKind.SCALAR)
 
 
 def names_in_order(names: Iterable[str]) -> str:

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 
 from edfi_api.model.profiles.definition import (
     ElementKind,
-    Filter,
+    FilterDefinition,
     MemberSelection,
     NamedMember,
-    Rule,
+    ProfileRule,
     RuleElement,
     Usage,
 )
-from edfi_api.model.profiles.findings import Finding, Severity
+from edfi_api.model.profiles.findings import Finding, FindingSeverity
 from edfi_api.model.profiles.member_names import Enclosing, key_named, member_named
-from edfi_api.model.profiles.members import Member, MemberKind, Members, ResourceMembers, names_in_order
+from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember, ResourceMembers, names_in_order
 from edfi_api.model.profiles.names import SERVER_MEMBERS
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 
@@ -40,7 +40,7 @@ class _Place:
 
 
 def view_of(
-    part: Rule, resource: str, members: ResourceMembers, usage: Usage
+    part: ProfileRule, resource: str, members: ResourceMembers, usage: Usage
 ) -> tuple[ObjectView | None, list[Finding]]:
     """The view of a part, None if it hides nothing, and the findings about it."""
     reader = _PartReader(resource, usage)
@@ -58,7 +58,7 @@ class _PartReader:
     def _type(self) -> str:
         return _TYPES[self.usage]
 
-    def object_view(self, rule: Rule, place: _Place) -> ObjectView | None:
+    def object_view(self, rule: ProfileRule, place: _Place) -> ObjectView | None:
         """The view of an object by its rule; None if nothing of it is hidden."""
         self._check_repetitions(rule, place)
         named = self._named(rule, place)
@@ -76,7 +76,7 @@ class _PartReader:
         )
         return None if _hides_nothing(view, place.members) else view
 
-    def _named(self, rule: Rule, place: _Place) -> set[str]:
+    def _named(self, rule: ProfileRule, place: _Place) -> set[str]:
         """The members that the rule names as a whole."""
         found = set()
         for named in rule.properties:
@@ -94,7 +94,9 @@ class _PartReader:
                 )
         return found
 
-    def _narrowed(self, rule: Rule, place: _Place) -> tuple[dict[str, ObjectView | CollectionView], frozenset[str]]:
+    def _narrowed(
+        self, rule: ProfileRule, place: _Place
+    ) -> tuple[dict[str, ObjectView | CollectionView], frozenset[str]]:
         """The views of the members with a rule of their own, and those members of which the rule hides nothing."""
         views: dict[str, ObjectView | CollectionView] = {}
         whole = set()
@@ -113,7 +115,7 @@ class _PartReader:
                 views[name] = view
         return views, frozenset(whole)
 
-    def _fits(self, element: RuleElement, member: Member) -> bool:
+    def _fits(self, element: RuleElement, member: ProfileMember) -> bool:
         if member.kind is _FITTING[element.kind]:
             return True
         self._error(element.line, f"'{element.name}' is a {member.kind}, for which '{element.kind}' does not fit.")
@@ -137,7 +139,7 @@ class _PartReader:
             self._check_item_key(element, member, items)
         return None if view.items is None and view.filter is None else view
 
-    def _extensions(self, rule: Rule, place: _Place) -> list[tuple[str, ObjectView | None]]:
+    def _extensions(self, rule: ProfileRule, place: _Place) -> list[tuple[str, ObjectView | None]]:
         """The extensions that the rule names, each with its view; None is all of it."""
         found: list[tuple[str, ObjectView | None]] = []
         for element in rule.elements_of(ElementKind.EXTENSION):
@@ -157,7 +159,9 @@ class _PartReader:
             found.append((key, view))
         return found
 
-    def _filter(self, definition: Filter, member: Member, place: _Place, items: ObjectView | None) -> ItemFilter | None:
+    def _filter(
+        self, definition: FilterDefinition, member: ProfileMember, place: _Place, items: ObjectView | None
+    ) -> ItemFilter | None:
         named = NamedMember(definition.property_name, definition.line)
         if self._is_server_member(named, "Collection item filter property"):
             return None
@@ -174,7 +178,7 @@ class _PartReader:
         values = [value.lower() if filtered.is_descriptor else value for value in definition.values]
         return ItemFilter(name, frozenset(values), definition.mode, filtered.is_descriptor)
 
-    def _check_item_key(self, element: RuleElement, member: Member, items: ObjectView | None) -> None:
+    def _check_item_key(self, element: RuleElement, member: ProfileMember, items: ObjectView | None) -> None:
         if items is None:
             return
         if not member.item_key:
@@ -192,7 +196,7 @@ class _PartReader:
                 f"add {names_in_order(hidden)}.",
             )
 
-    def _member(self, named: NamedMember, kind: str, rule: Rule, place: _Place) -> str | None:
+    def _member(self, named: NamedMember, kind: str, rule: ProfileRule, place: _Place) -> str | None:
         """The JSON name of a member; None, and a finding, if there is none of this name."""
         if self._is_server_member(named, kind):
             return None
@@ -201,7 +205,7 @@ class _PartReader:
             self._report_unknown(named, kind, rule, place)
         elif found != named.name:
             self.findings.append(
-                Finding(named.line, Severity.NOTICE, f"'{named.name}' is read as '{found}', its name in JSON.")
+                Finding(named.line, FindingSeverity.NOTICE, f"'{named.name}' is read as '{found}', its name in JSON.")
             )
         return found
 
@@ -215,7 +219,7 @@ class _PartReader:
         )
         return True
 
-    def _report_unknown(self, named: NamedMember, kind: str, rule: Rule, place: _Place) -> None:
+    def _report_unknown(self, named: NamedMember, kind: str, rule: ProfileRule, place: _Place) -> None:
         if place.container:
             called = "Nested object" if kind == ElementKind.OBJECT else kind
             where = f"{place.container} '{place.name}' ({self._type} content type)"
@@ -225,17 +229,17 @@ class _PartReader:
         if rule.selection is MemberSelection.INCLUDE_ONLY:
             self._error(named.line, text)
         else:
-            self.findings.append(Finding(named.line, Severity.WARNING, text, is_unknown_member=True))
+            self.findings.append(Finding(named.line, FindingSeverity.WARNING, text, is_unknown_member=True))
 
-    def _report_unknown_extension(self, element: RuleElement, parent: Rule) -> None:
+    def _report_unknown_extension(self, element: RuleElement, parent: ProfileRule) -> None:
         text = f"Extension '{element.name}' in {self._type} content type does not exist in resource '{self.resource}'."
         says_nothing = element.rule.selection is MemberSelection.INCLUDE_ALL
         if says_nothing and parent.selection is not MemberSelection.INCLUDE_ONLY:
-            self.findings.append(Finding(element.line, Severity.WARNING, text, is_unknown_member=True))
+            self.findings.append(Finding(element.line, FindingSeverity.WARNING, text, is_unknown_member=True))
         else:
             self._error(element.line, text)
 
-    def _check_repetitions(self, rule: Rule, place: _Place) -> None:
+    def _check_repetitions(self, rule: ProfileRule, place: _Place) -> None:
         members = [
             *((named, place.members.by_name.keys()) for named in rule.properties),
             *(
@@ -258,17 +262,17 @@ class _PartReader:
             if seen[name] == 2:
                 self._error(member.line, f"'{member.name}' is named twice at one level.")
 
-    def _warn_of_idle_rule(self, element: RuleElement, parent: Rule) -> None:
+    def _warn_of_idle_rule(self, element: RuleElement, parent: ProfileRule) -> None:
         text = f"{element.kind} '{element.name}' in {self._type} content type hides nothing."
         if parent.selection is MemberSelection.EXCLUDE_ONLY and element.kind is not ElementKind.EXTENSION:
             text += f' To hide the whole member: <Property name="{element.name}"/>.'
         self._warn(element.line, text)
 
     def _warn(self, line: int, text: str) -> None:
-        self.findings.append(Finding(line, Severity.WARNING, text))
+        self.findings.append(Finding(line, FindingSeverity.WARNING, text))
 
     def _error(self, line: int, text: str) -> None:
-        self.findings.append(Finding(line, Severity.ERROR, text))
+        self.findings.append(Finding(line, FindingSeverity.ERROR, text))
 
 
 def _whole(

@@ -13,16 +13,16 @@ from lxml import etree
 
 from edfi_api.model.profiles.definition import (
     ElementKind,
-    Filter,
+    FilterDefinition,
     FilterMode,
     MemberSelection,
     NamedMember,
     ProfileDefinition,
+    ProfileRule,
     ResourceParts,
-    Rule,
     RuleElement,
 )
-from edfi_api.model.profiles.findings import Finding, Severity, UnreadableDefinition
+from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
 from edfi_api.model.profiles.names import MOST_BYTES
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -132,8 +132,8 @@ class _Reader:
             _line(element),
         )
 
-    def _rule(self, element: etree._Element) -> Rule:
-        return Rule(
+    def _rule(self, element: etree._Element) -> ProfileRule:
+        return ProfileRule(
             self._choice(MemberSelection, element, "memberSelection"),
             tuple(NamedMember(child.get("name") or "", _line(child)) for child in element.iterfind("Property")),
             tuple(
@@ -144,7 +144,7 @@ class _Reader:
             _line(element),
         )
 
-    def _filter(self, element: etree._Element) -> Filter | None:
+    def _filter(self, element: etree._Element) -> FilterDefinition | None:
         found = element.find("Filter")
         if found is None or element.tag != ElementKind.COLLECTION:
             return None
@@ -152,7 +152,7 @@ class _Reader:
         if not values:
             self._report(found, "'Filter' must contain at least one 'Value'.")
         mode = self._choice(FilterMode, found, "filterMode")
-        return Filter(found.get("propertyName") or "", mode, values, _line(found))
+        return FilterDefinition(found.get("propertyName") or "", mode, values, _line(found))
 
     def _choice(self, choices: type[Choice], element: etree._Element, attribute: str) -> Choice:
         value = element.get(attribute)
@@ -198,7 +198,7 @@ class _Reader:
             self._report(element, f"'{tag}' cannot contain text.")
 
     def _report(self, element: etree._Element, text: str) -> None:
-        self.findings.append(Finding(_line(element), Severity.ERROR, text))
+        self.findings.append(Finding(_line(element), FindingSeverity.ERROR, text))
 
 
 def _allowed_children(element: etree._Element, tag: str) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ def _line(element: etree._Element) -> int:
 
 
 def _unreadable(line: int, text: str) -> UnreadableDefinition:
-    return UnreadableDefinition([Finding(line, Severity.ERROR, text)])
+    return UnreadableDefinition([Finding(line, FindingSeverity.ERROR, text)])
 
 
 def _write_resource(profile: etree._Element, resource: ResourceParts) -> None:
@@ -242,7 +242,7 @@ def _write_resource(profile: etree._Element, resource: ResourceParts) -> None:
             _write_rule(etree.SubElement(element, name), rule)
 
 
-def _write_rule(element: etree._Element, rule: Rule) -> None:
+def _write_rule(element: etree._Element, rule: ProfileRule) -> None:
     element.set("memberSelection", rule.selection.value)
     for named in rule.properties:
         etree.SubElement(element, "Property", name=named.name)
@@ -254,7 +254,7 @@ def _write_rule(element: etree._Element, rule: Rule) -> None:
                 _write_filter(child, each.filter)
 
 
-def _write_filter(collection: etree._Element, filter_: Filter) -> None:
+def _write_filter(collection: etree._Element, filter_: FilterDefinition) -> None:
     attributes = {"propertyName": filter_.property_name, "filterMode": filter_.mode.value}
     element = etree.SubElement(collection, "Filter", attributes)
     for value in filter_.values:

@@ -18,7 +18,7 @@ from edfi_api.model.surface.interchange import descriptor_as_interchange, entity
 from edfi_api.model.surface.json_schema import document_schema
 from edfi_api.model.surface.key_descriptors import with_key_descriptors
 from edfi_api.model.surface.load_order import in_load_order
-from edfi_api.model.surface.members import Document, Documents
+from edfi_api.model.surface.members import DocumentBody, Documents
 from edfi_api.model.surface.organizations import organization_hierarchy, with_own_organizations
 from edfi_api.model.surface.path_table import PathTable, additions_tables, common_identity, document_table
 from edfi_api.model.surface.query_fields import query_fields
@@ -81,10 +81,10 @@ class _Compilation:
         self.documents = Documents(self.declarations, self.identities)
         self.tables = Tables(self.declarations, self.identities)
         self.references = ReferenceReader(self.declarations, self.path_table)
-        self._documents: dict[EntityKey, Document] = {}
+        self._documents: dict[EntityKey, DocumentBody] = {}
         self._path_tables: dict[EntityKey, PathTable] = {}
 
-    def document(self, entity: Entity) -> Document:
+    def document(self, entity: Entity) -> DocumentBody:
         if entity.key not in self._documents:
             self._documents[entity.key] = self.documents.document(entity)
         return self._documents[entity.key]
@@ -162,7 +162,7 @@ class _Compilation:
         return query_fields(self.tables.main(entity), inherited, self.path_table(entity).values_at)
 
     def _equality_constraints(
-        self, entity: Entity, document: Document, added: list[PathTable]
+        self, entity: Entity, document: DocumentBody, added: list[PathTable]
     ) -> Iterator[EqualityConstraint]:
         """Constraints of the document itself, then those of additions, also between additions and the document."""
         own = self.path_table(entity)

@@ -116,7 +116,7 @@ NOTHING_MERGED = MergedAway()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ColumnPosition:
     """The position of the next columns in a table and in the model.
 
     `context` are the prefixes of the enclosing inline commons. Below an optional inline common or a choice every
@@ -129,7 +129,7 @@ class Place:
     has_keys: bool = True
     merged: MergedAway = NOTHING_MERGED
 
-    def below(self, prop: Property, prefix: str) -> Place:
+    def below(self, prop: Property, prefix: str) -> ColumnPosition:
         return replace(self, context=(*self.context, *_given(prefix)), path=(*self.path, prop.full_name))
 
 
@@ -140,7 +140,7 @@ class KeyColumns:
         self._declarations = declarations
         self._identities = identities
 
-    def columns(self, prop: Property, place: Place) -> Iterator[Column]:
+    def columns(self, prop: Property, place: ColumnPosition) -> Iterator[Column]:
         """The columns of a property that is neither a collection nor a common."""
         if prop.type.is_reference:
             return self._as_declared(self.reference_columns(prop, place), prop, place, is_key=prop.is_identity)
@@ -149,12 +149,12 @@ class KeyColumns:
         is_key = prop.is_identity and place.has_keys and not place.is_nullable
         return self._as_declared(columns, prop, place, is_key=is_key)
 
-    def item_columns(self, prop: Property, place: Place) -> Iterator[Column]:
+    def item_columns(self, prop: Property, place: ColumnPosition) -> Iterator[Column]:
         """The columns of an item that is not a common; names of descriptors and scalars have no role."""
         columns = self.reference_columns(prop, place) if prop.type.is_reference else (_scalar_column(prop, "", place),)
         return (replace(column, is_key=True) for column in columns)
 
-    def reference_columns(self, reference: Property, place: Place) -> Iterator[Column]:
+    def reference_columns(self, reference: Property, place: ColumnPosition) -> Iterator[Column]:
         """The key columns of the referenced table, under the role of the reference."""
         below = place.below(reference, "")
         if place.merged.removes(reference, below.path):
@@ -165,16 +165,16 @@ class KeyColumns:
             has_prefix = reference.is_identity and not column.is_coded and role_prefix(column.prop) == prefix
             yield column if has_prefix else column.prefixed(prefix)
 
-    def referenced_key(self, prop: Property, place: Place) -> list[Column] | None:
+    def referenced_key(self, prop: Property, place: ColumnPosition) -> list[Column] | None:
         """The key of the table to which a property refers, those of its columns included that are merged away; None for
         a property that is no reference."""
         if prop.type.is_reference:
-            below = Place(path=(*place.path, prop.full_name))
+            below = ColumnPosition(path=(*place.path, prop.full_name))
             merged = place.merged.within(prop, below.path)
             return united(merged.with_target(column) for column in self.key_columns(self._target(prop), below))
         return [_scalar_column(prop, "", place)] if prop.type in _CODED_TYPES else None
 
-    def key_columns(self, entity: Entity, place: Place) -> list[Column]:
+    def key_columns(self, entity: Entity, place: ColumnPosition) -> list[Column]:
         """The columns by which other tables refer to the entity, sorted by id.
 
         A merge with the unique id of a person does not remove its surrogate id, which is another property.
@@ -189,7 +189,9 @@ class KeyColumns:
         return sorted(columns, key=sort_key)
 
     @staticmethod
-    def _as_declared(columns: Iterable[Column], prop: Property, place: Place, *, is_key: bool) -> Iterator[Column]:
+    def _as_declared(
+        columns: Iterable[Column], prop: Property, place: ColumnPosition, *, is_key: bool
+    ) -> Iterator[Column]:
         is_nullable = not is_key and (prop.is_optional or place.is_nullable)
         return (replace(column, is_key=is_key, is_nullable=is_nullable) for column in columns)
 
@@ -200,7 +202,7 @@ class KeyColumns:
         properties = self._identities.identity_properties(entity)
         return [p for p in properties if p.name == UNIQUE_ID] if has_surrogate_id(entity) else properties
 
-    def _key_of(self, prop: Property, place: Place) -> Iterable[Column]:
+    def _key_of(self, prop: Property, place: ColumnPosition) -> Iterable[Column]:
         below = place.below(prop, role_prefix(prop))
         if place.merged.removes(prop, below.path):
             return ()
@@ -211,7 +213,7 @@ class KeyColumns:
             return self.key_columns(self._target(prop), below)
         return (_role_column(prop, place),)
 
-    def _base_key(self, entity: Entity, place: Place) -> list[Column]:
+    def _base_key(self, entity: Entity, place: ColumnPosition) -> list[Column]:
         """The base's key. Below a reference its path has an empty step and so does not resolve; therefore the members
         of a reference to an association subclass are no query parameters, here as in the official servers."""
         base = self._declarations.model.base(entity)
@@ -247,11 +249,11 @@ def has_base_key(entity: Entity) -> bool:
     return entity.kind in _ENTITY_WITH_BASE_KEY and not any(prop.is_identity for prop in entity.properties)
 
 
-def _role_column(prop: Property, place: Place) -> Column:
+def _role_column(prop: Property, place: ColumnPosition) -> Column:
     return _scalar_column(prop, role_prefix(prop), place)
 
 
-def _scalar_column(prop: Property, prefix: str, place: Place) -> Column:
+def _scalar_column(prop: Property, prefix: str, place: ColumnPosition) -> Column:
     return Column(
         parts=(*place.context, *_given(prefix), *_column_name(prop)),
         path=(*place.path, prop.full_name),

@@ -16,7 +16,7 @@ from itertools import groupby
 from edfi_api.model.metaed.model import Entity, Project, PropertyType
 from edfi_api.model.surface.interchange_names import element_name, map_element
 from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.members import Document, Member
+from edfi_api.model.surface.members import DocumentBody, Member
 from edfi_api.model.surface.resource import (
     ALL_ITEMS,
     InterchangeElement,
@@ -52,7 +52,7 @@ def published_paths(project: Project, resource: str) -> PathMap:
 
 
 def entity_as_interchange(
-    name: ResourceName, document: Document, references: Iterable[ReferencePath], published: PathMap
+    name: ResourceName, document: DocumentBody, references: Iterable[ReferencePath], published: PathMap
 ) -> InterchangeEntity:
     """The elements of an entity, including those that extensions add."""
     elements = _Elements(published, {reference.path: reference for reference in references})

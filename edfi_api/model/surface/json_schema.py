@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from edfi_api.model.metaed.model import Cardinality, Property, PropertyType
-from edfi_api.model.surface.members import Additions, Document, Member, ReferenceMember
+from edfi_api.model.surface.members import Additions, DocumentBody, Member, ReferenceMember
 
 JsonSchema = dict[str, Any]
 
@@ -49,7 +49,7 @@ _SCHEMAS_WITHOUT_LIMITS: dict[PropertyType, JsonSchema] = {
 }
 
 
-def document_schema(document: Document, title: str) -> JsonSchema:
+def document_schema(document: DocumentBody, title: str) -> JsonSchema:
     """The schema of a body as clients send it: without the `id` and the members that the server adds."""
     schema = _object({member.name: _member(member) for member in document.members}, _required(document.members))
     if document.additions:

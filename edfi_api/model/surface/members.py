@@ -66,7 +66,7 @@ class Additions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class DocumentBody:
     """The body of an entity's documents: its own members and those of extensions."""
 
     entity: Entity
@@ -81,11 +81,11 @@ class Documents:
         self._declarations = declarations
         self._identities = identities
 
-    def document(self, entity: Entity) -> Document:
+    def document(self, entity: Entity) -> DocumentBody:
         all_additions = self._declarations.additions(entity)
         overrides = [prop for additions in all_additions for prop in additions.properties if prop.is_common_extension]
         added = (self._additions(additions) for additions in all_additions)
-        return Document(
+        return DocumentBody(
             entity, tuple(self._top_members(entity, overrides)), tuple(part for part in added if part.members)
         )
 

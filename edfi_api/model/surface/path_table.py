@@ -14,7 +14,7 @@ from edfi_api.model.metaed.model import Property, PropertyType
 from edfi_api.model.surface.declarations import PlacedProperty
 from edfi_api.model.surface.identity import IdentityLeaf
 from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.members import Document, Member
+from edfi_api.model.surface.members import DocumentBody, Member
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
 
 ROOT = JsonPath(())
@@ -77,12 +77,12 @@ class PathTable:
         return self.by_property_path.get(path, ())
 
 
-def document_table(document: Document) -> PathTable:
+def document_table(document: DocumentBody) -> PathTable:
     """The table of an entity's own members, including the additions of extensions to its commons."""
     return _table(_terminals(document.members, _Position(ROOT, is_document=True)))
 
 
-def additions_tables(document: Document) -> Iterator[PathTable]:
+def additions_tables(document: DocumentBody) -> Iterator[PathTable]:
     """A table for each project's additions to the document itself."""
     for additions in document.additions:
         root = ROOT / EXTENSIONS / additions.key

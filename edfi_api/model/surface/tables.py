@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Cardinality, Entity, Property, PropertyType
-from edfi_api.model.surface.columns import Column, KeyColumns, Place, has_base_key, has_surrogate_id, sort_key
+from edfi_api.model.surface.columns import Column, ColumnPosition, KeyColumns, has_base_key, has_surrogate_id, sort_key
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.naming import joined_without_overlap, resource_name, role_prefix
@@ -54,7 +54,7 @@ class TableName:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ColumnReference:
     """A property of a table whose value is a row of another one, by that row's key: the key's columns, under the ids
     that they have in the other table, and the property paths that they have in this one."""
 
@@ -77,7 +77,7 @@ class Table:
     enclosing: tuple[str, ...] = ()
     columns: dict[str, Column] = field(default_factory=dict)
     conflicts: list[Conflict] = field(default_factory=list)
-    references: list[Reference] = field(default_factory=list)
+    references: list[ColumnReference] = field(default_factory=list)
 
     def put(self, column: Column) -> None:
         """Add a column; the first of an id is kept, and surrogate ids never conflict."""
@@ -117,9 +117,9 @@ class Tables:
     def of(self, entity: Entity) -> list[Table]:
         """The main table, then those of commons and collections. Inherited properties are in the tables of the base."""
         main = _main_table(entity)
-        nested = list(self._fill(main, _ordered_properties(entity), Place()))
+        nested = list(self._fill(main, _ordered_properties(entity), ColumnPosition()))
         if has_surrogate_id(entity) or has_base_key(entity):
-            main.take_over_key(self._key_columns.key_columns(entity, Place()))
+            main.take_over_key(self._key_columns.key_columns(entity, ColumnPosition()))
         # The tables of additions are named after the extended entity.
         around = TableName((resource_name(entity),))
         return [main, *self._nested_tables(nested, around, sorted(main.key, key=sort_key))]
@@ -135,10 +135,12 @@ class Tables:
         key = [replace(column, other_paths=()) for column in common.ordered if column.is_key]
         table = _table(TableKind.COMMON_EXTENSION, common.name / _EXTENSION, common.path, key)
         table.enclosing = common.enclosing
-        nested = list(self._fill(table, additions.properties, Place(path=common.path)))
+        nested = list(self._fill(table, additions.properties, ColumnPosition(path=common.path)))
         return [table, *self._nested_tables(nested, common.name, key)]
 
-    def _fill(self, table: Table, properties: Iterable[Property], place: Place) -> Iterator[tuple[Property, Place]]:
+    def _fill(
+        self, table: Table, properties: Iterable[Property], place: ColumnPosition
+    ) -> Iterator[tuple[Property, ColumnPosition]]:
         """Add the columns of this table; yields the properties that need tables of their own."""
         for prop in properties:
             if prop.is_collection or prop.type is PropertyType.COMMON:
@@ -148,15 +150,15 @@ class Tables:
             else:
                 self._put(table, self._key_columns.columns(prop, place), prop, place)
 
-    def _put(self, table: Table, columns: Iterable[Column], prop: Property, place: Place) -> None:
+    def _put(self, table: Table, columns: Iterable[Column], prop: Property, place: ColumnPosition) -> None:
         """Add the columns of a property, and what it refers to."""
         for column in columns:
             table.put(column)
         if (key := self._key_columns.referenced_key(prop, place)) is not None:
-            table.references.append(Reference(prop, tuple(key)))
+            table.references.append(ColumnReference(prop, tuple(key)))
 
     def _nested_tables(
-        self, nested: Iterable[tuple[Property, Place]], around: TableName, enclosing: list[Column]
+        self, nested: Iterable[tuple[Property, ColumnPosition]], around: TableName, enclosing: list[Column]
     ) -> Iterator[Table]:
         """The tables of commons and collections, each beginning with all enclosing keys."""
         for prop, place in nested:
@@ -170,7 +172,7 @@ class Tables:
                 yield table
 
     def _common_tables(
-        self, prop: Property, place: Place, around: TableName, enclosing: list[Column]
+        self, prop: Property, place: ColumnPosition, around: TableName, enclosing: list[Column]
     ) -> Iterator[Table]:
         is_optional_single = prop.cardinality is Cardinality.OPTIONAL
         below = place.below(prop, "")
@@ -186,7 +188,7 @@ class Tables:
         inner = enclosing if is_optional_single else self._key_within(prop, below, enclosing)
         yield from self._nested_tables(nested, table.name, inner)
 
-    def _key_within(self, prop: Property, below: Place, enclosing: list[Column]) -> list[Column]:
+    def _key_within(self, prop: Property, below: ColumnPosition, enclosing: list[Column]) -> list[Column]:
         """The key of the tables within a common: the enclosing one, then its own."""
         table = _table(TableKind.COMMON, TableName(), (), enclosing)
         for column in self._key_columns.key_columns(self._declarations.model.target(prop), below):
@@ -215,14 +217,14 @@ def _ordered_properties(entity: Entity) -> list[Property]:
     return sorted(entity.properties, key=lambda prop: prop.is_identity)
 
 
-def _in_place(prop: Property, place: Place) -> Place:
+def _in_place(prop: Property, place: ColumnPosition) -> ColumnPosition:
     """The place of the members of an inline common or choice: columns of the same table."""
     if prop.type is PropertyType.CHOICE:
         return replace(place.below(prop, ""), is_nullable=True)
     return replace(place.below(prop, role_prefix(prop)), is_nullable=place.is_nullable or prop.is_optional)
 
 
-def _collection_name(prop: Property, place: Place, around: TableName) -> TableName:
+def _collection_name(prop: Property, place: ColumnPosition, around: TableName) -> TableName:
     role = (prop.role_name,) if prop.role_name and prop.role_name != prop.name else ()
     own = (*place.context, *role, prop.name)
     if prop.type.is_reference:

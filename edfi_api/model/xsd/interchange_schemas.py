@@ -16,8 +16,8 @@ from edfi_api.model.metaed.model import (
     EntityKind,
     Interchange,
     Model,
-    Place,
     Project,
+    SourceLocation,
 )
 from edfi_api.model.surface.interchange_names import ROOT_PREFIX, reference_element
 from edfi_api.model.xsd.names import TypeNames, core_file, in_words, interchange_file, namespace
@@ -49,7 +49,7 @@ class _Contents:
     name: str
     documentation: str
     elements: tuple[Element, ...]
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 class _Interchanges:

@@ -17,10 +17,10 @@ from edfi_api.model.metaed.model import (
     EntityKey,
     EntityKind,
     Model,
-    Place,
     Project,
     Property,
     PropertyType,
+    SourceLocation,
 )
 from edfi_api.model.xsd.schema import (
     Annotation,
@@ -36,7 +36,7 @@ from edfi_api.model.xsd.schema import (
     elements_of,
 )
 
-_NO_PLACE = Place("package.json", 1, 1)
+_NO_PLACE = SourceLocation("package.json", 1, 1)
 _REQUIRED = (Cardinality.REQUIRED, Cardinality.REQUIRED_COLLECTION)
 _WHOLE_NUMBERS = {"xs:short": 2**15, "xs:int": 2**31, "xs:long": 2**63}
 
@@ -178,14 +178,14 @@ def _required_commons_replaced(model: Model, additions: Entity) -> Iterator[Prop
     return (prop for prop in replaced if (prop.name, prop.role_name) in required)
 
 
-def _refusal(place: Place, reason: str, project: Project) -> Problem:
+def _refusal(place: SourceLocation, reason: str, project: Project) -> Problem:
     return warning(place, f"{reason}; {project.name} is served without XML schemas")
 
 
-def _place(component: Component) -> Place | None:
+def _place(component: Component) -> SourceLocation | None:
     return None if isinstance(component, Annotation) else component.place
 
 
-def _first_place(components: Iterable[Component]) -> Place:
+def _first_place(components: Iterable[Component]) -> SourceLocation:
     """Where to send the author for what the model lacks."""
     return next((place for component in components if (place := _place(component)) is not None), _NO_PLACE)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from edfi_api.model.metaed.model import Place
+from edfi_api.model.metaed.model import SourceLocation
 
 
 class TypeGroup(StrEnum):
@@ -84,7 +84,7 @@ class ComplexType:
     base: str = ""
     derivation: Derivation = Derivation.EXTENSION
     is_abstract: bool = False
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class SimpleType:
     base: str
     facets: tuple[tuple[str, str], ...] = ()
     values: tuple[EnumeratedValue, ...] = ()
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 Type = ComplexType | SimpleType
@@ -117,7 +117,7 @@ class InterchangeRoot:
     name: str
     annotation: Annotation
     elements: tuple[Element, ...]
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 Component = Annotation | Type | InterchangeRoot

@@ -24,7 +24,7 @@ from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_numb
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, Surface
 from edfi_api.operation.administration import name_search, natural_keys
-from edfi_api.operation.administration.natural_keys import Element
+from edfi_api.operation.administration.natural_keys import KeyElement
 from edfi_api.storage import resource_types
 from references.models import Alias
 
@@ -50,14 +50,14 @@ Example = tuple[int, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRows:
     """The ids of the found rows; `has_more` if there may be others."""
 
     rows: list[int]
     has_more: bool
 
 
-def find(text: str, surface: Surface, numbers: Collection[int], using: str) -> Found:
+def find(text: str, surface: Surface, numbers: Collection[int], using: str) -> FoundRows:
     """The documents that match the text, of the resource types with these numbers."""
     names = {number: name for number, name in resource_types.names(using).items() if number in numbers}
     resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
@@ -65,7 +65,7 @@ def find(text: str, surface: Surface, numbers: Collection[int], using: str) -> F
     examples = [*_examples_of_all(resources, natural_keys.elements(text)), *_names(resources, text)]
     rows = _rows_like(examples, most, using)
     described = _descriptors(natural_keys.without_prefix(text), resources.values(), using)
-    return Found(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)
+    return FoundRows(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)
 
 
 def organization_in(text: str) -> int | None:
@@ -103,14 +103,14 @@ def _rows_like(examples: Iterable[Example], most: int, using: str) -> list[int]:
         return [row for (row,) in cursor.fetchall()]
 
 
-def _examples_of_all(resources: Mapping[int, Resource], elements: Sequence[Element]) -> Iterator[Example]:
+def _examples_of_all(resources: Mapping[int, Resource], elements: Sequence[KeyElement]) -> Iterator[Example]:
     """Resource type numbers with example bodies, in the form of the index."""
     for number, resource in resources.items():
         for body in _examples(resource, elements):
             yield number, {str(number): body}
 
 
-def _examples(resource: Resource, elements: Sequence[Element]) -> Iterator[dict[str, Any]]:
+def _examples(resource: Resource, elements: Sequence[KeyElement]) -> Iterator[dict[str, Any]]:
     """Example bodies with every element in a member of the key, one for each distinct assignment."""
     types = {path: field.type for field in resource.query_fields for path in field.paths}
     placements = product(*(list(_places(element, resource, types)) for element in elements))
@@ -119,7 +119,7 @@ def _examples(resource: Resource, elements: Sequence[Element]) -> Iterator[dict[
 
 
 def _places(
-    element: Element, resource: Resource, types: Mapping[JsonPath, QueryType]
+    element: KeyElement, resource: Resource, types: Mapping[JsonPath, QueryType]
 ) -> Iterator[tuple[JsonPath, Any]]:
     """The paths in the key of this resource where the value can be, each with the value in its stored form."""
     for path in resource.identity:

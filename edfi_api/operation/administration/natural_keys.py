@@ -13,17 +13,17 @@ _ELEMENT = re.compile(r"(?:(?P<name>[\w.]+)=)?(?P<value>.*)", re.DOTALL)
 _LENGTHS = re.compile(r"#![\d,]+$")
 
 
-class Element(NamedTuple):
+class KeyElement(NamedTuple):
     """`name` is a path such as `studentReference.studentUniqueId`; None for a value alone."""
 
     name: str | None
     value: str
 
 
-def elements(text: str) -> list[Element]:
+def elements(text: str) -> list[KeyElement]:
     """The elements of a natural key, or of a part of one."""
     found = _NEXT_ELEMENT.split(_LENGTHS.sub("", without_prefix(text)))
-    return [Element(*match.group("name", "value")) for part in found if (match := _ELEMENT.fullmatch(part))]
+    return [KeyElement(*match.group("name", "value")) for part in found if (match := _ELEMENT.fullmatch(part))]
 
 
 def without_prefix(text: str) -> str:
@@ -37,7 +37,7 @@ def abridged(natural_key: str) -> str:
     return ", ".join(dict.fromkeys(parts))
 
 
-def _abridged(element: Element) -> str:
+def _abridged(element: KeyElement) -> str:
     if element.name is None:
         return element.value
     name = element.name.rpartition(".")[2]

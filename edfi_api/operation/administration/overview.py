@@ -74,7 +74,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecentChange:
     """A document with the time of its last change."""
 
     row: int
@@ -94,11 +94,11 @@ def counts(using: str) -> list[Count]:
     return [Count(*row) for row in rows]
 
 
-def latest_changes(using: str) -> list[Change]:
+def latest_changes(using: str) -> list[RecentChange]:
     """The most recently written documents, the latest first."""
     with connections[using].cursor() as cursor:
         rows = cursor.execute(_LATEST_CHANGES, {"shown": _CHANGES_SHOWN}).fetchall()
-    return [Change(*row) for row in rows]
+    return [RecentChange(*row) for row in rows]
 
 
 def resources_with_documents(using: str) -> QuerySet[ResourceType]:

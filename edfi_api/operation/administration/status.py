@@ -32,7 +32,7 @@ _SECONDS_OF_AN_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StatusLine:
     """`needs_attention` marks what should be looked at; `address` leads to its page, if there is one."""
 
     name: str
@@ -41,7 +41,7 @@ class Line:
     address: str = ""
 
 
-def lines(user: AbstractBaseUser | AnonymousUser) -> list[Line]:
+def lines(user: AbstractBaseUser | AnonymousUser) -> list[StatusLine]:
     """What the user may see of the server."""
     return [line for permission, of in _LINES if user.has_perm(permission) for line in of()]  # type: ignore[union-attr]
 
@@ -51,7 +51,7 @@ def may_see_a_database(user: AbstractBaseUser | AnonymousUser) -> bool:
     return any(user.has_perm(permission) for permission, _ in _LINES_OF_DATABASE)  # type: ignore[union-attr]
 
 
-def lines_of(using: str, user: AbstractBaseUser | AnonymousUser) -> list[Line]:
+def lines_of(using: str, user: AbstractBaseUser | AnonymousUser) -> list[StatusLine]:
     """What the user may see of the changes in a database, and of its housekeeping."""
     return [
         line
@@ -61,53 +61,53 @@ def lines_of(using: str, user: AbstractBaseUser | AnonymousUser) -> list[Line]:
     ]
 
 
-def _refusals() -> Iterator[Line]:
+def _refusals() -> Iterator[StatusLine]:
     entries = sum(number for _, number in refusals.open_by_vendor())
-    yield Line("Open refusals", f"{entries:,}", address=reverse("admin:refusals_overview"))
+    yield StatusLine("Open refusals", f"{entries:,}", address=reverse("admin:refusals_overview"))
 
 
-def _consumers(using: str) -> Iterator[Line]:
+def _consumers(using: str) -> Iterator[StatusLine]:
     page = reverse("admin:change_queries_changeconsumer_changelist")
     found = lags(using)
     for lag in found:
         behind = timedelta(seconds=lag.seconds)
         text = f"{_span(behind)} behind" if lag.seconds else "up to date"
-        yield Line(f"Consumer {lag.consumer}", text, behind > _LONGEST_LAG, page)
+        yield StatusLine(f"Consumer {lag.consumer}", text, behind > _LONGEST_LAG, page)
     if not found:
-        yield Line("Consumers of changes", "none", address=page)
+        yield StatusLine("Consumers of changes", "none", address=page)
 
 
-def _dead_letters(using: str) -> Iterator[Line]:
+def _dead_letters(using: str) -> Iterator[StatusLine]:
     number = DeadLetter.objects.using(using)[: _MOST_LETTERS + 1].count()
     text = f"{number:,}" if number <= _MOST_LETTERS else f"more than {_MOST_LETTERS:,}"
-    yield Line("Dead letters", text, number > 0, reverse("admin:change_stream_deadletter_changelist"))
+    yield StatusLine("Dead letters", text, number > 0, reverse("admin:change_stream_deadletter_changelist"))
 
 
-def _data_stores() -> Iterator[Line]:
+def _data_stores() -> Iterator[StatusLine]:
     found = Counter(DataStore.objects.order_by("state").values_list("state", flat=True))
     if found:
         text = ", ".join(f"{number} {state}" for state, number in found.items())
-        yield Line("Data stores", text, any(state != State.ONLINE for state in found))
+        yield StatusLine("Data stores", text, any(state != State.ONLINE for state in found))
 
 
-def _purge(using: str) -> Iterator[Line]:
+def _purge(using: str) -> Iterator[StatusLine]:
     last = PurgeRun.objects.using(using).order_by("-finished_at").first()
     if last is None:
-        yield Line("Last purge", "never: run housekeeping once a day", needs_attention=True)
+        yield StatusLine("Last purge", "never: run housekeeping once a day", needs_attention=True)
         return
     age = timezone.now() - last.finished_at
-    yield Line("Last purge", f"{_span(age)} ago", age > _LONGEST_WITHOUT_PURGE)
+    yield StatusLine("Last purge", f"{_span(age)} ago", age > _LONGEST_WITHOUT_PURGE)
 
 
-def _validation(using: str) -> Iterator[Line]:
+def _validation(using: str) -> Iterator[StatusLine]:
     last = last_run(using)
     if last is None:
-        yield Line("Last validation", "never")
+        yield StatusLine("Last validation", "never")
         return
     ago = _span(timezone.now() - last.started_at)
     text = f"{last.status.lower()}, began {ago} ago: {last.appeared:,} appeared, {last.resolved:,} resolved"
     failed = f", {last.failed_rules} of {last.rules} rules failed" if last.failed_rules else ""
-    yield Line("Last validation", text + failed, last.failed_rules > 0)
+    yield StatusLine("Last validation", text + failed, last.failed_rules > 0)
 
 
 def _span(length: timedelta) -> str:
@@ -116,11 +116,11 @@ def _span(length: timedelta) -> str:
 
 
 # The permission that a line needs, and the function that makes it.
-_LINES: list[tuple[str, Callable[[], Iterator[Line]]]] = [
+_LINES: list[tuple[str, Callable[[], Iterator[StatusLine]]]] = [
     ("refusals.view_refusal", _refusals),
     ("data_stores.view_datastore", _data_stores),
 ]
-_LINES_OF_DATABASE: list[tuple[str, Callable[[str], Iterator[Line]]]] = [
+_LINES_OF_DATABASE: list[tuple[str, Callable[[str], Iterator[StatusLine]]]] = [
     ("change_queries.view_changeconsumer", _consumers),
     ("change_stream.view_deadletter", _dead_letters),
     ("edfi_api.view_document", _purge),

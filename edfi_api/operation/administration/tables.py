@@ -24,7 +24,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """Rows below heads; `empty` stands in place of no rows."""
 
     caption: str
@@ -46,7 +46,7 @@ def filtered(list_name: str, filters: Mapping[str, Any]) -> str:
 def tables_page(
     request: HttpRequest,
     site: AdminSite,
-    tables: Iterable[Table],
+    tables: Iterable[PageTable],
     *,
     title: str,
     above: Cell,

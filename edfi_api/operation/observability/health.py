@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CheckResult:
     """The result of one check."""
 
     name: str
@@ -30,7 +30,7 @@ class Result:
     description: str
 
 
-def readiness(using: str = "default") -> list[Result]:
+def readiness(using: str = "default") -> list[CheckResult]:
     """The results of all checks; if the database does not answer, checks that need it are skipped."""
     database = _checked("Database", _database, using)
     if database.status is Status.UNHEALTHY:
@@ -38,7 +38,7 @@ def readiness(using: str = "default") -> list[Result]:
     return [database, _checked("Migrations", _migrations, using)]
 
 
-def data_stores() -> list[Result]:
+def data_stores() -> list[CheckResult]:
     """How many data stores answer, as this process has seen last; no result if there are none. Connects to none: that
     one of thousands is down must not delay the answer, nor take the server out of service."""
     stores = routes().table().stores.values()
@@ -46,7 +46,7 @@ def data_stores() -> list[Result]:
         return []
     down = sum(_is_down(store) for store in stores)
     status = Status.UNHEALTHY if down == len(stores) else Status.HEALTHY
-    return [Result("Data Stores", status, f"{len(stores) - down} of {len(stores)} data stores answer.")]
+    return [CheckResult("Data Stores", status, f"{len(stores) - down} of {len(stores)} data stores answer.")]
 
 
 def _is_down(store: Store) -> bool:
@@ -55,11 +55,11 @@ def _is_down(store: Store) -> bool:
     return breaker is not None and breaker.is_open
 
 
-def is_healthy(results: list[Result]) -> bool:
+def is_healthy(results: list[CheckResult]) -> bool:
     return all(result.status is Status.HEALTHY for result in results)
 
 
-def health_document(results: list[Result]) -> dict[str, object]:
+def health_document(results: list[CheckResult]) -> dict[str, object]:
     """The body of the answer to a health request."""
     return {
         "Status": Status.HEALTHY if is_healthy(results) else Status.UNHEALTHY,
@@ -73,11 +73,11 @@ class _Unhealthy(Exception):
     """A check failed; the message is the description of its result."""
 
 
-def _checked(name: str, check: Callable[[str], str], using: str) -> Result:
+def _checked(name: str, check: Callable[[str], str], using: str) -> CheckResult:
     try:
-        return Result(name, Status.HEALTHY, check(using))
+        return CheckResult(name, Status.HEALTHY, check(using))
     except _Unhealthy as reason:
-        return Result(name, Status.UNHEALTHY, str(reason))
+        return CheckResult(name, Status.UNHEALTHY, str(reason))
 
 
 def _database(using: str) -> str:

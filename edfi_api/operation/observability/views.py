@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.api.viewsets.open_view import OpenView
-from edfi_api.operation.observability.health import Result, data_stores, health_document, is_healthy, readiness
+from edfi_api.operation.observability.health import CheckResult, data_stores, health_document, is_healthy, readiness
 from edfi_api.operation.observability.metrics import exposition
 
 
@@ -20,7 +20,7 @@ class LivenessView(OpenView):
 class ReadinessView(OpenView):
     """Whether the server can handle requests: 503 while it cannot."""
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[CheckResult]:
         return readiness()
 
     def get(self, request: Request) -> Response:
@@ -31,7 +31,7 @@ class ReadinessView(OpenView):
 class HealthView(ReadinessView):
     """The same, and whether data stores answer."""
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[CheckResult]:
         found = super().results()
         return [*found, *data_stores()] if is_healthy(found) else found
 

@@ -20,7 +20,7 @@ NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
 
 
 @dataclass(frozen=True)
-class Row:
+class StrategyRow:
     """`make` returns the strategy for a resource, or None if it sets no condition, and raises StrategyNotApplicable.
 
     All strategies have to allow, in the order in which they are configured, those that are `last` after the others. Of
@@ -34,12 +34,12 @@ class Row:
     for_changes: bool = False
 
 
-STRATEGIES: Mapping[str, Row] = {
-    NO_FURTHER_AUTHORIZATION_REQUIRED: Row(lambda *_: None, for_changes=True),
-    NAMESPACE_BASED: Row(NamespaceBased.of, for_changes=True),
-    OWNERSHIP_BASED: Row(OwnershipBased.of, is_last=True),
+STRATEGIES: Mapping[str, StrategyRow] = {
+    NO_FURTHER_AUTHORIZATION_REQUIRED: StrategyRow(lambda *_: None, for_changes=True),
+    NAMESPACE_BASED: StrategyRow(NamespaceBased.of, for_changes=True),
+    OWNERSHIP_BASED: StrategyRow(OwnershipBased.of, is_last=True),
     **{
-        name: Row(
+        name: StrategyRow(
             Relationship.of,
             for_documents=not reach.includes_past,
             for_changes=reach.includes_past or not reach.is_about_people,
@@ -47,10 +47,10 @@ STRATEGIES: Mapping[str, Row] = {
         for name, reach in REACHES.items()
     },
 }
-_CUSTOM_VIEW = Row(CustomView.of, for_changes=True)
+_CUSTOM_VIEW = StrategyRow(CustomView.of, for_changes=True)
 
 
-def row(name: str) -> Row | None:
+def row(name: str) -> StrategyRow | None:
     """The row of a strategy; None if the name is unknown."""
     return STRATEGIES.get(name) or (_CUSTOM_VIEW if is_custom_view(name) else None)
 

@@ -5,14 +5,14 @@ from django.db import connections
 
 from edfi_api.analysis.sql_views import changes
 from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
-from edfi_api.analysis.sql_views.definitions import Definition, Kind, view_definition
+from edfi_api.analysis.sql_views.definitions import Definition, ObjectKind, view_definition
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.views import View
 
 
 def test_a_lock_that_is_not_free_is_reported_with_its_holder(transactional_db, monkeypatch) -> None:
     monkeypatch.setattr(changes, "LOCK_TIMEOUT", "50 ms")
-    schema = Definition(Kind.SCHEMA, "of_a_test", "", "CREATE SCHEMA of_a_test")
+    schema = Definition(ObjectKind.SCHEMA, "of_a_test", "", "CREATE SCHEMA of_a_test")
     view = view_definition(View("of_a_test", "documents", (("id", "d.id"),), "FROM public.document d"))
     other = connections.create_connection("default")
     try:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from edfi_api.analysis.sql_views.bodies import Body
+from edfi_api.analysis.sql_views.bodies import ResourceBody
 from edfi_api.analysis.sql_views.generation import all_views
-from edfi_api.analysis.sql_views.shape import Member
+from edfi_api.analysis.sql_views.shape import FixedMember
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.apischema import schemas
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
@@ -46,7 +46,7 @@ def equal_to(path: JsonPath, resource: Resource) -> set[JsonPath]:
 def test_columns_and_members_of_bodies_correspond(standard, extensions, monkeypatch) -> None:
     surface = served(standard, *extensions).surface
     read: dict[ResourceName, set[JsonPath]] = defaultdict(set)
-    value = Body.value
+    value = ResourceBody.value
 
     def recording(body, *arguments):
         path = value(body, *arguments)
@@ -54,7 +54,7 @@ def test_columns_and_members_of_bodies_correspond(standard, extensions, monkeypa
             read[body.resource.name].add(path)
         return path
 
-    monkeypatch.setattr(Body, "value", recording)
+    monkeypatch.setattr(ResourceBody, "value", recording)
     numbers = {resource.name: number for number, resource in enumerate(surface.resources, start=1)}
     views = all_views(compiled(BUNDLED_STANDARDS / standard, *extensions), surface, numbers)
 
@@ -81,7 +81,7 @@ def test_columns_and_members_of_bodies_correspond(standard, extensions, monkeypa
         (name,) for name in _DESCRIPTOR_MEMBERS
     }
     fixed = {
-        name: {column.source.name for column in view.table.columns if isinstance(column.source, Member)} - {""}
+        name: {column.source.name for column in view.table.columns if isinstance(column.source, FixedMember)} - {""}
         for view in views
         if view.table and (name := view.name) in ("descriptor", "schoolyeartype")
     }

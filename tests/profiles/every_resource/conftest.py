@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.model.profiles.definition import MemberSelection, ProfileDefinition, ResourceParts, Rule
+from edfi_api.model.profiles.definition import MemberSelection, ProfileDefinition, ProfileRule, ResourceParts
 from edfi_api.model.profiles.members import members_of
 from edfi_api.model.surface.resource import Resource
 from edfi_api.profiles.loading import store_profiles
@@ -74,7 +74,7 @@ class Scene:
     """A resource, a rule for it, and bodies that differ in values on which nothing depends."""
 
     resource: Resource
-    rule: Rule
+    rule: ProfileRule
     oracle: Oracle
     bodies: list[DistinctBody]
     api: ApiTestClient
@@ -116,13 +116,13 @@ def scene(case: Case, number: int, api: ApiTestClient, client_of: Callable[..., 
     return Scene(resource, rule, Oracle(rule, resource), bodies, api, client_of("Part"))
 
 
-def store_part(name: str, resource: Resource, rule: Rule) -> None:
+def store_part(name: str, resource: Resource, rule: ProfileRule) -> None:
     """Store a profile with this rule for reading and writing the resource."""
     parts = ResourceParts(resource.name.resource, resource.name.project, read=rule, write=rule)
     store_profiles([ProfileDefinition(name, (parts,))], by="tests")
 
 
-def _rule(resource: Resource, number: int, body: Body) -> Rule:
+def _rule(resource: Resource, number: int, body: Body) -> ProfileRule:
     """Of six successive numbers, three have a mode of their own at the root."""
     random = Random(f"{resource.name} {number}")  # noqa: S311  the same rule in each run
     selection = [*MemberSelection, None, None, None][number % 6]

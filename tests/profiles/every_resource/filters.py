@@ -4,11 +4,11 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from edfi_api.model.profiles.definition import ElementKind, Filter, FilterMode, Rule, RuleElement
+from edfi_api.model.profiles.definition import ElementKind, FilterDefinition, FilterMode, ProfileRule, RuleElement
 from edfi_api.model.profiles.members import Members
 
 
-def with_filters_for(body: dict[str, Any], rule: Rule, members: Members, random: Random) -> Rule:
+def with_filters_for(body: dict[str, Any], rule: ProfileRule, members: Members, random: Random) -> ProfileRule:
     """The rule with filters on some of its collections: by a text in the items' key, for or against the first item."""
     return replace(rule, elements=tuple(_filtered(each, body, members, random) for each in rule.elements))
 
@@ -27,4 +27,4 @@ def _filtered(element: RuleElement, body: dict[str, Any], members: Members, rand
     if not texts or random.random() < 0.5:
         return narrowed
     name = random.choice(texts)
-    return replace(narrowed, filter=Filter(name, random.choice(list(FilterMode)), (first[name],)))
+    return replace(narrowed, filter=FilterDefinition(name, random.choice(list(FilterMode)), (first[name],)))

@@ -14,7 +14,7 @@ import pytest
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.paths import values_at
-from edfi_api.model.profiles.definition import MemberSelection, Rule, RuleElement
+from edfi_api.model.profiles.definition import MemberSelection, ProfileRule, RuleElement
 from edfi_api.models import Document
 from tests.conftest import item_path
 from tests.databases import rolled_back
@@ -131,7 +131,7 @@ def test_whatever_is_sent_is_answered_and_leaves_a_valid_body(scene: Scene, prep
 
 
 def test_a_part_without_rules_is_as_no_profile(scene: Scene) -> None:
-    store_part("Whole", scene.resource, Rule(MemberSelection.INCLUDE_ALL))
+    store_part("Whole", scene.resource, ProfileRule(MemberSelection.INCLUDE_ALL))
     path = scene.stored(scene.bodies[0].body)
     changed = scene.bodies[1].body | {"id": path.rsplit("/", 1)[1]}
 
@@ -190,7 +190,7 @@ def no_filter_hides(scene: Scene, body: Body) -> bool:
     )
 
 
-def elements(rule: Rule) -> Iterator[RuleElement]:
+def elements(rule: ProfileRule) -> Iterator[RuleElement]:
     for element in rule.elements:
         yield element
         yield from elements(element.rule)
