@@ -5,13 +5,13 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.compilation import Compilation, is_api_schema
 from edfi_api.model.apischema.reader import read_api_schemas
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.source import read_sources
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.xsd.files import schema_files
 from edfi_api.model.xsd.schema_file import SchemaFiles
-from edfi_api.startup import Compilation, is_api_schema
 
 
 def compiled(sources: Sequence[Path]) -> Compilation:

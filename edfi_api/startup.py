@@ -5,26 +5,16 @@ several resources call `current_surface`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from edfi_api.compilation import Compilation
 from edfi_api.conf import api_settings
 from edfi_api.model import apischema, xsd
 from edfi_api.model.surface.cache import CODE_PACKAGES, load_or_build
 from edfi_api.model.surface.resource import Surface
-from edfi_api.model.xsd.schema_file import SchemaFiles
 from edfi_api.storage import resource_types
-
-
-@dataclass(frozen=True)
-class Compilation:
-    """Everything derived from the model, which itself is discarded, and the warnings about ApiSchema files."""
-
-    surface: Surface
-    schema_files: SchemaFiles
-    warnings: tuple[str, ...] = ()
 
 
 @cache
@@ -52,11 +42,6 @@ def _compiled(sources: Sequence[Path]) -> Compilation:
     from edfi_api.compiling import compiled  # noqa: PLC0415
 
     return compiled(sources)
-
-
-def is_api_schema(path: Path) -> bool:
-    """Whether a source is an ApiSchema file rather than the folder of a MetaEd project."""
-    return path.suffix.lower() == ".json"
 
 
 def fill_resource_types(*, using: str, **_: Any) -> None:

@@ -18,12 +18,13 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries import key_fields
+from edfi_api.compilation import Compilation
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security.bundled_claims import fill_claims
 from edfi_api.security.tokens import client_of_token
-from edfi_api.startup import Compilation, compilation_of
+from edfi_api.startup import compilation_of
 from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS
 from tests.factories import DocumentFactory

@@ -50,7 +50,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Errors": ("edfi_api.problem_details",),
     "Authentication and authorization": ("edfi_api.security", "edfi_api.profiles"),
     "Queries": ("edfi_api.listing", "edfi_api.queries"),
-    "Served surface": ("edfi_api.compiling", "edfi_api.startup"),
+    "Served surface": ("edfi_api.compilation", "edfi_api.compiling", "edfi_api.startup"),
     "Data stores": ("edfi_api.data_stores",),
     "Storage": ("edfi_api.storage", "edfi_api.models", "edfi_api.migrations"),
     "Documents": ("edfi_api.documents",),

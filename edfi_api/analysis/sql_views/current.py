@@ -10,9 +10,10 @@ from edfi_api.analysis.sql_views.current_fingerprint import current_fingerprint
 from edfi_api.analysis.sql_views.definitions import Definition, definitions
 from edfi_api.analysis.sql_views.generation import all_views
 from edfi_api.analysis.sql_views.views import View
+from edfi_api.compilation import is_api_schema
 from edfi_api.conf import api_settings
 from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.startup import current_surface, is_api_schema
+from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
 
 

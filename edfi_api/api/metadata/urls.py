@@ -26,8 +26,9 @@ from edfi_api.api.metadata.views import (
     unknown_section,
 )
 from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
+from edfi_api.compilation import Compilation
 from edfi_api.conf import api_settings
-from edfi_api.startup import Compilation, current_compilation
+from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import published_surface
 
 _OLDER = "metadata/data/v3"
