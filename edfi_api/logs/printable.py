@@ -1,4 +1,4 @@
-"""Escapes untrusted text for a terminal, which would interpret control characters and cannot show lone surrogates."""
+"""Text for a terminal: untrusted text without what a terminal would interpret or cannot show, and counts."""
 
 import re
 
@@ -13,3 +13,8 @@ def is_printable(text: str) -> bool:
 def printable(text: object) -> str:
     """`str(text)` on one line, with escapes for characters that cannot be printed."""
     return _NOT_PRINTABLE.sub(lambda found: ascii(found[0])[1:-1], str(text))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2,000 files`. The noun is in the singular, with a regular plural."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -11,12 +11,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
-from edfi_api.loading.interchange.report import RefusalLog, raise_failure, table
+from edfi_api.loading.interchange.report import RefusalLog, raise_failure, refused_in_all, table
 from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.loading.mapping import Translator, mapping_named
 from edfi_api.loading.mapping.exceptions import InvalidMapping, LeadsElsewhere, UnknownMapping
 from edfi_api.loading.renames import NotAPair, Renames, renames
-from edfi_api.logs.printable import printable
+from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import not_empty, path, text
 from edfi_api.startup import current_surface
 
@@ -111,7 +111,8 @@ def run_load(command: BaseCommand, files: int, options: LoadOptions, load: Calla
         result = load(log)
         log.summarise(result, is_dry_run=options.dry_run)
     command.stdout.write("\n".join(table(result)))
-    command.stdout.write(f"{files} files in {time.monotonic() - started:.1f} s")
+    refused = refused_in_all(result, options.report or "the list above; --report FILE has each of them")
+    command.stdout.write(f"{counted(files, 'file')} in {time.monotonic() - started:.1f} s{refused}")
     if options.dry_run:
         command.stdout.write("dry run: nothing was written")
     if not result.sent and not result.unreadable:

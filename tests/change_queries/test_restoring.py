@@ -142,14 +142,14 @@ def test_bodies_of_deletes_expire_but_deletes_are_kept(api, changes, student):
     api.put(student, api.get(student).json() | {"firstName": "May"})
     api.delete(student)
     deletes = changes.deletes("students")
-    assert purge(days=90) == "0 superseded version(s) and the bodies of 0 deleted document(s) purged\n"
+    assert purge(days=90) == "0 superseded versions and the bodies of 0 deleted documents purged\n"
 
     long_ago()
-    assert purge(days=90) == "1 superseded version(s) and the bodies of 1 deleted document(s) purged\n"
+    assert purge(days=90) == "1 superseded version and the bodies of 1 deleted document purged\n"
 
     assert changes.deletes("students") == deletes
     assert re.search(r"The body of NK#studentUniqueId=604822, deleted .*, was purged\.", restore(id_of(student))[1])
-    assert purge(days=90).startswith("0 superseded version(s) and the bodies of 0")
+    assert purge(days=90).startswith("0 superseded versions and the bodies of 0")
 
 
 def test_bodies_that_a_consumer_has_not_read_are_kept(api, student):
@@ -162,7 +162,7 @@ def test_bodies_that_a_consumer_has_not_read_are_kept(api, student):
     message = purge(days=90)
 
     assert message.splitlines() == [
-        "1 superseded version(s) and the bodies of 0 deleted document(s) purged",
+        "1 superseded version and the bodies of 0 deleted documents purged",
         f"kept: everything behind version {seen}, for lake",
     ]
     consumer.change_version = DeletedDocument.objects.get().change_version

@@ -36,11 +36,11 @@ def test_expired_rows_are_removed(api_without_check: ApiTestClient) -> None:
     call_command("housekeeping", stdout=output)  # Run as a command line, it would close the connection of the test.
 
     assert output.getvalue().splitlines() == [
-        "0 superseded version(s) and the bodies of 1 deleted document(s) purged",
+        "0 superseded versions and the bodies of 1 deleted document purged",
         "purge_changes: done",
-        "0 refusal(s) purged, 0 closed as aged",
+        "0 refusals purged, 0 closed as aged",
         "purge_refusals: done",
-        "0 result(s) and 0 run(s) purged",
+        "0 results and 0 runs purged",
         "purge_validation: done",
         "cleartokens: done",
         "clearsessions: done",
@@ -65,4 +65,4 @@ def test_an_empty_run_succeeds(run: Run) -> None:
     outcome = run("housekeeping")
 
     assert "failed" not in outcome.failure
-    assert "0 superseded version(s)" in outcome.output
+    assert "0 superseded versions" in outcome.output

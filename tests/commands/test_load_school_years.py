@@ -56,7 +56,7 @@ def test_refused_years_are_listed_and_fail_the_command() -> None:
     out, err, failure = load("2025-2026", "--current", "2026")
 
     assert years() == [2025, 2026]
-    assert out == "school years: 2 created, 0 updated, 0 unchanged, 1 refused\n"
+    assert out == "school years: 2 created, 0 updated, 0 unchanged, 1 refused, see the list above\n"
     assert err == ("school year 2030: SchoolYearType: $.schoolYearDescription: schoolYearDescription is required.\n")
     assert failure == "1 of 3 documents refused, more than --max-refused 0"
 
@@ -65,4 +65,4 @@ def test_refused_years_are_listed_and_fail_the_command() -> None:
 def test_refused_years_can_be_allowed() -> None:
     out, _, failure = load("2025-2026", "--current", "2026", "--max-refused", "34%")
 
-    assert (out, failure) == ("school years: 2 created, 0 updated, 0 unchanged, 1 refused\n", "")
+    assert (out, failure) == ("school years: 2 created, 0 updated, 0 unchanged, 1 refused, see the list above\n", "")

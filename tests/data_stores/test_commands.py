@@ -134,7 +134,7 @@ def test_keys_are_rotated(configured, make_store, client_of):
     store = make_store("x")
     configured(STORE_KEYS=("new", "old"))
 
-    assert run("rotate_store_key") == ["1 connection strings encrypted"]
+    assert run("rotate_store_key") == ["1 connection string encrypted"]
     configured(STORE_KEYS=("new",))
     assert client_of(store).get(STUDENTS).status_code == 200
 
@@ -195,12 +195,12 @@ def test_commands_about_documents_take_data_stores(year, make_store, client_of, 
 
     with pytest.raises(CommandError, match=r"Say which: --data-store, or --all-data-stores\. There are: "):
         run("verify_integrity")
-    assert run("verify_integrity", "--data-store", "2026") == ["1 documents agree with their rows"]
+    assert run("verify_integrity", "--data-store", "2026") == ["1 document agrees with its rows"]
     done = run("verify_integrity", "--all-data-stores", "--parallel", "2")
     names = [f"{store.pk} {store.name} (schoolYear={store.name})" for store in stores]
     assert sorted(done) == sorted(
         [
-            f"{names[0]}: 1 documents agree with their rows",
+            f"{names[0]}: 1 document agrees with its rows",
             f"{names[0]}: done",
             f"{names[1]}: 0 documents agree with their rows",
             f"{names[1]}: done",
@@ -337,5 +337,5 @@ def test_housekeeping_purges_stores_instead_of_a_control_database_without_docume
 
     assert "purge_changes: done" in done
     assert [line for line in done if line.startswith("0 superseded")] == [
-        "0 superseded version(s) and the bodies of 0 deleted document(s) purged"
+        "0 superseded versions and the bodies of 0 deleted documents purged"
     ]

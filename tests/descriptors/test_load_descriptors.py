@@ -76,7 +76,7 @@ def test_refusals_can_be_allowed(tmp_path: Path) -> None:
 
     out, _ = run(file, "--max-refused=1")
 
-    assert out == "descriptors: 0 created, 0 updated, 0 unchanged, 1 refused\n"
+    assert out == "descriptors: 0 created, 0 updated, 0 unchanged, 1 refused, see the list above\n"
 
 
 def test_other_documents_are_refused(tmp_path: Path) -> None:

@@ -61,6 +61,32 @@ def test_refusals_for_one_reason_are_counted_in_one_line(write: Write) -> None:
     assert err.splitlines() == [f"{file}:4: {reason}", f"{reason}; 60 documents alike, the first at {file}:4"]
 
 
+def test_documents_with_the_same_unknown_elements_are_one_cause(write: Write, tmp_path: Path) -> None:
+    """Whatever the lines on which those stand, and however often."""
+    unknown = "<Kettle/>\n<Teapot/>\n"
+    wrong = [student(str(number)).replace("<Name>", f"{unknown * (number % 3 + 1)}<Name>") for number in range(9)]
+
+    _, err = run(write(interchange(*wrong, student("fine"))), report=tmp_path / "report.json")
+
+    causes = json.loads((tmp_path / "report.json").read_text())["summary"]["causes"]
+    assert [(cause["reason"], cause["direct"]) for cause in causes] == [
+        ("unknown element Kettle; unknown element Teapot", 9)
+    ]
+    assert "unknown element Kettle; unknown element Teapot; 9 documents alike" in err
+
+
+def test_the_last_line_says_how_much_was_refused_and_where_that_is_listed(write: Write, tmp_path: Path) -> None:
+    file, report = write(interchange(student("1"), INVALID, "<Teapot/>")), tmp_path / "report.json"
+
+    last = [run(file)[0], run(file, report=report)[0], run(write(interchange(student("1")), "fine.xml"))[0]]
+
+    assert [re.sub(r"\d+\.\d s", "0.1 s", out.splitlines()[-1]) for out in last] == [
+        "1 file in 0.1 s; 2 refused, see the list above; --report FILE has each of them",
+        f"1 file in 0.1 s; 2 refused, see {report}",
+        "1 file in 0.1 s",
+    ]
+
+
 def test_elements_of_another_standard_are_reported_once_each(write: Write, standard: str) -> None:
     file = write(interchange(*["<Teapot/>"] * 60, student("1"), "<Kettle/>"))
 

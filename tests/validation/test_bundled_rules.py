@@ -66,4 +66,4 @@ def test_violations_are_found_and_repaired(rules, district, rows, standard) -> N
 
 @pytest.mark.django_db
 def test_all_can_be_planned(rules) -> None:
-    assert rules.check() == ["10 rule(s) without problems, 1 for other standards"]
+    assert rules.check() == ["10 rules without problems, 1 for other standards"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from edfi_api.loading.temporary_database import TemporaryDatabase
-from edfi_api.logs.printable import printable
+from edfi_api.logs.printable import counted, printable
 from references.exceptions import MissingTarget
 
 # More causes than this are not distinguished.
@@ -28,6 +28,7 @@ _VARYING = (
     (re.compile(r"\b\d+(st|nd|rd|th)\b"), "nth"),
     (re.compile(r"'[^']*'"), "'...'"),
     (re.compile(r" = [^)]*\)"), " = ...)"),
+    (re.compile(r" \(line \d+\)"), ""),
 )
 
 
@@ -60,7 +61,7 @@ class Cause:
 
     def _what(self) -> str:
         if not self.is_absence:
-            return f"{self.reason}; {self.direct:,} document{'s alike' if self.direct > 1 else ''}"
+            return f"{self.reason}; {counted(self.direct, 'document')}{' alike' if self.direct > 1 else ''}"
         documents = "1 document is" if self.absent == 1 else f"{self.absent:,} documents are"
         return f"{documents} referenced, but neither accepted from the files nor in the database"
 
@@ -69,7 +70,7 @@ class Cause:
             return ""
         parts = [f"{count:,} {name}" for name, count in self.by_resource.most_common(_RESOURCES_SHOWN)]
         if (left := len(self.by_resource) - len(parts)) > 0:
-            parts.append(f"{left} more resource{'s' if left > 1 else ''}")
+            parts.append(counted(left, "more resource"))
         others = "" if self.is_absence else " others"
         return f"; {self.following:,}{others} refused for that: {', '.join(parts)}"
 
@@ -84,9 +85,7 @@ class Causes(TemporaryDatabase):
 
     def of_fault(self, resource: str | None, reason: str, place: str, aliases: Iterable[UUID] = ()) -> Cause | None:
         """The cause of a refusal for what is wrong with the document itself; None if there are too many causes."""
-        for pattern, general in _VARYING:
-            reason = pattern.sub(general, reason)
-        cause = self._cause(resource, reason, place, is_absence=False)
+        cause = self._cause(resource, _in_general(reason), place, is_absence=False)
         if cause is not None:
             cause.direct += 1
             self._remember((alias.bytes for alias in aliases), cause)
@@ -126,3 +125,10 @@ class Causes(TemporaryDatabase):
     def _remember(self, aliases: Iterable[bytes], cause: Cause) -> None:
         rows = [(alias, cause.number - 1) for alias in aliases]
         self._database.executemany("INSERT OR IGNORE INTO refused VALUES (?, ?)", rows)
+
+
+def _in_general(reason: str) -> str:
+    """What refusals for one reason have in common; what is wrong twice with a document is one thing."""
+    for pattern, general in _VARYING:
+        reason = pattern.sub(general, reason)
+    return "; ".join(dict.fromkeys(reason.split("; ")))

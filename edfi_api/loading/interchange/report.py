@@ -16,7 +16,7 @@ from edfi_api.loading.interchange.exceptions import StoppedAtRefusal
 from edfi_api.loading.interchange.files import named_in_errors
 from edfi_api.loading.interchange.refusal_limit import RefusalLimit
 from edfi_api.loading.interchange.results import COLUMNS, REFUSED, LoadResult, Refused
-from edfi_api.logs.printable import printable
+from edfi_api.logs.printable import counted, printable
 from edfi_api.model.surface.resource import ResourceName
 
 _SHOWN = 50
@@ -117,8 +117,8 @@ class _LeftOut:
     count: int = 0
 
     def __str__(self) -> str:
-        documents = "document" if self.count == 1 else "documents"
-        return printable(f"{self.first.reason}; {self.count:,} {documents} left out, the first at {self.first.place}")
+        documents = counted(self.count, "document")
+        return printable(f"{self.first.reason}; {documents} left out, the first at {self.first.place}")
 
 
 def raise_failure(result: LoadResult, files: int, limit: RefusalLimit | None) -> None:
@@ -136,9 +136,16 @@ def raise_failure(result: LoadResult, files: int, limit: RefusalLimit | None) ->
         raise CommandError("; ".join(reasons))
 
 
+def refused_in_all(result: LoadResult, where: Path | str) -> str:
+    """How much was refused, and where that is listed, as the end of a line; nothing without refusals."""
+    refused = result.total(REFUSED)
+    return f"; {refused:,} refused, see {where}" if refused else ""
+
+
 def counts(result: LoadResult) -> str:
     """The totals of all resources, in one line."""
-    return ", ".join(f"{result.total(outcome)} {column}" for column, outcome in COLUMNS.items())
+    totals = ", ".join(f"{result.total(outcome)} {column}" for column, outcome in COLUMNS.items())
+    return f"{totals}, see the list above" if result.total(REFUSED) else totals
 
 
 def table(result: LoadResult) -> Iterator[str]:

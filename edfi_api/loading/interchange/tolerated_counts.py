@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edfi_api.documents.leniency import Reason, Tolerated
-from edfi_api.logs.printable import printable
+from edfi_api.logs.printable import counted, printable
 
 # Names of members are arbitrary text.
 MOST_PATHS = 1_000
@@ -44,7 +44,7 @@ class ToleratedCounts:
     def lines(self, most: int) -> Iterator[str]:
         """`Student: $.shoeSize: not a member of the resource, dropped from 12 documents`, the most frequent first."""
         for place, count in self.by_place.most_common(most):
-            times = "1 place" if count == 1 else f"{count:,} places"
+            times = counted(count, "place")
             yield printable(f"{place.resource}: {place.path}: {_IN_WORDS[place.reason]} {times}")
         if left := self.others + sum(count for _, count in self.by_place.most_common()[most:]):
             yield f"... and {left:,} more such places"

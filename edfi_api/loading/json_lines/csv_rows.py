@@ -15,11 +15,14 @@ from edfi_api.documents import json_text
 from edfi_api.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import damaged_gzip_reported, uncompressed
 from edfi_api.loading.renames import Renames
+from edfi_api.logs.printable import counted
 
 _BYTE_ORDER_MARK = "\ufeff"
 _HEADER = re.compile(r"[^.\[\]\s]+(\[\d{1,4}\])?(\.[^.\[\]\s]+(\[\d{1,4}\])?)*")
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _NAMED_AT_MOST = 10
+# What spreadsheets write in place of commas.
+_NO_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 # Member names, and indexes of arrays.
 Steps = tuple[str | int, ...]
 
@@ -72,6 +75,8 @@ def _lines(file: BufferedReader, longest: int) -> Iterator[str]:
 
 def _columns(headers: list[str], schema: dict[str, Any], line: int, renames: Renames) -> list[Steps | None]:
     """The places of the columns; None for one without a header, which must be blank."""
+    if len(headers) == 1 and (separator := next((each for each in _NO_SEPARATORS if each in headers[0]), None)):
+        raise UnreadableFile(line, f"columns are separated by {_NO_SEPARATORS[separator]}, not by commas")
     columns: list[Steps | None] = []
     wrong = []
     for header in headers:
@@ -121,7 +126,7 @@ def _written(steps: list[str | int]) -> str:
 
 def _body(cells: list[str], columns: list[Steps | None], longest: int) -> bytes | UnreadableLine:
     if len(cells) != len(columns):
-        return UnreadableLine(f"it has {len(cells)} cells, but there are {len(columns)} headers")
+        return UnreadableLine(f"it has {counted(len(cells), 'cell')}, but there are {counted(len(columns), 'header')}")
     if sum(map(len, cells)) > longest:
         return UnreadableLine(f"longer than {longest} bytes")
     body: dict[Any, Any] = {}

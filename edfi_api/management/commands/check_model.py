@@ -1,7 +1,7 @@
 """`manage.py check_model 5.2 path/to/extension`"""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.compilation import is_api_schema
 from edfi_api.compiling import compiled, refuse_text_without_standard
 from edfi_api.conf import api_settings, bundled_standards, source_path
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import not_empty
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.compiler import check_projects
@@ -52,8 +53,10 @@ class Command(BaseCommand):
         for text in (*texts, *errors):
             self.stdout.write(text)
         if of_standard:
-            self.stdout.write(f"{_count(of_standard, 'warning')} about the data standard itself; --all lists them")
-        summary = f"{_count(errors, 'error')}, {_count(texts, 'warning')}"
+            self.stdout.write(
+                f"{counted(len(of_standard), 'warning')} about the data standard itself; --all lists them"
+            )
+        summary = f"{counted(len(errors), 'error')}, {counted(len(texts), 'warning')}"
         if errors:
             raise CommandError(summary)
         self.stdout.write(f"{summary}: {', '.join(str(path) for path in sources)} can be served")
@@ -95,7 +98,3 @@ def _problems_of_the_whole(sources: Sequence[Path]) -> tuple[list[str], list[str
         return [str(problem) for problem in errors.problems if problem.is_error], []
     except ApiSchemaError as error:
         return [str(error)], []
-
-
-def _count(found: Sized, noun: str) -> str:
-    return f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"

@@ -20,6 +20,7 @@ from edfi_api.loading.json_lines.exporting import (
 )
 from edfi_api.loading.json_lines.parquet import into_parquet
 from edfi_api.loading.json_lines.sources import resource_called
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import not_empty, text
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.model.surface.resource import Resource, Surface
@@ -66,7 +67,8 @@ class Command(DataStoreCommand):
             with _writer(output, format, chosen) as write:
                 counts = export_documents(chosen, write, database)
         seconds = time.monotonic() - started
-        self.stderr.write(f"{counts.total()} documents of {len(counts)} resources in {seconds:.1f} s")
+        exported = f"{counted(counts.total(), 'document')} of {counted(len(counts), 'resource')}"
+        self.stderr.write(f"{exported} in {seconds:.1f} s")
         if resource is None and (left_out := resources_left_out(surface, database)):
             raise CommandError(
                 f"left out, because the standard that is served does not have them: {', '.join(left_out)}"

@@ -13,6 +13,7 @@ from edfi_api.documents import json_text
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS, District, generate
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.exporting import WriteResource, into_folder, into_stream
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import not_empty, whole_number
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
@@ -56,7 +57,7 @@ class Command(BaseCommand):
         with as_command_errors(), _writer(output, surface) as write:
             _write(district, surface, write)
         count = sum(map(len, district.bodies.values()))
-        self.stderr.write(f"demo district: {count:,} documents of {len(district.bodies)} resources")
+        self.stderr.write(f"demo district: {counted(count, 'document')} of {counted(len(district.bodies), 'resource')}")
         if district.left_out:
             self.stderr.write(f"left out, because the standard does not have them: {', '.join(district.left_out)}")
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from edfi_api.documents.incoming import Preparers
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.models import Document
@@ -28,5 +29,7 @@ class Command(DataStoreCommand):
             if found <= _SHOWN:
                 self.stderr.write(str(disagreement))
         if found:
-            raise CommandError(f"{found} disagreement(s) found")
-        self.stdout.write(f"{Document.objects.using(database).count()} documents agree with their rows")
+            raise CommandError(f"{counted(found, 'disagreement')} found")
+        count = Document.objects.using(database).count()
+        agree = "agrees with its rows" if count == 1 else "agree with their rows"
+        self.stdout.write(f"{counted(count, 'document')} {agree}")

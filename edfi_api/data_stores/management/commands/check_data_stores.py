@@ -15,6 +15,7 @@ from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import RoutingTable, Store
 from edfi_api.loading.databases import identity
+from edfi_api.logs.printable import counted
 from edfi_api.operation.checks import applied_migrations
 from edfi_api.security.models import ApiClient
 
@@ -34,8 +35,8 @@ class Command(BaseCommand):
         for problem in problems:
             self.stdout.write(problem)
         if problems:
-            raise CommandError(f"{len(problems)} problem(s)")
-        self.stdout.write(f"{len(table.stores)} data stores can be used")
+            raise CommandError(counted(len(problems), "problem"))
+        self.stdout.write(f"{counted(len(table.stores), 'data store')} can be used")
 
 
 def _contexts(table: RoutingTable) -> Iterator[str]:

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand
 from django.db.models import Count
 
 from edfi_api.data_stores.models import Tenant
+from edfi_api.logs.printable import counted
 
 
 class Command(BaseCommand):
@@ -15,4 +16,4 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         for tenant in Tenant.objects.annotate(number=Count("data_stores")).order_by("id"):
-            self.stdout.write(f"{tenant.pk}  {tenant}  {tenant.number} data store{'' if tenant.number == 1 else 's'}")
+            self.stdout.write(f"{tenant.pk}  {tenant}  {counted(tenant.number, 'data store')}")

@@ -20,6 +20,7 @@ from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.processes import process_pool
 from edfi_api.loading.provisioning import migrate
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import text, whole_number
 
 _MOST_PROCESSES = 64
@@ -106,7 +107,7 @@ def _migrate(using: str, databases: dict[str, dict[str, Any]]) -> tuple[str, boo
         return _failure(error), True
     finally:
         connections.close_all()
-    return (f"{number} migrations applied" if number else "up to date"), False
+    return (f"{counted(number, 'migration')} applied" if number else "up to date"), False
 
 
 def _failure(error: Exception) -> str:

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.management.commands.provision_data_store import in_one_line
 from edfi_api.data_stores.stores import encrypt_again
+from edfi_api.logs.printable import counted
 
 
 class Command(BaseCommand):
@@ -19,4 +20,4 @@ class Command(BaseCommand):
             number = encrypt_again()
         except (ConnectionUnusable, NoStoreKey) as error:
             raise CommandError(f"Nothing was changed. {in_one_line(error)}") from error
-        self.stdout.write(f"{number} connection strings encrypted")
+        self.stdout.write(f"{counted(number, 'connection string')} encrypted")

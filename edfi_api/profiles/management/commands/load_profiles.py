@@ -15,7 +15,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.data_stores.models import Tenant
-from edfi_api.logs.printable import printable
+from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
@@ -68,7 +68,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing is stored: {error}.") from error
         for change in changes:
             self.stdout.write(str(change))
-        self.stdout.write(f"{_count(len(changes), 'change')}{' would be made' if is_rehearsal else ''}.")
+        self.stdout.write(f"{counted(len(changes), 'change')}{' would be made' if is_rehearsal else ''}.")
 
     def _print(self, file: Path, findings: list[Finding]) -> None:
         for finding in findings:
@@ -105,8 +105,4 @@ def _content(file: Path) -> bytes:
 
 def _refused(profiles: int, files: int) -> str:
     counts = ((profiles, "profile"), (files, "file"))
-    return " and ".join(_count(number, what) for number, what in counts if number)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return " and ".join(counted(number, what) for number, what in counts if number)

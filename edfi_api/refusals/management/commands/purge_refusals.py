@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import add_retention
 from edfi_api.refusals.purging import purge
 
@@ -26,4 +27,4 @@ class Command(BaseCommand):
     def handle(self, *args: Any, days: int, **options: Any) -> None:
         purged, aged = purge(timezone.now() - timedelta(days=days), DEFAULT_DB_ALIAS)
         audit.administered("refusals purged", refusals=purged, aged=aged, days=days, by="command")
-        self.stdout.write(f"{purged} refusal(s) purged, {aged} closed as aged")
+        self.stdout.write(f"{counted(purged, 'refusal')} purged, {aged} closed as aged")

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.logs.printable import printable
+from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.security.bundled_claims import bundled_claims, reserve
@@ -52,7 +52,7 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if change.left_out:
             self.stdout.write(f"Left out, as there are no such resources: {', '.join(change.left_out)}")
-        self.stdout.write(f"{len(change.lines)} changes{' would be made' if dry_run else ''}.")
+        self.stdout.write(f"{counted(len(change.lines), 'change')}{' would be made' if dry_run else ''}.")
 
 
 def _read(file: Path) -> Claims:

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from django.core.management.base import CommandError
 
-from edfi_api.logs.printable import printable
+from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import add_database, name, path
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
@@ -41,12 +41,13 @@ class Command(DataStoreCommand):
         for problem in wrong:
             self.stdout.write(printable(str(problem)))
         if wrong:
-            raise CommandError(f"{len(wrong)} problem(s) in rules")
+            raise CommandError(f"{counted(len(wrong), 'problem')} in rules")
         for rule in rules:
             for table in [] if rule.find else large_scans(rule, surface, database):
                 self.stderr.write(f"{rule.path}: warning: reads more than 100,000 rows of {table} one after the other")
         others = len(found.rules) - len(rules)
-        self.stdout.write(f"{len(rules)} rule(s) without problems" + (f", {others} for other standards" * bool(others)))
+        for_others = f", {others} for other standards" if others else ""
+        self.stdout.write(f"{counted(len(rules), 'rule')} without problems{for_others}")
 
     def _explain(self, identifier: str, found: RuleSet, database: str) -> None:
         rule = next((each for each in found.rules if each.identifier == identifier and not each.find), None)

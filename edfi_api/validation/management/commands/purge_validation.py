@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import add_database, add_retention
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.validation.purging import DAYS_OF_DELETED, purge
@@ -27,4 +28,4 @@ class Command(DataStoreCommand):
     def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
         purged = purge(timezone.now(), days, database)
         audit.administered("validation purged", results=purged.results, runs=purged.runs, days=days, by="command")
-        self.stdout.write(f"{purged.results} result(s) and {purged.runs} run(s) purged")
+        self.stdout.write(f"{counted(purged.results, 'result')} and {counted(purged.runs, 'run')} purged")

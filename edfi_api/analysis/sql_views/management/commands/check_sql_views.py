@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from edfi_api.analysis.sql_views.checking import view_problems
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.current import current_views
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
 
@@ -28,5 +29,6 @@ class Command(DataStoreCommand):
         for problem in problems:
             self.stderr.write(problem)
         if problems:
-            raise CommandError(f"{len(problems)} problem(s); create_sql_views brings the views in line with the model")
+            found = counted(len(problems), "problem")
+            raise CommandError(f"{found}; create_sql_views brings the views in line with the model")
         self.stdout.write(f"{len(views)} views are as the model says, and can be read")

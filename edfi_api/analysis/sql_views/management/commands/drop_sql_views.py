@@ -7,6 +7,7 @@ from edfi_api.analysis.sql_views import indexes
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.row_filter import RowFilter
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import add_database, name
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
@@ -40,4 +41,4 @@ class Command(DataStoreCommand):
                 self.stdout.write(f"{statement};")
                 if not dry_run:
                     indexes.execute(database, statement)
-        self.stdout.write(f"{len(changes.dropped)} objects {'would be ' if dry_run else ''}dropped")
+        self.stdout.write(f"{counted(len(changes.dropped), 'object')} {'would be ' if dry_run else ''}dropped")
