@@ -5,6 +5,8 @@ import shutil
 import socket
 import subprocess
 import time
+from contextlib import contextmanager
+from threading import Thread
 
 import pytest
 
@@ -16,20 +18,27 @@ nats = pytest.importorskip("nats", reason="requirements/nats.lock is not install
 pytestmark = pytest.mark.skipif(shutil.which("nats-server") is None, reason="there is no nats-server")
 
 
+@contextmanager
+def started(port, folder):
+    """A server that answers, and ends with the context."""
+    command = ["nats-server", "--addr", "127.0.0.1", "--port", str(port), "--jetstream", "--store_dir", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 30
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield process
+        process.kill()
+
+
 @pytest.fixture
 def broker(tmp_path):
     """The address and the process of the server."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = ["nats-server", "--addr", "127.0.0.1", "--port", str(port), "--jetstream", "--store_dir", str(tmp_path)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 30
-        while socket.socket().connect_ex(("127.0.0.1", port)):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+    with started(port, tmp_path) as process:
         yield f"nats://127.0.0.1:{port}", process
-        process.kill()
 
 
 def stored(address):
@@ -67,11 +76,37 @@ def test_a_stopped_broker_is_a_failure(broker):
     from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
 
     address, process = broker
-    sink = Nats("lake", [address], timeout_seconds=1)
+    sink = Nats("lake", [address], timeout_seconds=1, outage_seconds=2)
     process.kill()
     process.wait()
 
     with pytest.raises(SinkFailed, match="NATS"):
         sink.send([change(1)])
     with pytest.raises(SinkFailed, match="NATS"):
-        Nats("lake", [address], timeout_seconds=1)
+        Nats("lake", [address], timeout_seconds=1, outage_seconds=2)
+
+
+@pytest.mark.parametrize("is_at_start", [True, False])
+def test_a_broker_that_is_away_for_seconds_is_waited_for(broker, tmp_path, is_at_start):
+    """Longer than the client of NATS tries to connect again."""
+    from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
+
+    address, process = broker
+    sink = None if is_at_start else Nats("lake", [address], timeout_seconds=1)
+    process.kill()
+    process.wait()
+    sent = []
+
+    def send():
+        to = sink or Nats("lake", [address], timeout_seconds=1)
+        to.send([change(1), change(2)])
+        to.close()
+        sent.append(True)
+
+    sending = Thread(target=send, daemon=True)
+    sending.start()
+    time.sleep(8)
+    with started(int(address.rsplit(":", 1)[1]), tmp_path):
+        sending.join(60)
+        assert sent
+        assert [data for _, data in stored(address)] == [change(1).line(), change(2).line()]

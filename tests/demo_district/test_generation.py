@@ -42,6 +42,19 @@ def test_the_default_size_is_a_small_district_with_a_school_year() -> None:
     assert 60_000 < sum(found.values()) < 80_000
 
 
+@pytest.mark.parametrize("standard", STANDARDS)
+def test_all_staff_belong_to_their_school(standard: str) -> None:
+    """Programs that read rosters take these for the staff of a school."""
+    district = {name.resource: bodies for name, bodies in district_of(standard).bodies.items()}
+
+    at_schools = [
+        (each["staffReference"]["staffUniqueId"], each["schoolReference"]["schoolId"])
+        for each in district["StaffSchoolAssociation"]
+    ]
+    own = [each["staffUniqueId"] for each in district["Staff"] if each["staffUniqueId"].startswith("770")]
+    assert sorted(at_schools) == sorted((id_, int(id_[:9])) for id_ in own)
+
+
 def test_the_older_standard_has_parents_instead_of_contacts() -> None:
     newer, older = counts("5.2"), counts("3.3.1-b")
 

@@ -23,6 +23,7 @@ PARTS = (
     DraftRow("Staff", "School", schools.staff),
     DraftRow("StaffEducationOrganizationEmploymentAssociation", "Staff", schools.employment),
     DraftRow("StaffEducationOrganizationAssignmentAssociation", "Staff", schools.assignment),
+    DraftRow("StaffSchoolAssociation", "Staff", schools.school_of_staff),
     DraftRow("StaffSectionAssociation", "Section", schools.teacher),
     DraftRow("Student", "School", students.students),
     DraftRow("StudentSchoolAssociation", "Student", students.enrollment),

@@ -178,6 +178,12 @@ def assignment(member: PlacedDraft) -> Drafts:
     )
 
 
+def school_of_staff(member: PlacedDraft) -> Drafts:
+    """Rosters know by it who works at a school."""
+    grades = [{"gradeLevelDescriptor": grade} for grade in kind_of(member).grades]
+    yield Draft({"programAssignmentDescriptor": "Regular Education", "gradeLevels": grades})
+
+
 def teacher(section: PlacedDraft) -> Drafts:
     """All but the principal in turn."""
     school = section.above("School")

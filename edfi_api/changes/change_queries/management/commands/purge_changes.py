@@ -9,6 +9,7 @@ from django.utils import timezone
 from edfi_api.changes.change_queries.purging import purge
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import add_database, add_retention
 from edfi_api.management.data_store_command import DataStoreCommand
 
@@ -29,7 +30,8 @@ class Command(DataStoreCommand):
             "changes purged", superseded=purged.superseded, bodies=purged.bodies, days=days, by="command"
         )
         self.stdout.write(
-            f"{purged.superseded} superseded version(s) and the bodies of {purged.bodies} deleted document(s) purged"
+            f"{counted(purged.superseded, 'superseded version')} and the bodies of "
+            f"{counted(purged.bodies, 'deleted document')} purged"
         )
         if purged.slowest:
             consumer = purged.slowest

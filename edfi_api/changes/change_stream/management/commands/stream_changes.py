@@ -19,6 +19,7 @@ from edfi_api.changes.change_stream.rounds import for_ever, one_round
 from edfi_api.changes.change_stream.sinks.sink import configured_sink
 from edfi_api.changes.change_stream.streaming import Streamed, stream_for_ever, stream_once
 from edfi_api.data_stores.routing import Store
+from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import name, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
@@ -102,7 +103,7 @@ class Command(DataStoreCommand):
             raise CommandError(f"{RESOURCE} is streamed by itself.")
         try:
             with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
-                self.stderr.write(f"{stream_results(consumer, to, database, start)} events")
+                self.stderr.write(counted(stream_results(consumer, to, database, start), "event"))
                 while follow:
                     time.sleep(_SECONDS_BETWEEN_LOOKS)
                     stream_results(consumer, to, database)
