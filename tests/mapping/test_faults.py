@@ -79,11 +79,19 @@ def faults(step_of, text: str) -> list[str]:
             'each = "badge"',
             ["boats.toml:39: resources.watches.makes.each: 1.0 has no array badge"],
         ),
+        (
+            'rankName = "Rank {rank}"\n',
+            "",
+            [
+                "boats.toml:27: resources.crews.given.rankName: 2.0 requires rankName in crews, which no member "
+                "becomes; say under 'given' what it is",
+            ],
+        ),
         ('to = "ships"', "to = 7", ["boats.toml:12: resources.boats.to: Expected `str | null`, got `int`"]),
         ('to = "2.0"', "", ["boats.toml: Object missing required field `to`"]),
         ('to = "2.0"', "to = ", ["boats.toml: not TOML: Invalid value (at line 3, column 6)"]),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_every_error_is_named_with_its_place(step_of, old: str, new: str, expected: list[str]) -> None:
     assert MAPPING.count(old) == 1

@@ -114,7 +114,7 @@ class _Compiling:
     def plans(self) -> dict[ResourceName, ResourcePlan]:
         for endpoint in self.file.resources:
             if endpoint not in self.before:
-                self._fault(f"{self.file.from_} has no such resource{_hint(endpoint, self.before)}", endpoint)
+                self.fault(f"{self.file.from_} has no such resource{_hint(endpoint, self.before)}", endpoint)
         self._targets = {resource.name: self._target(resource) for resource in self.before.values()}
         return {resource.name: self._plan(resource) for resource in self.before.values()}
 
@@ -127,7 +127,7 @@ class _Compiling:
             return None
         found = self.after.get(rules.to or endpoint)
         if found is None:
-            self._fault(
+            self.fault(
                 f"{self._no_resource(rules.to or endpoint)}; name another with 'to', or say with 'lost' why its "
                 "documents are left out",
                 endpoint,
@@ -143,16 +143,12 @@ class _Compiling:
         members = members_of(resource)
         named = set(map(steps_of, _all_sources(rules)))
         members = members.with_open({path[:-1] for path in named if path in members.inside})
-        makes = tuple(
-            making
-            for number, each in enumerate(rules.makes)
-            if (making := self._making(resource, members, each, number)) is not None
-        )
+        makings = [self._making(resource, members, each) for each in rules.makes]
         plan = MappingPlan({}, frozenset(), ())
         if resource.name not in self._broken and (target is not None or rules.makes):
             table = _Table(self, resource, members, target, ("members",))
             plan = self._main_plan(table, rules)
-        return ResourcePlan(resource, target, rules.lost, plan, makes)
+        return ResourcePlan(resource, target, rules.lost, plan, tuple(making for making in makings if making))
 
     def _main_plan(self, table: "_Table", rules: ResourceRules) -> MappingPlan:
         table.move(rules.members)
@@ -166,35 +162,35 @@ class _Compiling:
                 table.actions[leaf] = Elsewhere()
             else:
                 table.stay(leaf)
-        return table.plan(self._given(table, rules.given, ("given",)))
+        return table.plan(self._given(table, rules.given, ("given",)), ("given",))
 
-    def _making(self, resource: Resource, members: MappedMembers, making: Making, number: int) -> MakingPlan | None:
+    def _making(self, resource: Resource, members: MappedMembers, making: Making) -> MakingPlan | None:
         keys = ("makes",)
         target = self.after.get(making.to)
         if target is None:
-            self._fault(self._no_resource(making.to), resource.endpoint, *keys, "to")
+            self.fault(self._no_resource(making.to), resource.endpoint, *keys, "to")
             return None
         each = steps_of(making.each) if making.each is not None else None
-        if each is not None and not members.below((*each, ALL_ITEMS)):
-            self._fault(f"{self.file.from_} has no array {making.each}", resource.endpoint, *keys, "each")
+        if each is not None and (len(each) > 1 or not members.below((*each, ALL_ITEMS))):
+            self.fault(f"{self.file.from_} has no array {making.each}", resource.endpoint, *keys, "each")
         table = _Table(self, resource, members, target, (*keys, "members"))
         table.move(making.members)
         for leaf in members.leaves:
             table.actions.setdefault(leaf, Elsewhere())
         given = self._given(table, making.given, (*keys, "given"))
-        return MakingPlan(target, each, table.plan(given, keeps_unknown=False))
+        return MakingPlan(target, each, table.plan(given, (*keys, "given"), keeps_unknown=False))
 
     def _given(
         self, table: "_Table", given: Mapping[str, Value], keys: tuple[str, ...]
     ) -> Iterator[tuple[Steps, Template]]:
         for path, value in given.items():
             if not isinstance(table.there.at(steps_of(path)), str):
-                self._fault(table.place % f"value {path}", table.resource.endpoint, *keys, path)
+                self.fault(table.place % f"value {path}", table.resource.endpoint, *keys, path)
                 continue
             template = Template.parse(value)
             for name in template.names:
                 if name != KEY and not isinstance(table.members.at(steps_of(name)), str):
-                    self._fault(f"{self.file.from_} has no value {name}", table.resource.endpoint, *keys, path)
+                    self.fault(f"{self.file.from_} has no value {name}", table.resource.endpoint, *keys, path)
             yield steps_of(path), template
 
     def reference(self, found: ReferencePath, there: Leaf | None) -> ReferencePlan | str:
@@ -211,7 +207,7 @@ class _Compiling:
             return f"would refer to {there.target.resource} instead of {name.resource}"
         return ReferencePlan(found.target, _pairs(found), _pairs(there))
 
-    def _fault(self, reason: str, *keys: str) -> None:
+    def fault(self, reason: str, *keys: str) -> None:
         self.faults.append(self.source.fault(reason, "resources", *keys))
 
 
@@ -226,6 +222,7 @@ class _Table:
     keys: tuple[str, ...]
     actions: dict[Steps, Action] = field(default_factory=dict)
     reported: set[Steps] = field(default_factory=set)
+    has_faults: bool = False
 
     def __post_init__(self) -> None:
         self.there = MappedMembers({}, {}) if self.target is None else members_of(self.target)
@@ -269,9 +266,23 @@ class _Table:
                 ("members", text_of(missing)),
             )
 
-    def plan(self, given: Iterable[tuple[Steps, Template]], *, keeps_unknown: bool = True) -> MappingPlan:
+    def plan(
+        self, given: Iterable[tuple[Steps, Template]], keys: tuple[str, ...], *, keeps_unknown: bool = True
+    ) -> MappingPlan:
+        values = tuple(given)
+        self._require({path[0] for path, _ in values}, keys)
         prefixes = {path[:length] for path in self.actions for length in range(1, len(path))}
-        return MappingPlan(self.actions, frozenset(prefixes), tuple(given), tuple(self._joined()), keeps_unknown)
+        return MappingPlan(self.actions, frozenset(prefixes), values, tuple(self._joined()), keeps_unknown)
+
+    def _require(self, given: set[str], keys: tuple[str, ...]) -> None:
+        """A fault for each member that every document must have and nothing gives."""
+        if self.target is None or self.has_faults:
+            return
+        arriving = {action.to[0] for action in self.actions.values() if isinstance(action, Move)} | given
+        for name in self.target.json_schema.get("required", ()):
+            if name not in arriving:
+                needed = f"{self.compiling.file.to} requires {name} in {self.target.endpoint}"
+                self._fault(f"{needed}, which no member becomes; say under 'given' what it is", (*keys, name))
 
     def _joined(self) -> Iterator[tuple[str, tuple[Steps, ...]]]:
         origins: dict[Steps, set[Steps]] = defaultdict(set)
@@ -308,7 +319,8 @@ class _Table:
         self._fault(f"{missing}{_hint(path, known)}", (*keys, path))
 
     def _fault(self, reason: str, keys: tuple[str, ...]) -> None:
-        self.compiling._fault(reason, self.resource.endpoint, *keys)
+        self.has_faults = True
+        self.compiling.fault(reason, self.resource.endpoint, *keys)
 
 
 def _all_sources(rules: ResourceRules) -> Iterator[str]:
