@@ -275,3 +275,30 @@ def test_documents_of_resources_no_longer_served_are_reported(written, tmp_path)
         call_command("export_documents", output=str(tmp_path))
 
     assert list(tmp_path.iterdir())
+
+
+def test_ids_are_kept_where_that_is_wanted(documents_of_every_resource, tmp_path):
+    before = {(each.resource_type_id, each.natural_key): each.document_uuid for each in Document.objects.all()}
+    call_command("export_documents", "--ids", "--output", str(tmp_path))
+    empty_the_database()
+
+    call_command("load_documents", "--keep-ids", "--max-refused", "0", str(tmp_path), stdout=io.StringIO())
+
+    assert stored() == documents_of_every_resource
+    after = {(each.resource_type_id, each.natural_key): each.document_uuid for each in Document.objects.all()}
+    assert after == before
+
+
+def test_what_is_no_id_is_refused(transactional_db, tmp_path, capsys):
+    student = {"firstName": "Ada", "lastSurname": "Diaz", "birthDate": "2010-01-01"}
+    known = "01a2192b-fb17-75e3-9596-6eda80cb356b"
+    lines = [{"id": known, "studentUniqueId": "1"}, {"id": "1", "studentUniqueId": "2"}, {"studentUniqueId": "3"}]
+    file = tmp_path / "students.jsonl"
+    file.write_text("".join(json.dumps(line | student) + "\n" for line in lines))
+
+    call_command("load_documents", "--keep-ids", str(file), "--processes", "0")
+
+    assert "students.jsonl:2: Student: " in capsys.readouterr().err
+    stored_ids = {each.body["studentUniqueId"]: str(each.document_uuid) for each in Document.objects.all()}
+    assert stored_ids.keys() == {"1", "3"}
+    assert stored_ids["1"] == known

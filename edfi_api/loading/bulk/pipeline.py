@@ -57,9 +57,10 @@ class _UnderWay:
 class BulkWriter:
     """Writes candidates as if one by one, for callers that choose the next candidates after earlier results."""
 
-    def __init__(self, writer: BatchWriter, using: str, processes: int) -> None:
+    def __init__(self, writer: BatchWriter, using: str, processes: int, keeps_ids: bool) -> None:
         self._writer = writer
         self._using = using
+        self._keeps_ids = keeps_ids
         self._count = processes
         self._processes: ProcessPoolExecutor | None = None
         self._first_is_up: Future[int] = Future()
@@ -148,6 +149,7 @@ class BulkWriter:
                 for part in parts
             ],
             self._stored_uris,
+            self._keeps_ids,
         )
 
 
@@ -167,15 +169,18 @@ def bulk_writer(
     client: int | None = None,
     processes: int | None = None,
     rehearsal: AcceptedDocuments | None = None,
+    *,
+    keeps_ids: bool = False,
 ) -> Iterator[BulkWriter]:
     """A writer whose work is complete and on disk when the context ends.
 
     `processes` prepare the documents: one per processor if None; 0 uses this process and a single connection. `client`
     is the API client's row id. With a `rehearsal` nothing is written; it gets the documents that would be accepted.
+    With `keeps_ids` new documents get the `id` of their bodies, which must not be that of another document.
     """
     count = available_processors() if processes is None else processes
     batch_writer = BatchWriter(using, client) if rehearsal is None else Rehearsal(using, rehearsal)
-    writer = BulkWriter(batch_writer, using, count)
+    writer = BulkWriter(batch_writer, using, count, keeps_ids)
     with bulk_session(using):
         try:
             yield writer

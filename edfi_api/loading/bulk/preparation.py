@@ -7,6 +7,7 @@ Descriptors keep the case in which they were sent, except those whose stored URI
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from uuid_utils import uuid7
@@ -39,10 +40,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one."""
+    """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one.
+    With `keeps_ids` the member `id` of a body is the id that the document gets if it is new."""
 
     parts: Sequence[Part]
     stored_uris: UrisById = field(default_factory=dict)
+    keeps_ids: bool = False
 
     def texts(self) -> Iterator[tuple[Part, bytes]]:
         """Each text with its part, in order."""
@@ -78,13 +81,15 @@ class Preparation:
         for position, (part, text) in enumerate(work.texts()):
             preparer, leniency = self._preparer(part.resource), Leniency(api_settings.STRICT)
             try:
-                incoming = preparer.prepare_new(json_object.parse(text), lambda _: work.stored_uris, leniency)
+                body = json_object.parse(text)
+                new_id = (_taken_id(body) if work.keeps_ids else None) or uuid7().hex
+                incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
             if leniency.tolerated:
                 prepared.tolerated[position] = leniency.tolerated
-            lines.append(line(position, incoming, part.number, uuid7().hex))
+            lines.append(line(position, incoming, part.number, new_id))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
             for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
@@ -97,6 +102,16 @@ class Preparation:
         if resource.name not in self._preparers:
             self._preparers[resource.name] = Preparer(resource)
         return self._preparers[resource.name]
+
+
+def _taken_id(body: dict[str, Any]) -> str | None:
+    """Remove the id of the body and return it. What is no id stays, and is refused as a member like any other."""
+    try:
+        new_id = UUID(body["id"]).hex
+    except (KeyError, ValueError, AttributeError, TypeError):
+        return None
+    del body["id"]
+    return new_id
 
 
 def line(

@@ -1,7 +1,7 @@
 """Documents out of the database, in load order, in the form that `loading` reads.
 
-The ids that clients see are not exported: they belong to this database, and the API does not let clients choose them.
-Natural keys, and with them all references, survive.
+The ids that clients see are exported only where that is wanted: the API does not let clients choose them. Natural keys,
+and with them all references, survive without them.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
 from edfi_api.loading.interchange.files import named_in_errors
-from edfi_api.loading.json_lines.snapshot import Snapshot, snapshot
+from edfi_api.loading.json_lines.snapshot import snapshot
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 # Takes all documents of a resource, as JSON texts, some at a time.
@@ -28,7 +28,7 @@ _GZIP_LEVEL = 4
 
 
 def export_documents(
-    resources: Iterable[Resource], write: WriteResource, using: str = DEFAULT_DB_ALIAS
+    resources: Iterable[Resource], write: WriteResource, using: str = DEFAULT_DB_ALIAS, *, has_ids: bool = False
 ) -> Counter[ResourceName]:
     """Hand the documents of each resource that has any to `write`, all as they stood at one moment; how many there
     were. On a terminal, progress is shown."""
@@ -37,7 +37,7 @@ def export_documents(
         for resource in resources:
             if resource.name in documents.present:
                 progress.set_description_str(resource.endpoint)
-                write(resource, _counted(documents, resource, counts, progress))
+                write(resource, _counted(documents.bodies(resource, has_ids), resource, counts, progress))
     return counts
 
 
@@ -48,9 +48,9 @@ def resources_left_out(surface: Surface, using: str = DEFAULT_DB_ALIAS) -> list[
 
 
 def _counted(
-    documents: Snapshot, resource: Resource, counts: Counter[ResourceName], progress: tqdm
+    pages: Iterable[list[str]], resource: Resource, counts: Counter[ResourceName], progress: tqdm
 ) -> Iterator[list[str]]:
-    for page in documents.bodies(resource):
+    for page in pages:
         counts[resource.name] += len(page)
         progress.update(len(page))
         yield page

@@ -38,16 +38,17 @@ def load_documents(
     renames: Renames = NO_RENAMES,
     mapping: Translator | None = None,
     is_dry_run: bool = False,
+    keeps_ids: bool = False,
 ) -> LoadResult:
     """Load the documents of these sources; with a mapping they are of its first standard. `on_refusal` is called with
     each refusal; an exception from it ends the load. Lines of more than `longest_line` bytes are refused. A dry run
-    writes nothing. On a terminal, progress is shown."""
+    writes nothing. With `keeps_ids` new documents get the `id` of their bodies. On a terminal, progress is shown."""
     result = LoadResult()
     with (
         Spool() as by_resource,
         Causes() as causes,
         AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
-        bulk_writer(using, processes=processes, rehearsal=rehearsal) as writer,
+        bulk_writer(using, processes=processes, rehearsal=rehearsal, keeps_ids=keeps_ids) as writer,
         FreeOrder(writer, surface.resources) as free_order,
         load_progress(sum(source.size for source in sources)) as progress,
     ):

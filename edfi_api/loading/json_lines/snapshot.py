@@ -14,6 +14,7 @@ from edfi_api.storage import resource_types
 _PAGE = 100
 _PRESENT = "SELECT id FROM resource_type t WHERE EXISTS (SELECT FROM document d WHERE d.resource_type_id = t.id)"
 _BODIES = "SELECT body::text FROM document WHERE resource_type_id = %s ORDER BY id"
+_WITH_IDS = _BODIES.replace("body::text", "(jsonb_build_object('id', document_uuid) || body)::text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,11 @@ class Snapshot:
     present: frozenset[ResourceName]
     using: str
 
-    def bodies(self, resource: Resource) -> Iterator[list[str]]:
-        """The JSON texts of all documents in the order of their insertion, some at a time."""
+    def bodies(self, resource: Resource, has_ids: bool = False) -> Iterator[list[str]]:
+        """The JSON texts of all documents in the order of their insertion, some at a time; with their ids if wanted."""
         number = resource_types.numbers(self.using)[resource.name]
         with ServerCursor(connections[self.using].connection, "export") as cursor:
-            cursor.execute(_BODIES, [number])
+            cursor.execute(_WITH_IDS if has_ids else _BODIES, [number])
             while rows := cursor.fetchmany(_PAGE):
                 yield [text for (text,) in rows]
 

@@ -34,8 +34,8 @@ class Command(DataStoreCommand):
         "Exports a consistent snapshot of the documents in load order: as JSON Lines that load_documents reads, or as "
         "Parquet for analytics. A folder gets one file for each resource that has documents, as Parquet for every "
         "resource; files of an earlier export are replaced only when all new ones are complete. On standard output "
-        "each line has its resource. The ids that clients see are not exported; a database that loads an export "
-        "assigns new ones."
+        "each line has its resource. A database that loads an export assigns new ids, unless --ids writes those that "
+        "clients see, and load_documents --keep-ids reads them."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -49,6 +49,9 @@ class Command(DataStoreCommand):
             metavar="FOLDER",
             help="default: -, standard output",
         )
+        parser.add_argument(
+            "--ids", action="store_true", help="with the ids that clients see, for load_documents --keep-ids"
+        )
         parser.add_argument("--format", choices=["jsonl", "parquet"], default="jsonl", help="default: jsonl")
 
     def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
@@ -58,14 +61,16 @@ class Command(DataStoreCommand):
         return options | {"output": str(Path(options["output"]) / str(store.id))}
 
     def handle(
-        self, *args: Any, resource: list[str] | None, output: str, format: str, database: str, **options: Any
+        self, *args: Any, resource: list[str] | None, output: str, ids: bool, format: str, database: str, **options: Any
     ) -> None:
+        if ids and format == "parquet":
+            raise CommandError("Parquet has no ids to load: --ids is for JSON Lines.")
         started = time.monotonic()
         surface = current_surface()
         with as_command_errors():
             chosen = _chosen(surface, resource)
             with _writer(output, format, chosen) as write:
-                counts = export_documents(chosen, write, database)
+                counts = export_documents(chosen, write, database, has_ids=ids)
         seconds = time.monotonic() - started
         exported = f"{counted(counts.total(), 'document')} of {counted(len(counts), 'resource')}"
         self.stderr.write(f"{exported} in {seconds:.1f} s")

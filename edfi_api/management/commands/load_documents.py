@@ -41,6 +41,9 @@ class Command(DataStoreCommand):
         )
         add_load_options(parser)
         parser.add_argument(
+            "--keep-ids", action="store_true", help="new documents get the ids that export_documents --ids has written"
+        )
+        parser.add_argument(
             "--processes",
             type=whole_number(0, _MOST_PROCESSES),
             metavar="N",
@@ -56,6 +59,7 @@ class Command(DataStoreCommand):
         paths: list[str],
         resource: str | None,
         processes: int | None,
+        keep_ids: bool,
         database: str,
         **options: Any,
     ) -> None:
@@ -79,6 +83,7 @@ class Command(DataStoreCommand):
                     renames=chosen.renames,
                     mapping=chosen.mapping,
                     is_dry_run=chosen.dry_run,
+                    keeps_ids=keep_ids,
                 )
 
             run_load(self, len(files), chosen, load)
