@@ -1,7 +1,7 @@
 """Document, the one table for all resources; ResourceType, the number of each resource; and tables derived from
 documents, such as the hierarchy of education organizations.
 
-`sql/0001_documents.sql` creates the tables, later migrations the rest. Only the package `storage` writes them.
+The files in `sql/` create the tables. Only the package `storage` writes them.
 """
 
 from django.contrib.postgres.fields import ArrayField

@@ -1,6 +1,6 @@
 """Alias and Reference: the identities of documents, and the references to them.
 
-The tables and their foreign keys are created by `sql/0001_references.sql`; the constraints that Django would add
+The tables and their foreign keys are created by `sql/references.sql`; the constraints that Django would add
 (deferred to the commit, without ON DELETE) are disabled here.
 """
 

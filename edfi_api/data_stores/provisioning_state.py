@@ -17,12 +17,25 @@ DATA_APPS = frozenset(
 
 Migration = tuple[str, str]
 
+# The first migration of development versions, whose tables no version can serve or migrate.
+_FIRST_OF_DEVELOPMENT = ("edfi_api", "0001_documents")
+OF_DEVELOPMENT = (
+    "A development version of Meadowlark has made the database. Export the documents with that version"
+    " (manage.py export_documents --output DIR), and load them into a new database with this one"
+    " (manage.py load_documents DIR); meadowlark/docs/operate/upgrades.md says how."
+)
+
 
 @cache
 def needed_migrations() -> frozenset[Migration]:
     """App and name of every migration of the data apps."""
     loader = MigrationLoader(None)
     return frozenset(key for key in loader.disk_migrations if key[0] in DATA_APPS)
+
+
+def is_of_development(using: str) -> bool:
+    """Whether a version before 1.0.0 has made the tables."""
+    return _FIRST_OF_DEVELOPMENT in MigrationRecorder(connections[using]).applied_migrations()
 
 
 def pending_migrations(using: str) -> set[Migration]:

@@ -3,11 +3,12 @@
 import sys
 
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import DatabaseError, connections
 
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.preparing import exclusively
-from edfi_api.data_stores.provisioning_state import pending_migrations
+from edfi_api.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development, pending_migrations
 from edfi_api.data_stores.stores import set_state
 from edfi_api.model.surface.resource import ResourceKind
 from edfi_api.models import Document
@@ -36,7 +37,10 @@ def put_online(store: DataStore) -> None:
 
 
 def migrate(using: str) -> int:
-    """Apply all migrations; how many were pending. Concurrent calls wait for each other."""
+    """Apply all migrations; how many were pending. Concurrent calls wait for each other. Raises CommandError for a
+    database of a development version."""
+    if is_of_development(using):
+        raise CommandError(OF_DEVELOPMENT)
     pending = len(pending_migrations(using))
     if pending:
         with exclusively(using):

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
+from edfi_api.version import VERSION
 
 from .scopes import Scope
 from .views import OpenView, base_address
@@ -22,7 +23,7 @@ class InformationView(OpenView):
             {
                 "version": version,
                 "applicationName": APPLICATION,
-                "informationalVersion": "Meadowlark",
+                "informationalVersion": f"Meadowlark {VERSION}",
                 "build": f"{version}.0.0",
                 "urls": {"openApiMetadata": f"{base_address(request._request)}/metadata/specifications"},
                 "specificationVersion": specification,

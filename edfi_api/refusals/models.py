@@ -1,4 +1,4 @@
-"""The tables of the ledger. `sql/0001_refusals.sql` creates them; only `ledger` writes entries."""
+"""The tables of the ledger. `sql/refusals.sql` creates them; only `ledger` writes entries."""
 
 from django.db import models
 

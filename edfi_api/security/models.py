@@ -3,7 +3,7 @@
 A vendor has applications; an API client is an installation of one of them, with a key and a secret. The vendor has
 the namespace prefixes of its clients, the application their claim set and education organizations. Claim sets grant
 actions on resource claims, which form a tree with resources as leaves and domains as inner nodes. Triggers increment
-`claims_version` with any change of these tables (sql/0002_claim_sets.sql), so that processes notice it.
+`claims_version` with any change of these tables (sql/claims.sql), so that processes notice it.
 
 `ApiClient` is the swapped application model of django-oauth-toolkit, to which the library's tokens refer. The fields
 of the library for browser-based grants (redirects, OpenID) keep their defaults and are not used.

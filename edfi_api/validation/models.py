@@ -1,4 +1,4 @@
-"""Rules, runs and results of validation, for the admin. The tables are created by `sql/0001_validation.sql`."""
+"""Rules, runs and results of validation, for the admin. `sql/rules.sql` and `sql/results.sql` create the tables."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -58,6 +58,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Model and surface": ("edfi_api.model",),
     "Foundations": (
         "edfi_api.addresses",
+        "edfi_api.version",
         "edfi_api.conf",
         "edfi_api.logs",
         "edfi_api.request_body",

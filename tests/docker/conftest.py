@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +13,7 @@ import pytest
 from psycopg import sql
 
 from meadowlark import embedded_postgres
-from tests.forking import forked, manage, preparing
+from tests.forking import forked, preparing
 
 
 @dataclass(frozen=True)
@@ -96,23 +95,6 @@ def prepared_once(django_db_blocker: Any) -> Iterator[Database]:
 def prepared_database(missing_database: Database, prepared_once: Database) -> Database:
     """A database with all tables, descriptors and school years."""
     prepared_once.copy_to(missing_database)
-    return missing_database
-
-
-@pytest.fixture(scope="session")
-def reverted_once(prepared_once: Database, django_db_blocker: Any) -> Iterator[Database]:
-    """A prepared database whose migrations were reverted to those before digests; tests must not change it."""
-    with _no_database("reverted") as database:
-        prepared_once.copy_to(database)
-        with django_db_blocker.unblock():
-            forked(partial(manage, "migrate", "edfi_api", "0008_pending_entries"), database.name).check_returncode()
-        yield database
-
-
-@pytest.fixture
-def database_without_digests(missing_database: Database, reverted_once: Database) -> Database:
-    """A database of a version that kept no digests of migrations."""
-    reverted_once.copy_to(missing_database)
     return missing_database
 
 

@@ -60,6 +60,8 @@ ALL = {
     "update-by-post": served(UPSERT_ASKS_UPDATE="true"),
     "5.2": served(DATA_STANDARD="5.2"),
     "3.3.1-b": served(DATA_STANDARD="3.3.1-b"),
+    "4.0": served(DATA_STANDARD="4.0"),
+    "6.1": served(DATA_STANDARD="6.1"),
     "extension": served(EXTENSIONS=str(LAKE_COUNTY)),
     "former-worker": served(WORKER="gthread"),
     "demo-of-tenants": Mode(("demo", STUDENTS), TENANTS_AND_QUALIFIERS.variables, TENANTS_AND_QUALIFIERS.first),

@@ -13,7 +13,6 @@ TOP = Path(__file__).parents[2]
 TABLES = sorted(
     table
     for file in [*TOP.glob("edfi_api/**/sql/*.sql"), *TOP.glob("references/sql/*.sql")]
-    if not file.name.endswith(".reverse.sql")
     for table in re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", file.read_text(), re.MULTILINE)
 )
 

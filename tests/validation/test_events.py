@@ -2,14 +2,12 @@
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from edfi_api import validation
 from edfi_api.changes.change_stream.exceptions import SinkFailed
 from edfi_api.validation.events import stream_results
 from edfi_api.validation.purging import purge
@@ -43,26 +41,6 @@ def test_each_state_of_a_result_is_an_event(rules, committing_api) -> None:
     assert times == sorted(set(times))
 
 
-def test_earlier_changes_get_the_time_of_the_migration(rules, committing_api, rows) -> None:
-    migration = Path(validation.__file__).parent / "sql"
-    rules.write("s1.sql", STUDENTS)
-    for name in ("1", "2"):
-        student(committing_api, name)
-    rules.run()
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute((migration / "0010_changed_at.reverse.sql").read_text())
-            cursor.execute("UPDATE validation_result SET is_changed = true WHERE student = '1'")
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute((migration / "0010_changed_at.sql").read_text())
-
-    assert rows("SELECT student, changed_at > appeared_at FROM validation_result ORDER BY 1") == [
-        ("1", True),
-        ("2", None),
-    ]
-
-
 def test_events_that_were_not_accepted_are_sent_again(rules, committing_api) -> None:
     rules.write("s1.sql", STUDENTS)
     student(committing_api, "1")
@@ -74,23 +52,6 @@ def test_events_that_were_not_accepted_are_sent_again(rules, committing_api) -> 
     sink.is_broken = False
 
     assert streamed(sink) == [("appeared", "NK#studentUniqueId=1")]
-
-
-def test_versions_continue_above_those_of_former_releases(db, rows) -> None:
-    """Those had a sequence of their own, which may be ahead of that of documents."""
-    migration = Path(validation.__file__).parent / "sql"
-    [(newest,)] = rows("SELECT next_change_version()")
-    former = newest + 1_001
-    with connection.cursor() as cursor:
-        cursor.execute((migration / "0007_change_versions.reverse.sql").read_text())
-        assert rows("SELECT nextval('validation_version') > %s", newest) == [(True,)]
-        cursor.execute("SELECT setval('validation_version', %s)", [former])
-
-        cursor.execute((migration / "0007_change_versions.sql").read_text())
-
-    [(following,)] = rows("SELECT next_change_version()")
-    assert following > former
-    assert following % 2 == 0
 
 
 def test_the_command_streams_results_only_when_asked_for(rules, committing_api, capfdbinary) -> None:

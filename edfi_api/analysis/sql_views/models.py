@@ -1,4 +1,4 @@
-"""The readers of SQL views with a row filter. The table is created by `sql/0004_readers.sql`."""
+"""The readers of SQL views with a row filter. The table is created by `sql/sql_views.sql`."""
 
 from django.db import models
 

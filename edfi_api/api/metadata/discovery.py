@@ -10,6 +10,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import ProjectFacts, Surface
+from edfi_api.version import VERSION
 
 # Clients derive the server's features from it: from 7.3 on, cursor paging.
 ODS_VERSION = "7.3"
@@ -18,7 +19,7 @@ PROFILES = "Profiles"
 _BUILD = "7.3.0.0"
 _SUITE = "3"
 _APPLICATION = "Ed-Fi API"
-_INFORMATIONAL_VERSION = "Meadowlark"
+_INFORMATIONAL_VERSION = f"Meadowlark {VERSION}"
 
 
 def discovery_document(surface: Surface, root: str) -> dict[str, Any]:

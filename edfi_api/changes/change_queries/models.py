@@ -1,6 +1,6 @@
 """The history of documents (superseded versions, key changes, deleted documents), and the consumers of changes.
 
-`sql/0001_change_tracking.sql` creates the tables and the triggers that fill them.
+`sql/versions.sql` creates the tables, `sql/tracking.sql` the triggers that fill them.
 """
 
 from django.contrib.postgres.fields import ArrayField

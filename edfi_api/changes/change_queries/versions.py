@@ -1,6 +1,6 @@
 """The newest change version up to which all changes are visible.
 
-`sql/0001_documents.sql` explains why the number is safe with concurrent writers.
+`sql/documents.sql` explains why the number is safe with concurrent writers.
 """
 
 from edfi_api.storage.driver.execution import execute, with_retries

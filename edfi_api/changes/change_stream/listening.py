@@ -1,7 +1,7 @@
 """Waits for changes with PostgreSQL's LISTEN and NOTIFY, without polling.
 
 Writers notify only while there are listeners, since NOTIFY costs them time (see `notify_listeners` in
-`sql/0001_documents.sql`). A listener first takes a shared advisory lock that announces it, and then checks once more
+`sql/documents.sql`). A listener first takes a shared advisory lock that announces it, and then checks once more
 for changes. A writer that looked for listeners before has taken its change version by then: either its change is
 visible, or its version is still unsettled, which shows that a writer is active. That writer does not notify, so the
 caller polls until it ends.

@@ -1,4 +1,4 @@
-"""Dead letters: changes for which a handler has failed. The table is created by `sql/0001_dead_letters.sql`."""
+"""Dead letters: changes for which a handler has failed. The table is created by `sql/dead_letters.sql`."""
 
 from typing import Self
 

@@ -10,6 +10,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from edfi_api.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development
 from edfi_api.operation.checks import applied_migrations
 
 # Migrations of a newer version are only a warning: during an upgrade, servers of both versions run concurrently.
@@ -80,6 +81,8 @@ def _process(connection: BaseDatabaseWrapper) -> int:
 
 
 def _migrations(using: str) -> list[CheckMessage]:
+    if is_of_development(using):
+        return [Error(OF_DEVELOPMENT, id="edfi_api.E007")]
     changed, unknown = applied_migrations.changed(using), applied_migrations.unknown(using)
     messages: list[CheckMessage] = []
     if changed:

@@ -1,3 +1,0 @@
-DROP STATISTICS document_kinds;
-DROP INDEX document_usi;
-DROP TABLE sql_view;

@@ -1,1 +1,0 @@
-DROP FUNCTION skip_row_that_is_there() CASCADE;

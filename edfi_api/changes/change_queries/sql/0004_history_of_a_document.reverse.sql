@@ -1,1 +1,0 @@
-DROP INDEX superseded_document_uuid;

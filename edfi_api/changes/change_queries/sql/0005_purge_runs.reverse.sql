@@ -1,1 +1,0 @@
-DROP TABLE purge_run;

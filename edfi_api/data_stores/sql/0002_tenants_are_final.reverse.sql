@@ -1,1 +1,0 @@
-DROP FUNCTION refuse_change_of_tenant CASCADE;

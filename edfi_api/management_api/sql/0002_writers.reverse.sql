@@ -1,1 +1,0 @@
-DROP TRIGGER writer_is_noted ON management_api_managementclient;

@@ -1,2 +1,0 @@
-DROP TRIGGER claims_version ON profiles_profileassignment;
-DROP TRIGGER claims_version ON profiles_profile;

@@ -1,3 +1,0 @@
-DROP FUNCTION refuse_profile_of_another_tenant CASCADE;
-DROP FUNCTION refuse_name_of_shared_profile CASCADE;
-DROP TRIGGER tenant_is_final ON profiles_profile;

@@ -1,1 +1,0 @@
-DROP FUNCTION clear_sent_definition CASCADE;

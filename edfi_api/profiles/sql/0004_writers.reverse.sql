@@ -1,1 +1,0 @@
-DROP TRIGGER writer_is_noted ON profiles_profile;

@@ -1,1 +1,0 @@
-DROP INDEX refusal_resolved;

@@ -1,1 +1,0 @@
-DROP INDEX submission_hour_accepted, submission_hour_refused;

@@ -1,6 +1,0 @@
-DROP FUNCTION refuse_data_store_of_another_tenant CASCADE;
-DROP FUNCTION refuse_client_of_two_tenants CASCADE;
-DROP FUNCTION refuse_application_of_two_tenants CASCADE;
-DROP FUNCTION refuse_name_of_shared_claim_set CASCADE;
-DROP TRIGGER tenant_is_final ON security_claimset;
-DROP TRIGGER tenant_is_final ON security_vendor;

@@ -1,1 +1,0 @@
-DROP TABLE recent_writer;

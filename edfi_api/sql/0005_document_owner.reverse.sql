@@ -1,1 +1,0 @@
-DROP INDEX document_owner;

@@ -1,1 +1,0 @@
-ALTER INDEX document_scoped_body RESET (gin_pending_list_limit);

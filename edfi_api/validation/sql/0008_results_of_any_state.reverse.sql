@@ -1,3 +1,0 @@
-DROP INDEX validation_result_of_organization;
-DROP INDEX validation_result_of_rule;
-DROP INDEX validation_result_resolved_page;

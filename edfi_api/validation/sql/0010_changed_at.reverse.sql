@@ -1,1 +1,0 @@
-ALTER TABLE validation_result DROP COLUMN changed_at;

@@ -1,1 +1,0 @@
-DROP INDEX validation_result_appeared;

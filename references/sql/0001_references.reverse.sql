@@ -1,2 +1,0 @@
-DROP TABLE reference;
-DROP TABLE alias;
