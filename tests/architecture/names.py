@@ -27,12 +27,8 @@ CLASSES = {
     "Published": "documents about the API; results of a run",
     "Refusal": "the entry of the ledger; the exception of the management API",
     "Rule": "of validation; of a member of a body of the management API",
-    "Spool": "of interchange files; of JSON Lines",
     "TokenView": "of the API; of the management API",
-    "UnknownResource": "of the change stream; of JSON Lines",
-    "UnreadableFile": "interchange files; JSON Lines",
     "View": "PostgreSQL's; Django's",
-    "Waiting": "operations of a batch; candidates of a load; documents of interchange files",
     "Written": "of a load; of a single write",
 }
 

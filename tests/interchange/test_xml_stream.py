@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edfi_api.loading.interchange.exceptions import UnreadableFile
+from edfi_api.loading.interchange.exceptions import UnreadableInterchange
 from edfi_api.loading.interchange.xml_stream import XmlElement, documents
 from tests.interchange.documents import interchange
 
@@ -48,16 +48,16 @@ def test_other_encodings_are_read_as_declared() -> None:
 
 
 def test_malformed_xml_is_reported_with_its_line() -> None:
-    with pytest.raises(UnreadableFile) as failure:
+    with pytest.raises(UnreadableInterchange) as failure:
         read(interchange("<Student>", "</Staff>"))
 
-    assert failure.value == UnreadableFile(4, "malformed XML: mismatched tag")
+    assert failure.value == UnreadableInterchange(4, "malformed XML: mismatched tag")
 
 
 def test_documents_before_malformed_xml_are_returned() -> None:
     found: list[str] = []
 
-    with pytest.raises(UnreadableFile):
+    with pytest.raises(UnreadableInterchange):
         for element in documents(io.BytesIO(interchange("<Student/>", "<Parent/>", "<Staff>").encode())):
             found.append(element.name)
 
@@ -74,10 +74,10 @@ def test_documents_before_malformed_xml_are_returned() -> None:
     ],
 )
 def test_a_file_that_is_no_interchange_is_unreadable(text: str, reason: str) -> None:
-    with pytest.raises(UnreadableFile) as failure:
+    with pytest.raises(UnreadableInterchange) as failure:
         read(text)
 
-    assert failure.value == UnreadableFile(1, reason)
+    assert failure.value == UnreadableInterchange(1, reason)
 
 
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -97,25 +97,25 @@ BILLION_LAUGHS = f'<!DOCTYPE x [<!ENTITY l0 "lol">{LAUGHS}]>'
 def test_a_document_type_declaration_ends_the_reading_before_any_document(declaration: str) -> None:
     text = f"<?xml version='1.0'?>\n{declaration}\n<InterchangeStudent><A>&l9;&file;</A></InterchangeStudent>"
 
-    with pytest.raises(UnreadableFile) as failure:
+    with pytest.raises(UnreadableInterchange) as failure:
         read(text)
 
-    assert failure.value == UnreadableFile(2, "a document type declaration is not accepted")
+    assert failure.value == UnreadableInterchange(2, "a document type declaration is not accepted")
 
 
 @pytest.mark.parametrize("encoding", ["no-such", "gbk", "rot13", "cp037"])
 def test_an_encoding_that_cannot_be_read_ends_the_reading(encoding: str) -> None:
-    with pytest.raises(UnreadableFile) as failure:
+    with pytest.raises(UnreadableInterchange) as failure:
         read(f"<?xml version='1.0' encoding='{encoding}'?><InterchangeStudent/>")
 
     assert "encoding" in failure.value.reason
 
 
 def test_an_undeclared_entity_is_malformed_xml() -> None:
-    with pytest.raises(UnreadableFile) as failure:
+    with pytest.raises(UnreadableInterchange) as failure:
         read(interchange("<Student>&file;</Student>"))
 
-    assert failure.value == UnreadableFile(3, "malformed XML: undefined entity")
+    assert failure.value == UnreadableInterchange(3, "malformed XML: undefined entity")
 
 
 class Endless(io.RawIOBase):

@@ -24,7 +24,7 @@ from typing import NamedTuple, Self
 from edfi_api.loading.bulk.candidates import Candidate, Written
 from edfi_api.loading.bulk.deferred_references import DeferredReferences, missing_resources, resource_names
 from edfi_api.loading.bulk.pipeline import BulkWriter
-from edfi_api.loading.bulk.waiting import Place, Waiting, WaitingCandidates
+from edfi_api.loading.bulk.waiting import Place, WaitingCandidate, WaitingCandidates
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.sets.rounds import in_rounds, next_circles
 from edfi_api.storage.stored import Outcome
@@ -132,7 +132,7 @@ class FreeOrder:
             for _ in self._writer.write(map(self._candidate, superseding)):
                 pass
 
-    def _candidate(self, waiting: Waiting) -> Candidate[_Again]:
+    def _candidate(self, waiting: WaitingCandidate) -> Candidate[_Again]:
         return Candidate(self._resources[waiting.rank], waiting.text, _Again(waiting.number, waiting.place))
 
 

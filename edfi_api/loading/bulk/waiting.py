@@ -43,7 +43,7 @@ class Place(NamedTuple):
     line: int
 
 
-class Waiting(NamedTuple):
+class WaitingCandidate(NamedTuple):
     """A candidate that waits, with its number here and the rank of its resource in load order."""
 
     number: int
@@ -123,7 +123,7 @@ class WaitingCandidates(TemporaryDatabase):
             "UPDATE waiting SET open = (SELECT count(*) FROM missing m WHERE m.number = waiting.number AND m.is_open)"
         )
 
-    def in_dependency_order(self) -> Iterator[Waiting]:
+    def in_dependency_order(self) -> Iterator[WaitingCandidate]:
         """Those that do not depend on a circle, each behind all that it refers to, as if every one will be written."""
         ready = "state = ? AND open = 0 ORDER BY rank, number LIMIT ?"
         while found := self._where(ready, (_State.WAITS, _READ_AT_ONCE)):
@@ -155,18 +155,18 @@ class WaitingCandidates(TemporaryDatabase):
             ).fetchall()
             self._database.executemany("UPDATE waiting SET open = open - 1 WHERE number = ?", released)
 
-    def candidates(self, numbers: Iterable[int]) -> list[Waiting]:
+    def candidates(self, numbers: Iterable[int]) -> list[WaitingCandidate]:
         """Those with these numbers."""
         return [waiting for number in numbers for waiting in self._where("number = ?", (number,))]
 
-    def to_repeat(self) -> list[Waiting]:
+    def to_repeat(self) -> list[WaitingCandidate]:
         """Some of those to be written again."""
         found = self._where("state = ? ORDER BY number LIMIT ?", (_State.TO_REPEAT, _READ_AT_ONCE))
         numbers = [(_State.SUPERSEDING, waiting.number) for waiting in found]
         self._database.executemany("UPDATE waiting SET state = ? WHERE number = ?", numbers)
         return found
 
-    def left(self) -> Iterator[Waiting]:
+    def left(self) -> Iterator[WaitingCandidate]:
         """All that wait, by number; each is taken out."""
         while found := self._where("state IN (0, 1) ORDER BY number LIMIT ?", (_READ_AT_ONCE,)):
             for waiting in found:
@@ -191,7 +191,7 @@ class WaitingCandidates(TemporaryDatabase):
         query = "SELECT 1 FROM waiting WHERE own = ?1 AND state IN (0, 1) AND (?2 IS NULL OR number < ?2) LIMIT 1"
         return self._database.execute(query, (own, number)).fetchone() is not None
 
-    def _where(self, condition: str, parameters: tuple[int, ...]) -> list[Waiting]:
+    def _where(self, condition: str, parameters: tuple[int, ...]) -> list[WaitingCandidate]:
         query = "SELECT number, rank, source, line, text FROM waiting WHERE "
         rows = self._database.execute(query + condition, parameters).fetchall()
-        return [Waiting(number, rank, Place(source, line), text) for number, rank, source, line, text in rows]
+        return [WaitingCandidate(number, rank, Place(source, line), text) for number, rank, source, line, text in rows]

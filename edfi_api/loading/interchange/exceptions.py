@@ -20,7 +20,7 @@ class NothingFound(Exception):
 
 
 @dataclass
-class UnreadableFile(Exception):
+class UnreadableInterchange(Exception):
     """The file cannot be read any further: it is not XML, not an interchange, or cannot be opened."""
 
     line: int

@@ -24,7 +24,7 @@ from edfi_api.loading.interchange.exceptions import (
     NeedsLookUp,
     UnknownElement,
     UnreadableDocument,
-    UnreadableFile,
+    UnreadableInterchange,
 )
 from edfi_api.loading.interchange.resolution import Resolver
 from edfi_api.loading.interchange.results import (
@@ -34,7 +34,7 @@ from edfi_api.loading.interchange.results import (
     Refused,
     no_such,
 )
-from edfi_api.loading.interchange.spool import Spool, Waiting
+from edfi_api.loading.interchange.spool import InterchangeSpool, QueuedDocument
 from edfi_api.loading.interchange.xml_stream import XmlElement, documents
 from edfi_api.loading.mapping import Translator
 from edfi_api.loading.progress import LoadProgress, load_progress, open_counted, size
@@ -63,7 +63,7 @@ def load_interchange(
     entities = Entities(surface if mapping is None else mapping.before)
     total = sum(map(size, files))
     with (
-        Spool() as spool,
+        InterchangeSpool() as spool,
         Causes() as causes,
         load_progress(2 * total) as progress,
         AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
@@ -92,7 +92,7 @@ class _Reading:
     """The first half: files → spool."""
 
     entities: Entities
-    spool: Spool
+    spool: InterchangeSpool
     files: Sequence[Path]
     reporter: RefusalReporter
     progress: LoadProgress
@@ -107,7 +107,7 @@ class _Reading:
         for number, path in enumerate(self.files):
             try:
                 self._read_file(number, path)
-            except UnreadableFile as failure:
+            except UnreadableInterchange as failure:
                 self.reporter.unreadable(Refused(str(path), failure.line, None, failure.reason))
             except OSError as error:
                 self.reporter.unreadable(Refused(str(path), None, None, error.strerror or str(error)))
@@ -150,7 +150,7 @@ class _Writing:
     """
 
     entities: Entities
-    spool: Spool
+    spool: InterchangeSpool
     files: Sequence[Path]
     reporter: RefusalReporter
     progress: LoadProgress
@@ -212,7 +212,7 @@ class _Writing:
     def _looked_up(self) -> Iterator[Candidate[Place]]:
         return (self._candidate(waiting, text) for waiting, text in self.spool.take_looked_up())
 
-    def _candidates(self, waiting: Waiting, body: dict[str, Any]) -> Iterator[Candidate[Place]]:
+    def _candidates(self, waiting: QueuedDocument, body: dict[str, Any]) -> Iterator[Candidate[Place]]:
         """The documents that one gives: one, or those of the mapping."""
         if self.mapping is None:
             yield self._candidate(waiting, json_text.dumps(body))
@@ -222,7 +222,7 @@ class _Writing:
             resource = self.surface.by_name[translated.resource]
             yield Candidate.of(resource, translated.body, Place(waiting.file, waiting.line))
 
-    def _candidate(self, waiting: Waiting, text: bytes) -> Candidate[Place]:
+    def _candidate(self, waiting: QueuedDocument, text: bytes) -> Candidate[Place]:
         return Candidate(self._resources[waiting.rank], text, Place(waiting.file, waiting.line))
 
     def _take(self, results: Iterable[Written[Place]]) -> None:
@@ -235,6 +235,6 @@ class _Writing:
             self.progress.at(written.candidate.resource.endpoint)
             self.progress.written(self._share)
 
-    def _refuse(self, waiting: Waiting, line: int, reason: str) -> None:
+    def _refuse(self, waiting: QueuedDocument, line: int, reason: str) -> None:
         name = self._resources[waiting.rank].name
         self.reporter.refused(Refused(str(self.files[waiting.file]), line, name, reason))

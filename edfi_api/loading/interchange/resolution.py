@@ -17,7 +17,7 @@ from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.loading.interchange.identity_values import reference_object
-from edfi_api.loading.interchange.spool import Spool
+from edfi_api.loading.interchange.spool import InterchangeSpool
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.models import Document
 from edfi_api.storage import resource_types
@@ -30,7 +30,7 @@ class Resolver:
     """Resolves the references of fragments against one spool and one database."""
 
     entities: Entities
-    spool: Spool
+    spool: InterchangeSpool
     using: str
     rehearsal: AcceptedDocuments | None = None
     has_look_ups: bool = True

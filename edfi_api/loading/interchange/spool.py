@@ -27,7 +27,7 @@ _READ_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueuedDocument:
     """A queued document: its position in the queue, its place in the files, and its content."""
 
     rank: int
@@ -37,7 +37,7 @@ class Waiting:
     fragment: Fragment
 
 
-class Spool(TemporaryDatabase):
+class InterchangeSpool(TemporaryDatabase):
     """The queue of documents, and the elements with an `id`, by the number of their file."""
 
     def __init__(self) -> None:
@@ -58,26 +58,26 @@ class Spool(TemporaryDatabase):
         row = self._database.execute("SELECT named FROM named WHERE file = ? AND id = ?", (file, id_)).fetchone()
         return fragments.decode_named(row[0]) if row else None
 
-    def in_order(self) -> Iterator[Waiting]:
+    def in_order(self) -> Iterator[QueuedDocument]:
         """All documents by rank, then in the order of reading."""
         rows = self._database.execute("SELECT rank, number, file, line, fragment FROM document ORDER BY rank, number")
         return (_waiting(*row) for row in rows)
 
-    def look_up_later(self, waiting: Waiting) -> None:
+    def look_up_later(self, waiting: QueuedDocument) -> None:
         """Add a document whose look-ups have not been tried."""
         self._database.execute("INSERT INTO look_up (rank, number) VALUES (?, ?)", (waiting.rank, waiting.number))
 
-    def looked_up(self, waiting: Waiting, text: bytes) -> None:
+    def looked_up(self, waiting: QueuedDocument, text: bytes) -> None:
         """The body of a document whose look-ups have been resolved."""
         query = "UPDATE look_up SET text = ? WHERE rank = ? AND number = ?"
         self._database.execute(query, (text, waiting.rank, waiting.number))
 
-    def not_found(self, waiting: Waiting, line: int, reason: str) -> None:
+    def not_found(self, waiting: QueuedDocument, line: int, reason: str) -> None:
         """Why the last attempt to resolve its look-ups failed."""
         query = "UPDATE look_up SET line = ?, reason = ? WHERE rank = ? AND number = ?"
         self._database.execute(query, (line, reason, waiting.rank, waiting.number))
 
-    def with_open_look_ups(self) -> Iterator[tuple[Waiting, int, str]]:
+    def with_open_look_ups(self) -> Iterator[tuple[QueuedDocument, int, str]]:
         """Each with the line and the reason of the last failure. Read in parts, since rows change concurrently."""
         query = (
             "SELECT rank, number, file, d.line, fragment, l.line, reason FROM look_up l JOIN document d "
@@ -88,7 +88,7 @@ class Spool(TemporaryDatabase):
             last = rows[-1][:2]
             yield from ((_waiting(*row[:5]), row[5], row[6]) for row in rows)
 
-    def take_looked_up(self) -> Iterator[tuple[Waiting, bytes]]:
+    def take_looked_up(self) -> Iterator[tuple[QueuedDocument, bytes]]:
         """The documents whose look-ups have been resolved, with their bodies; each once."""
         rows = self._database.execute(
             "SELECT rank, number, file, d.line, fragment, text FROM look_up JOIN document d "
@@ -99,5 +99,5 @@ class Spool(TemporaryDatabase):
         self._database.execute("DELETE FROM look_up WHERE text IS NOT NULL")
 
 
-def _waiting(rank: int, number: int, file: int, line: int, fragment: bytes) -> Waiting:
-    return Waiting(rank, number, file, line, fragments.decode_fragment(fragment))
+def _waiting(rank: int, number: int, file: int, line: int, fragment: bytes) -> QueuedDocument:
+    return QueuedDocument(rank, number, file, line, fragments.decode_fragment(fragment))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 
-from edfi_api.loading.interchange.exceptions import UnreadableFile
+from edfi_api.loading.interchange.exceptions import UnreadableInterchange
 from edfi_api.model.surface.interchange_names import ROOT_PREFIX
 
 _CHUNK_BYTES = 1 << 16
@@ -50,7 +50,7 @@ class _TreeBuilder:
     def __init__(self) -> None:
         self._open: list[XmlElement] = []
         self._complete: list[XmlElement] = []
-        self._failure: UnreadableFile | None = None
+        self._failure: UnreadableInterchange | None = None
         self._parser = expat.ParserCreate(namespace_separator=_NAMESPACE_SEPARATOR)
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._doctype
@@ -63,8 +63,8 @@ class _TreeBuilder:
         try:
             self._parser.Parse(chunk, is_last)
         except expat.ExpatError as error:
-            self._failure = UnreadableFile(error.lineno, f"malformed XML: {expat.ErrorString(error.code)}")
-        except UnreadableFile as failure:
+            self._failure = UnreadableInterchange(error.lineno, f"malformed XML: {expat.ErrorString(error.code)}")
+        except UnreadableInterchange as failure:
             self._failure = failure
         except (LookupError, ValueError) as error:  # An encoding that Python or expat does not support.
             self._failure = self._unreadable(str(error))
@@ -98,5 +98,5 @@ class _TreeBuilder:
         if not self._open[-1].children:
             self._open[-1].text += text
 
-    def _unreadable(self, reason: str) -> UnreadableFile:
-        return UnreadableFile(self._parser.CurrentLineNumber, reason)
+    def _unreadable(self, reason: str) -> UnreadableInterchange:
+        return UnreadableInterchange(self._parser.CurrentLineNumber, reason)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from django.core.management.base import CommandError
 
 from edfi_api.loading.interchange import command_errors
-from edfi_api.loading.json_lines.exceptions import NoLinesFound, PyArrowMissing, UnknownResource
+from edfi_api.loading.json_lines.exceptions import NoLinesFound, PyArrowMissing, ResourceNotServed
 from edfi_api.logs.printable import printable
 
 
@@ -19,7 +19,7 @@ def as_command_errors() -> Iterator[None]:
             yield
     except NoLinesFound as error:
         raise CommandError(f"no .jsonl or .csv file in {', '.join(map(printable, error.paths))}") from error
-    except UnknownResource as error:
+    except ResourceNotServed as error:
         raise CommandError(f"the API offers no {error.name}") from error
     except PyArrowMissing as error:
         raise CommandError(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class UnknownResource(Exception):
+class ResourceNotServed(Exception):
     """The operator named a resource that the API does not offer."""
 
     name: str

@@ -14,7 +14,7 @@ from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.bulk.waiting import Place
 from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such, reason_in_words
 from edfi_api.loading.json_lines import csv_rows
-from edfi_api.loading.json_lines.exceptions import NamesNoResource, UnknownResource, UnreadableFile, UnreadableLine
+from edfi_api.loading.json_lines.exceptions import NamesNoResource, ResourceNotServed, UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import lines
 from edfi_api.loading.json_lines.sources import Source, resource_called
 from edfi_api.loading.mapping import Translator
@@ -88,7 +88,7 @@ class SourceReader:
                     self._refuse_for_no_resource(number, line, named_after, _hint(named_after))
             except UnreadableLine as error:
                 self.refuse(number, line, None, error.reason)
-            except UnknownResource as error:
+            except ResourceNotServed as error:
                 self._refuse_for_no_resource(number, line, error.name)
             else:
                 yield line, bytes(wrapped.body), resource

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import cast
 
 from edfi_api.loading.interchange.files import files_at
-from edfi_api.loading.json_lines.exceptions import NoLinesFound, UnknownResource
+from edfi_api.loading.json_lines.exceptions import NoLinesFound, ResourceNotServed
 from edfi_api.loading.progress import open_counted, size
 from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
@@ -90,7 +90,7 @@ def resource_called(surface: Surface, name: str, renames: Renames = NO_RENAMES) 
         for candidate in projects:
             if found := surface.resource_at(f"{candidate}/{called}"):
                 return found
-    raise UnknownResource(name)
+    raise ResourceNotServed(name)
 
 
 def _core_first(surface: Surface) -> list[ProjectFacts]:
@@ -105,5 +105,5 @@ def _resource_in_name(surface: Surface, path: Path | None, renames: Renames) -> 
     stem = _SUFFIX.sub("", path.name) if path is not None else ""
     try:
         return resource_called(surface, stem, renames)
-    except UnknownResource:
+    except ResourceNotServed:
         return None
