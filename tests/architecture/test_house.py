@@ -72,7 +72,10 @@ def _write_rows(rows: dict[str, list[Any]]) -> None:
         line = f"| {name} |" + "".join(" |" if cell is None else f" {cell:,} |" for cell in cells)
         print(line)
         section = re.sub(rf"^\| {re.escape(name)} \|.*$", line, section, flags=re.MULTILINE)
-    _PAGE.write_text(before + section + after)
+    # The tests may run in several processes, and each reads the page.
+    written = _PAGE.with_suffix(".new")
+    written.write_text(before + section + after)
+    written.replace(_PAGE)
 
 
 def _parts() -> tuple[str, str, str]:
