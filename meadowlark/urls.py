@@ -14,7 +14,7 @@ from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.api.validation.extension import extension_views
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.conf import api_settings
-from edfi_api.management_api.claim_sets_of_data import claim_set_routes
+from edfi_api.management_api.authorization_metadata import claim_set_routes
 from edfi_api.management_api.routes import management_routes
 from edfi_api.startup import current_surface
 from edfi_api.validation.extension_model import is_extension_served

@@ -17,7 +17,7 @@ from edfi_api.storage.driver.sql import Sql
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FieldFilter:
     """A field and the value that is requested; a list of values if the field is repeated."""
 
     field: Field
@@ -43,10 +43,10 @@ class Unreadable:
 class Filters:
     """All filters of a query string, and what could not be read, in the order of the query string."""
 
-    read: list[Filter]
+    read: list[FieldFilter]
     unreadable: list[Unreadable]
 
-    def or_invalid_values(self) -> list[Filter]:
+    def or_invalid_values(self) -> list[FieldFilter]:
         """Raises InvalidQueryValues with all that could not be read, by the paths of fields."""
         if self.unreadable:
             raise InvalidQueryValues(
@@ -54,7 +54,7 @@ class Filters:
             )
         return self.read
 
-    def or_failed_validation(self) -> list[Filter]:
+    def or_failed_validation(self) -> list[FieldFilter]:
         """Raises ParameterValidationFailed with a message about each text that could not be read."""
         if self.unreadable:
             raise ParameterValidationFailed([each.message for each in self.unreadable])
@@ -88,10 +88,10 @@ def _read(field: Field, name: str, texts: list[str], found: Filters) -> None:
         except ValueError:
             found.unreadable.append(Unreadable(field, name, text))
     if values:
-        found.read.append(Filter(field, values if field.is_repeated else values[0]))
+        found.read.append(FieldFilter(field, values if field.is_repeated else values[0]))
 
 
-def as_sql(filters: Iterable[Filter], given: Mapping[str, Any] | None = None) -> dict[str, Sql]:
+def as_sql(filters: Iterable[FieldFilter], given: Mapping[str, Any] | None = None) -> dict[str, Sql]:
     """The condition of each filter, by the name of its field. `given` are the values of parameters in the SQL of
     fields."""
     found: dict[str, Sql] = {}

@@ -1,9 +1,10 @@
-"""Exception → answer of the management API, in the form of version 3, or of version 2 of its addresses."""
+"""Broken constraint → refusal, and exception → answer in the form of version 3, or of version 2 of the addresses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import ProtectedError
 from psycopg import errors as postgres
 from rest_framework.response import Response
@@ -13,15 +14,35 @@ from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 from edfi_api.security.exceptions import IdentityProviderAway, TooManyRequests
 from edfi_api.storage.exceptions import is_outage
 
-from . import problems
+from . import problems, texts
 
 _CONTENDED = (postgres.LockNotAvailable, postgres.DeadlockDetected, postgres.SerializationFailure)
 Form = Callable[[Problem, str], dict[str, Any] | None]
 
 
+@contextmanager
+def written(refusals: Mapping[str, problems.RequestRefused] | None = None) -> Iterator[None]:
+    """A transaction at whose end deferred constraints are checked. A broken one raises the RequestRefused of its
+    name, or IntegrityError."""
+    try:
+        with transaction.atomic():
+            yield
+            with connection.cursor() as cursor:
+                cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    except IntegrityError as error:
+        cause = error.__cause__
+        name = cause.diag.constraint_name if isinstance(cause, postgres.IntegrityError) else None
+        refusal = (refusals or {}).get(name or "")
+        if refusal is None:
+            raise
+        # A new one: exceptions of concurrent requests must not share their tracebacks.
+        raise problems.RequestRefused(refusal.problem) from error
+
+
 def problem_for(error: Exception) -> Problem | None:
     """The problem to answer with; None for a bug."""
-    if isinstance(error, problems.Refusal):
+    if isinstance(error, problems.RequestRefused):
         return error.problem
     if isinstance(error, IntegrityError | ProtectedError) or isinstance(error.__cause__, _CONTENDED):
         return problems.conflict().problem
@@ -52,10 +73,7 @@ def version_2(problem: Problem, correlation_id: str) -> dict[str, Any] | None:
         return None
     found = problem.validation_errors or {}
     if "$" in found:
-        return {
-            "message": "The request body contains malformed JSON. Please ensure your data is properly formatted and "
-            "try again."
-        }
+        return {"message": texts.V2.MALFORMED_JSON}
     if problem.status == 400:
         return {"title": "Validation failed", "errors": found or {"Request": problem.errors or [problem.detail]}}
     return {"title": problem.detail or problem.title}

@@ -1,7 +1,8 @@
 """A collection of the management API: list, item, POST, PUT and DELETE over the rows of one Django model.
 
-What a resource is like stands in its class, as data: members, order, filters, texts. `represent` makes the answers of a
-page from rows that one query has read.
+What a resource is like stands in its class, as data: bodies, order, filters. `represent` makes the answers of a page
+from rows that one query has read. Version 2 is a translation: its bodies are translated into those of version 3, its
+items from them.
 """
 
 from collections.abc import Mapping
@@ -11,46 +12,42 @@ from django.db.models import Model, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from . import problems
-from .bodies import integer, read_values
-from .listing import Listing, Page, page
-from .members import Kind, Member, Rule, Shape, says
+from edfi_api.listing.pages import Listed
+
+from . import problems, texts
+from .bodies import BodyMember, Integer, ManagementBody, integer, members_of, read
+from .listing import Listing, page
 from .views import ManagementViewSet, base_address
 
-ID = Member("id", Kind.INTEGER)
 
+class Answered(ManagementBody, frozen=True, kw_only=True):
+    """The members that an answer has and requests have not."""
 
-def id_member(text: str = "") -> Member:
-    """The id that a PUT repeats; positive if there is a text."""
-    return Member("id", Kind.INTEGER, (_positive_id(text),) if text else ())
-
-
-def _positive_id(text: str) -> Rule:
-    return says(text, lambda value: value <= 0)
+    id: Integer = None
 
 
 class Collection(ManagementViewSet):
-    """Version 3. A subclass has at least `address`, `shape`, `listing`, `missing` and `represent`."""
+    """Version 3. A subclass has at least `address`, `bodies`, `listing` and `represent`."""
 
     address: ClassVar[str]
     # What events of the audit log call an item.
     noun: ClassVar[str]
-    shape: ClassVar[Shape] = ()
-    shape_of_put: ClassVar[Shape] = ()
+    # By action.
+    bodies: ClassVar[Mapping[str, type[ManagementBody]]]
     listing: ClassVar[Listing]
-    # The text of a 404, with {id}.
-    missing: ClassVar[str]
     # The refusals behind constraints of the database, by their names.
-    refusals: ClassVar[Mapping[str, problems.Refusal]] = {}
+    refusals: ClassVar[Mapping[str, problems.RequestRefused]] = {}
     # Actions that the scope of authorization metadata allows.
     metadata_actions: ClassVar[frozenset[str]] = frozenset()
 
-    # Members that answers have and requests have not.
-    answered: ClassVar[Shape] = ()
+    answered: ClassVar[type[Answered]] = Answered
     # Whether a POST of an item that exists changes it, and is answered with 200.
     post_changes_existing: ClassVar[bool] = False
-    # Methods that the resource does not have.
+    # Actions that the resource does not have.
     without: ClassVar[frozenset[str]] = frozenset()
+
+    # The body as it was sent.
+    sent: ManagementBody
 
     @classmethod
     def methods_of_list(cls) -> dict[str, str]:
@@ -63,6 +60,12 @@ class Collection(ManagementViewSet):
     @classmethod
     def _methods(cls, actions: Mapping[str, str]) -> dict[str, str]:
         return {method: action for method, action in actions.items() if action not in cls.without}
+
+    @classmethod
+    def members_of_answer(cls) -> list[BodyMember]:
+        """The members of an item, for the OpenAPI document."""
+        id_, *answered = members_of(cls.answered)
+        return [id_, *(each for each in members_of(cls.bodies["create"]) if each.name != "id"), *answered]
 
     def rows(self) -> QuerySet[Any]:
         """The rows that exist for the tenant, with all that `represent` needs."""
@@ -80,11 +83,11 @@ class Collection(ManagementViewSet):
         """What shows which members a PUT has changed: the item, with what it does not show."""
         return self.item(row)
 
-    def add(self, values: dict[str, Any]) -> Response:
+    def add(self, body: Any) -> Response:
         """Store a new item."""
         raise NotImplementedError
 
-    def change(self, row: Any, values: dict[str, Any]) -> None:
+    def change(self, row: Any, body: Any) -> None:
         """Replace an item."""
         raise NotImplementedError
 
@@ -101,17 +104,17 @@ class Collection(ManagementViewSet):
         return Response(self.item(self.found(id)))
 
     def create(self, request: Request) -> Response:
-        values = read_values(request._request, self.shape)
+        body = self.read()
         with self.written(self.refusals):
-            return self.add(values)
+            return self.add(body)
 
     def update(self, request: Request, id: str) -> Response:
         number = integer(id)
-        values = self.values_of_put(request, number)
+        body = self.read(number)
         with self.written(self.refusals):
             row = self.found(number, for_update=True)
             before = self.compared(row)
-            self.change(row, values)
+            self.change(row, body)
             after = self.compared(self.found(number))
             changed = [name for name in after if after[name] != before[name]]
             self.audit(f"{self.noun} changed", id=number, members=",".join(changed) or None)
@@ -125,33 +128,35 @@ class Collection(ManagementViewSet):
             self.audit(f"{self.noun} removed", id=number)
         return self.removed()
 
-    def values_of_put(self, request: Request, number: int) -> dict[str, Any]:
-        return read_values(request._request, self.shape_of_put, self.id_of_body(number))
+    def read(self, number: int | None = None) -> Any:
+        """The body of the request as version 3 has it; `number` is the id that the body of a PUT repeats. Raises a
+        RequestRefused."""
+        self.sent = read(self.request._request, self.bodies[self.action], number)
+        return self.sent
 
-    def id_of_body(self, number: int) -> int | None:
-        """The id that the body of a PUT has to have; None if it has none."""
-        return number
-
-    @classmethod
-    def shape_of_answer(cls) -> Shape:
-        """The members of an item, for the OpenAPI document."""
-        return (ID, *(member for member in cls.shape if member.name != "id"), *cls.answered)
+    @property
+    def sent_members(self) -> str:
+        """The names of the members that the body can have, for the audit log."""
+        return ",".join(each.name for each in members_of(type(self.sent)))
 
     def found(self, id_: str | int, *, for_update: bool = False) -> Any:
-        """The item with this id. Raises a Refusal."""
+        """The item with this id. Raises RequestRefused."""
         number = integer(id_)
         if for_update:
             self.rows().model._default_manager.select_for_update(no_key=True).filter(pk=number).first()
         row = self.rows().filter(pk=number).first()
         if row is None:
-            raise problems.not_found(self.missing.format(id=number))
+            raise self.missing(number)
         return row
 
-    def listed(self, found: Page) -> Response:
-        headers = {} if found.total is None else {"Total-Count": str(found.total)}
-        return Response([self.represent(row) for row in found.rows], headers=headers)
+    def missing(self, number: int | None = None) -> problems.RequestRefused:
+        """The refusal of an item that does not exist."""
+        return problems.not_found(texts.NOT_FOUND[self.address].format(id=number))
 
-    def created(self, row: Model | str | int, body: object = None, status: int = 201, **audited: object) -> Response:
+    def listed(self, found: Listed[Any]) -> Response:
+        return Response([self.represent(row) for row in found.rows], headers=found.headers)
+
+    def created(self, row: Model | int, body: object = None, status: int = 201, **audited: object) -> Response:
         """The answer to a POST, logged."""
         identifier = row.pk if isinstance(row, Model) else row
         self.audit(f"{self.noun} {'created' if status == 201 else 'changed'}", id=identifier, **audited)

@@ -2,8 +2,10 @@
 
 import re
 from base64 import b64decode
+from typing import Annotated
 from urllib.parse import unquote_plus
 
+import msgspec
 from django.http import HttpRequest
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
@@ -20,25 +22,16 @@ from edfi_api.security.rate_limits import limit
 from edfi_api.security.token_request import GRANT_TYPE
 from edfi_api.security.tokens import forget, token_checksum
 
-from . import clients, problems
+from . import clients, problems, texts
 from .access import authenticate
-from .bodies import check, read_form
-from .constraints import written
-from .members import LONGEST_KEY, NOT_EMPTY, Member, is_empty, name, says
-from .models import ManagementClient, ManagementToken
+from .answers import written
+from .bodies import NOT_EMPTY, ManagementBody, Text, check, is_empty, name_rule, read_form, rule
+from .models import LONGEST_NAME, ManagementClient, ManagementToken
 from .scopes import Scope
-from .views import OpenView, base_address
+from .views import AnonymousView, base_address
 
 _SPECIAL = "!@#$%^&*()-_=+[]{}:;,.?"
 _CLASSES = [re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]", f"[{re.escape(_SPECIAL)}]")]
-_WEAK = (
-    "Client secret must contain at least one lowercase letter, one uppercase letter, one number, and one special "
-    "character, and must be 32 to 128 characters long."
-)
-_TAKEN = "Client with the same Client Id already exists. Please provide different Client Id."
-_UNKNOWN = "invalid_client. Invalid client or Invalid client credentials"
-_WRONG_SECRET = "unauthorized_client. Invalid client or Invalid client credentials"  # noqa: S105  A text of the contract.
-_NO_SCOPE = "invalid_scope. None of the requested scopes is assigned to the client"
 
 
 def _is_weak(secret: str | None) -> bool:
@@ -47,14 +40,15 @@ def _is_weak(secret: str | None) -> bool:
     return not 32 <= len(secret) <= 128 or not all(each.search(secret) for each in _CLASSES)
 
 
-REGISTRATION = (
-    name("clientId", LONGEST_KEY),
-    Member("clientSecret", rules=(NOT_EMPTY, says(_WEAK, _is_weak))),
-    name("displayName", LONGEST_KEY),
-)
+class Registration(ManagementBody, frozen=True, kw_only=True):
+    """The form of `connect/register`."""
+
+    client_id: Annotated[Text, name_rule(LONGEST_NAME)] = None
+    client_secret: Annotated[Text, NOT_EMPTY, rule(_is_weak, texts.TOO_WEAK)] = None
+    display_name: Annotated[Text, name_rule(LONGEST_NAME)] = None
 
 
-class ConnectView(OpenView):
+class ConnectView(AnonymousView):
     """Its requests count against a limit of their address."""
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
@@ -68,32 +62,31 @@ class RegisterView(ConnectView):
 
     def post(self, request: Request, **_: str) -> Response:
         if not api_settings.MANAGEMENT_REGISTRATION:
-            raise problems.forbidden("Registration is disabled.")
-        fields = read_form(request._request)
-        values = {member.name: fields.get(member.name.lower()) for member in REGISTRATION}
-        check(REGISTRATION, values)
-        key = (values["clientId"] or "").strip()
-        taken = problems.invalid_data({"ClientId": [_TAKEN]})
+            raise problems.forbidden(texts.REGISTRATION_CLOSED)
+        form = msgspec.convert(read_form(request._request), Registration)
+        check(form)
+        key = (form.client_id or "").strip()
+        taken = problems.invalid_data({"ClientId": [texts.CLIENT_TAKEN]})
         with written({"management_client_once_in_any_case": taken}):
             attribute_to(key)
-            clients.create(key, values["displayName"] or "", [Scope.FULL_ACCESS], secret=values["clientSecret"], by=key)
+            clients.create(key, form.display_name or "", [Scope.FULL_ACCESS], secret=form.client_secret, by=key)
         return Response({"title": f"Registered client {key} successfully.", "status": 200})
 
 
-class TokenView(ConnectView):
+class ManagementTokenView(ConnectView):
     """`POST connect/token`: a token of a management client, or of an API client for data."""
 
     def post(self, request: Request, **_: str) -> Response:
         fields = _with_header(request._request, read_form(request._request))
         empty = {
-            key: [f"'{key}' must not be empty."]
+            key: [texts.EMPTY.format(name=key)]
             for key in ("client_id", "client_secret", "grant_type")
             if is_empty(fields.get(key.replace("_", "")))
         }
         if empty:
             raise problems.invalid_data(empty)
         if fields["granttype"] != GRANT_TYPE:
-            raise problems.bad_request("The specified grant type is not supported.")
+            raise problems.bad_request(texts.NO_GRANT_TYPE)
         credentials = Credentials(fields["clientid"], fields["clientsecret"])
         return Response(_issue(request._request, credentials, fields.get("scope", "")))
 
@@ -106,7 +99,7 @@ def _with_header(request: HttpRequest, fields: dict[str, str]) -> dict[str, str]
     try:
         key, secret = b64decode(encoded.strip(), validate=True).decode().split(":", 1)
     except ValueError:
-        raise problems.unauthenticated(_UNKNOWN) from None
+        raise problems.unauthenticated(texts.UNKNOWN_CLIENT) from None
     return fields | {"clientid": unquote_plus(key), "clientsecret": unquote_plus(secret)}
 
 
@@ -127,7 +120,7 @@ def _issue(request: HttpRequest, credentials: Credentials, scope: str) -> dict[s
     # One that is disabled or has expired is not told apart from an unknown one.
     is_usable = known.is_usable(request) if isinstance(known, ApiClient) else known is not None and known.is_active
     says_which = is_usable and not api_settings.UNIFORM_CLIENT_ERRORS
-    raise problems.unauthenticated(_WRONG_SECRET if says_which else _UNKNOWN)
+    raise problems.unauthenticated(texts.WRONG_SECRET if says_which else texts.UNKNOWN_CLIENT)
 
 
 def _management_token(request: HttpRequest, credentials: Credentials, scope: str) -> dict[str, object] | None:
@@ -139,7 +132,7 @@ def _management_token(request: HttpRequest, credentials: Credentials, scope: str
     try:
         issued = clients.issue_token(client, scope)
     except clients.NoScope:
-        raise problems.bad_request(errors=[_NO_SCOPE]) from None
+        raise problems.bad_request(errors=[texts.NO_SCOPE]) from None
     if issued is None:
         return None
     return {
@@ -192,7 +185,7 @@ class RevokeView(ConnectView):
 def _the_token(request: HttpRequest) -> str:
     token = read_form(request).get("token", "")
     if is_empty(token):
-        raise problems.bad_request("The token parameter is missing.")
+        raise problems.bad_request(texts.NO_TOKEN)
     return token
 
 

@@ -8,13 +8,13 @@ from edfi_api.conf import api_settings
 from edfi_api.version import VERSION
 
 from .scopes import Scope
-from .views import OpenView, base_address
+from .views import AnonymousView, base_address
 
 APPLICATION = "Ed-Fi API Configuration Service"
 _SAID_VERSIONS = {"v3": ("3.0", "v3"), "v2": ("2.0", "v2")}
 
 
-class InformationView(OpenView):
+class InformationView(AnonymousView):
     """`GET /`"""
 
     def get(self, request: Request) -> Response:
@@ -31,14 +31,14 @@ class InformationView(OpenView):
         )
 
 
-class ManagementHealthView(OpenView):
+class ManagementHealthView(AnonymousView):
     """`GET /health`: the process answers. Whether the database does is the server's own health."""
 
     def get(self, request: Request) -> HttpResponse:
         return HttpResponse("Healthy", content_type="text/plain")
 
 
-class OpenIdView(OpenView):
+class OpenIdView(AnonymousView):
     """`GET /.well-known/openid-configuration`, for programs that look up where tokens are requested."""
 
     def get(self, request: Request) -> Response:
@@ -58,7 +58,7 @@ class OpenIdView(OpenView):
         )
 
 
-class JwksView(OpenView):
+class JwksView(AnonymousView):
     """`GET /.well-known/jwks.json`: tokens are opaque, so there are no keys."""
 
     def get(self, request: Request) -> Response:

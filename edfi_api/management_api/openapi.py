@@ -7,10 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from .addresses import Address
+from .bodies import BodyMember, members_of
 from .collections import Collection
-from .members import Member, Shape
 from .scopes import Scope
-from .views import OpenView, base_address
+from .views import AnonymousView, base_address
 
 _SECURITY = "oauth2_client_credentials"
 _PROBLEMS = {
@@ -23,21 +23,10 @@ _PROBLEMS = {
     "409": "A reference does not resolve, a name is taken, or a concurrent request interfered.",
 }
 _PAGING = ("offset", "limit", "orderBy", "direction")
-# The attribute of a collection with the shape of the body, by action.
-_SHAPES = {
-    "create": "shape",
-    "update": "shape_of_put",
-    "copy": "shape_of_copy",
-    "import_": "shape_of_import",
-    "add_grant": "shape_of_grant",
-    "change_grant": "shape_of_actions",
-    "override": "shape_of_override",
-    "state": "shape_of_state",
-}
 _CREATING = ("create", "copy", "import_", "add_grant")
 
 
-class SpecificationView(OpenView):
+class SpecificationView(AnonymousView):
     """The document is the same for all clients."""
 
     addresses: Sequence[Address] = ()
@@ -101,8 +90,7 @@ def _operations(address: Address) -> Iterator[tuple[str, dict[str, Any]]]:
             "parameters": [*parameters, *(_query(address) if action == "list" else ())],
             "responses": _responses(address, action),
         }
-        shape = getattr(address.view, _SHAPES.get(action, ""), None)
-        if shape is not None:
+        if action in getattr(address.view, "bodies", {}):
             operation["requestBody"] = {
                 "required": True,
                 "content": {"application/json": {"schema": {"$ref": _reference(_name(address.view, action))}}},
@@ -117,8 +105,8 @@ def _path_parameter(name: str) -> dict[str, Any]:
 def _query(address: Address) -> Iterator[dict[str, Any]]:
     yield from ({"$ref": f"#/components/parameters/{name}"} for name in _PAGING)
     listing = getattr(address.view, "listing", None)
-    for name in listing.filters if listing else ():
-        yield {"name": name, "in": "query", "schema": {"type": "string"}}
+    for field in listing.filters if listing else ():
+        yield {"name": field.name, "in": "query", "schema": {"type": "string"}}
 
 
 def _responses(address: Address, action: str) -> dict[str, Any]:
@@ -144,29 +132,27 @@ def _changes_existing(address: Address, action: str) -> bool:
 
 def _schemas(collections: set[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for view in sorted(collections, key=lambda each: (each.version, each.address, each.__name__)):
-        yield _name(view, "item"), _schema_of_answer(view.shape_of_answer())
-        for action, attribute in _SHAPES.items():
-            shape = getattr(view, attribute, None)
-            if shape:
-                yield _name(view, action), _schema(shape)
+        yield _name(view, "item"), _schema_of_answer(view.members_of_answer())
+        for action, body in view.bodies.items():
+            yield _name(view, action), _schema(members_of(body))
 
 
-def _schema_of_answer(shape: Shape) -> dict[str, Any]:
+def _schema_of_answer(members: Sequence[BodyMember]) -> dict[str, Any]:
     """Without the rules of requests, which items that commands and the admin have made need not follow."""
-    return {"type": "object", "properties": {member.name: dict(member.kind.value) for member in shape}}
+    return {"type": "object", "properties": {member.name: dict(member.schema) for member in members}}
 
 
-def _schema(shape: Shape) -> dict[str, Any]:
-    required = [member.name for member in shape if member.is_required]
+def _schema(members: Sequence[BodyMember]) -> dict[str, Any]:
+    required = [member.name for member in members if member.is_required]
     return {
         "type": "object",
-        "properties": {member.name: _member(member) for member in shape},
+        "properties": {member.name: _member(member) for member in members},
         **({"required": required} if required else {}),
     }
 
 
-def _member(member: Member) -> dict[str, Any]:
-    return dict(member.kind.value) | {name: value for rule in member.rules for name, value in rule.schema}
+def _member(member: BodyMember) -> dict[str, Any]:
+    return dict(member.schema) | {name: value for rule in member.rules for name, value in rule.schema}
 
 
 def _name(view: Any, action: str) -> str:

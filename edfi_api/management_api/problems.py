@@ -8,10 +8,12 @@ from typing import Any
 
 from edfi_api.problem_details.problem import Problem
 
+from . import texts
+
 SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 
 
-class Refusal(Exception):
+class RequestRefused(Exception):
     """A request is refused with this problem."""
 
     def __init__(self, problem: Problem) -> None:
@@ -32,7 +34,7 @@ def members_of(problem: Problem, correlation_id: str) -> dict[str, Any]:
     }
 
 
-def invalid_data(errors: Mapping[str, Sequence[str]]) -> Refusal:
+def invalid_data(errors: Mapping[str, Sequence[str]]) -> RequestRefused:
     """Members of the body break rules; texts by name of the member."""
     return _refusal(
         400,
@@ -43,12 +45,12 @@ def invalid_data(errors: Mapping[str, Sequence[str]]) -> Refusal:
     )
 
 
-def invalid_json() -> Refusal:
+def invalid_json() -> RequestRefused:
     """The body cannot be read as what it should be."""
     return invalid_data({"$": ["The request body contains invalid JSON."]})
 
 
-def invalid_parameters(texts: Sequence[str]) -> Refusal:
+def invalid_parameters(texts: Sequence[str]) -> RequestRefused:
     """Parameters in the query string break rules."""
     return _refusal(
         400,
@@ -59,16 +61,16 @@ def invalid_parameters(texts: Sequence[str]) -> Refusal:
     )
 
 
-def unreadable_parameter() -> Refusal:
+def unreadable_parameter() -> RequestRefused:
     """An id or a filter is no number."""
-    return invalid_parameters(["The request contains one or more invalid parameters."])
+    return invalid_parameters([texts.UNREADABLE_PARAMETER])
 
 
-def bad_request(detail: str = SEE_ERRORS, errors: Sequence[str] = ()) -> Refusal:
+def bad_request(detail: str = SEE_ERRORS, errors: Sequence[str] = ()) -> RequestRefused:
     return _refusal(400, "bad-request", "Bad Request", detail, errors=list(errors))
 
 
-def unauthenticated(*errors: str, audit_reason: str = "") -> Refusal:
+def unauthenticated(*errors: str, audit_reason: str = "") -> RequestRefused:
     detail = SEE_ERRORS if errors else "Authentication is required to access this resource."
     return _refusal(
         401,
@@ -81,16 +83,16 @@ def unauthenticated(*errors: str, audit_reason: str = "") -> Refusal:
     )
 
 
-def forbidden(*errors: str) -> Refusal:
+def forbidden(*errors: str) -> RequestRefused:
     detail = SEE_ERRORS if errors else "The authenticated client is not authorized to access this resource."
     return _refusal(403, "security:authorization", "Authorization Failed", detail, errors=list(errors))
 
 
-def not_found(detail: str = "The requested resource could not be found.") -> Refusal:
+def not_found(detail: str = "The requested resource could not be found.") -> RequestRefused:
     return _refusal(404, "not-found", "Not Found", detail)
 
 
-def method_not_allowed(allowed: Sequence[str]) -> Refusal:
+def method_not_allowed(allowed: Sequence[str]) -> RequestRefused:
     return _refusal(
         405,
         "method-not-allowed",
@@ -100,7 +102,7 @@ def method_not_allowed(allowed: Sequence[str]) -> Refusal:
     )
 
 
-def conflict() -> Refusal:
+def conflict() -> RequestRefused:
     """A concurrent request got in the way."""
     return _refusal(
         409,
@@ -110,15 +112,15 @@ def conflict() -> Refusal:
     )
 
 
-def unresolved_reference(detail: str) -> Refusal:
+def unresolved_reference(detail: str) -> RequestRefused:
     return _refusal(409, "conflict:unresolved-reference", "Unresolved Reference", detail)
 
 
-def dependent_item(detail: str) -> Refusal:
+def dependent_item(detail: str) -> RequestRefused:
     return _refusal(409, "conflict:dependent-item-exists", "Dependent Item Exists", detail)
 
 
-def not_unique(*errors: str) -> Refusal:
+def not_unique(*errors: str) -> RequestRefused:
     return _refusal(
         409,
         "conflict:non-unique-identity",
@@ -128,11 +130,11 @@ def not_unique(*errors: str) -> Refusal:
     )
 
 
-def too_large() -> Refusal:
+def too_large() -> RequestRefused:
     return _refusal(413, "about:blank", "Payload Too Large", "")
 
 
-def unsupported_media_type() -> Refusal:
+def unsupported_media_type() -> RequestRefused:
     return _refusal(
         415,
         "unsupported-media-type",
@@ -141,9 +143,9 @@ def unsupported_media_type() -> Refusal:
     )
 
 
-def internal_error() -> Refusal:
+def internal_error() -> RequestRefused:
     return _refusal(500, "internal-server-error", "Internal Server Error", "")
 
 
-def _refusal(status: int, type_: str, title: str, detail: str, **more: Any) -> Refusal:
-    return Refusal(Problem(status=status, type=type_, title=title, detail=detail, **more))
+def _refusal(status: int, type_: str, title: str, detail: str, **more: Any) -> RequestRefused:
+    return RequestRefused(Problem(status=status, type=type_, title=title, detail=detail, **more))

@@ -11,25 +11,21 @@ from edfi_api.conf import api_settings
 
 from .addresses import Address
 from .answers import FORMS
+from .authorization_metadata import AuthorizationMetadataView
 from .claims_upload import CurrentView, ReloadView, UploadView
 from .collections import Collection
-from .connect import IntrospectView, RegisterView, RevokeView, TokenView
+from .connect import IntrospectView, ManagementTokenView, RegisterView, RevokeView
 from .information import InformationView, JwksView, ManagementHealthView, OpenIdView
 from .openapi import SpecificationView
 from .v2 import claim_sets as claim_sets_v2
 from .v2 import collections as v2
 from .v2 import ods_instances
-from .v2.tenants import TenantsView
-from .v3 import hierarchy, tree_editing
+from .v3 import resource_claims
 from .v3.api_clients import ApiClients
 from .v3.applications import Applications
-from .v3.authorization_metadata import AuthorizationMetadataView
-from .v3.claim_sets import ClaimSets
-from .v3.data_store_parts import DataStoreContexts, DataStoreDerivatives
-from .v3.data_stores import DataStores
-from .v3.grants import Grants
+from .v3.claim_sets import ClaimSets, Grants
+from .v3.data_stores import DataStoreContexts, DataStoreDerivatives, DataStores, Tenants
 from .v3.profiles import Profiles
-from .v3.tenants import Tenants
 from .v3.vendors import Vendors
 from .views import UnknownAddressView
 
@@ -91,25 +87,25 @@ _V2: Mapping[str, type[Collection]] = {
 }
 # The same in both versions, but for limits and errors.
 _LISTS: Mapping[str, type[Any]] = {
-    "resourceClaimActions": hierarchy.ResourceClaimActionsView,
-    "resourceClaimActionAuthStrategies": hierarchy.ResourceClaimActionAuthStrategiesView,
-    "actions": hierarchy.ActionsView,
-    "authorizationStrategies": hierarchy.AuthorizationStrategiesView,
+    "resourceClaimActions": resource_claims.ResourceClaimActionsView,
+    "resourceClaimActionAuthStrategies": resource_claims.ResourceClaimActionAuthStrategiesView,
+    "actions": resource_claims.ActionsView,
+    "authorizationStrategies": resource_claims.AuthorizationStrategiesView,
 }
 _VIEWS: Mapping[str, Mapping[str, type[Any]]] = {
     "v3": {
-        "resourceClaims": tree_editing.ResourceClaimsList,
-        "resourceClaims/import": tree_editing.ClaimsImportView,
-        "resourceClaims/<id>": tree_editing.ResourceClaimItem,
+        "resourceClaims": resource_claims.ResourceClaimsList,
+        "resourceClaims/import": resource_claims.ClaimsImportView,
+        "resourceClaims/<id>": resource_claims.ResourceClaimItem,
         **_LISTS,
         "authorizationMetadata": AuthorizationMetadataView,
     },
     "v2": {
-        "resourceClaims": hierarchy.ResourceClaimsView,
-        "resourceClaims/<id>": hierarchy.ResourceClaimsView,
+        "resourceClaims": resource_claims.ResourceClaimsView,
+        "resourceClaims/<id>": resource_claims.ResourceClaimsView,
         **_LISTS,
-        "tenants": TenantsView,
-        "tenants/<name>": TenantsView,
+        "tenants": ods_instances.TenantsView,
+        "tenants/<name>": ods_instances.TenantsView,
     },
     "management": {
         "upload-claims": UploadView,
@@ -184,7 +180,7 @@ def _view(address: Address) -> Callable[..., HttpResponseBase]:
 
 
 def _connect(prefix: str) -> Iterator[URLPattern]:
-    views = {"register": RegisterView, "token": TokenView, "introspect": IntrospectView, "revoke": RevokeView}
+    views = {"register": RegisterView, "token": ManagementTokenView, "introspect": IntrospectView, "revoke": RevokeView}
     for name, view in views.items():
         yield fixed_path(f"{prefix}connect/{name}", view.as_view(), f"management-{name}")
         # Ed-Fi's servers have the context of a data store behind it, which means nothing here.

@@ -1,6 +1,6 @@
-"""Scopes of management clients, and which requests each of them allows."""
+"""Scopes of management clients."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -11,15 +11,6 @@ class Scope(StrEnum):
     READ_ONLY = "edfi_admin_api/readonly_access"
     # What a server needs to know that authorizes by it: data stores, clients, claim sets.
     AUTHORIZATION_METADATA = "edfi_admin_api/authMetadata_readonly_access"
-
-
-def allows(scopes: Collection[str], *, is_read: bool, is_authorization_metadata: bool) -> bool:
-    """Whether one of the scopes allows the request."""
-    if Scope.FULL_ACCESS in scopes:
-        return True
-    return is_read and (
-        Scope.READ_ONLY in scopes or (is_authorization_metadata and Scope.AUTHORIZATION_METADATA in scopes)
-    )
 
 
 def granted(requested: str, to_client: Iterable[str]) -> list[str]:

@@ -21,9 +21,8 @@ from edfi_api.logs.remote_address import remote_address
 from edfi_api.problem_details.handler import correlation_id
 
 from . import access, problems
-from .answers import FORMS, answer, problem_for
-from .callers import Caller
-from .constraints import written
+from .access import Caller
+from .answers import FORMS, answer, problem_for, written
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +30,7 @@ _DENIALS = frozenset({401, 403, 429})
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 
-class OpenView(APIView):
+class AnonymousView(APIView):
     """A view without authentication; a broken `Authorization` header is ignored."""
 
     authentication_classes = []
@@ -88,7 +87,7 @@ class OpenView(APIView):
         )
 
 
-class ManagementView(OpenView):
+class ManagementView(AnonymousView):
     """A view for management clients. `caller` and `tenant` are those of the request."""
 
     # Whether reading is allowed with the scope of authorization metadata.
@@ -116,8 +115,8 @@ class ManagementView(OpenView):
         return self.caller.name
 
     @contextmanager
-    def written(self, refusals: Mapping[str, problems.Refusal] | None = None) -> Iterator[None]:
-        """`constraints.written`, with the client in the columns of what is written."""
+    def written(self, refusals: Mapping[str, problems.RequestRefused] | None = None) -> Iterator[None]:
+        """`answers.written`, with the client in the columns of what is written."""
         with written(refusals):
             attribute_to(self.by)
             yield
@@ -137,7 +136,7 @@ class ManagementViewSet(ViewSetMixin, ManagementView):
     """The same, with actions."""
 
 
-class UnknownAddressView(OpenView):
+class UnknownAddressView(AnonymousView):
     """Every other path of the management API."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_django import Settings
 
-from edfi_api.management_api.claim_sets_of_data import claim_set_routes
+from edfi_api.management_api.authorization_metadata import claim_set_routes
 from edfi_api.management_api.routes import management_routes
 
 

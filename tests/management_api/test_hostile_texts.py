@@ -26,7 +26,7 @@ TEXTS = (
 def filters() -> dict[str, str]:
     """Path of each list → the names of its filters."""
     return {
-        address.template: ",".join(address.view.listing.filters)
+        address.template: ",".join(field.name for field in address.view.listing.filters)
         for address in all_addresses()
         if issubclass(address.view, Collection)
         and address.actions.get("get") == "list"

@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
 
 from edfi_api.listing.fields import TEXT, Field, FieldType, natural_number, one_of
-from edfi_api.listing.filters import Filter, read_filters
+from edfi_api.listing.filters import FieldFilter, read_filters
 from edfi_api.queries.exceptions import UnknownQueryField
 from references.identity import as_uuid
 
@@ -77,7 +77,7 @@ def refuse_all_but_paging(query: QueryDict) -> None:
             raise UnknownQueryField(name)
 
 
-def _condition(filter_: Filter, within: Callable[[int], Q]) -> Q:
+def _condition(filter_: FieldFilter, within: Callable[[int], Q]) -> Q:
     if filter_.field is _STATE:
         return _STATES[filter_.value]
     if filter_.field is _ORGANIZATION:

@@ -1,10 +1,11 @@
 """Claim sets in the shapes of Admin API 2: resource claims nested in each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from rest_framework.response import Response
 
+from edfi_api.listing.fields import Field
 from edfi_api.security.actions import actions_in_order
 from edfi_api.security.claim_set_exchange import Grants, by_lineage, objects
 from edfi_api.security.claim_uris import short_name
@@ -13,80 +14,95 @@ from edfi_api.security.claims_file import ByAction, Claims
 from edfi_api.security.claims_store import stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
 
-from .. import problems
-from ..bodies import read_values
-from ..listing import Listing, exactly, number
-from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, at_most
-from ..resource_claims import ACTION_IDS, STRATEGY_IDS, refused_if_invalid
-from ..v3.applications import BLANKS
-from ..v3.claim_sets import ClaimSets
-from ..v3.grants import Grants as GrantsOfV3
-from .collections import DEFAULT_LIMIT, Version2, missing_text
-
-_NAME = Member("name", rules=(NOT_EMPTY, at_most(255), BLANKS, ONE_LINE))
-_TAKEN = problems.invalid_data(
-    {"Name": ["A claim set with this name already exists in the database. Please enter a unique name."]}
+from .. import problems, texts
+from ..bodies import (
+    NO_BLANKS,
+    NOT_EMPTY,
+    ONE_LINE,
+    POSITIVE,
+    Integer,
+    LowerCasedObject,
+    ManagementBody,
+    Objects,
+    Text,
+    all_of,
+    at_most,
 )
+from ..listing import EXACT, NUMBER, Listing
+from ..v3.claim_sets import ClaimSetBody, ClaimSets, CopyBody, ImportBody
+from ..v3.claim_sets import Grants as GrantsOfV3
+from ..v3.resource_claims import ACTION_IDS, STRATEGY_IDS
+from .collections import DEFAULT_LIMIT, Version2, renamed
+
+_TAKEN = problems.invalid_data({"Name": [texts.V2.CLAIM_SET_TAKEN]})
+_HAS_NAME = all_of(NOT_EMPTY, at_most(255), NO_BLANKS, ONE_LINE)
+
+
+class ClaimSetBodyV2(ManagementBody, frozen=True, kw_only=True):
+    """Of POST and PUT."""
+
+    name: Annotated[Text, _HAS_NAME] = None
+
+    def translated(self) -> ManagementBody:
+        return ClaimSetBody(claim_set_name=self.name)
+
+
+class CopyBodyV2(ManagementBody, frozen=True, kw_only=True):
+    """Of `POST claimSets/copy`."""
+
+    original_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
+    name: Annotated[Text, _HAS_NAME] = None
+
+    def translated(self) -> ManagementBody:
+        return CopyBody(original_id=self.original_id, claim_set_name=self.name)
+
+
+class ImportBodyV2(ClaimSetBodyV2, frozen=True, kw_only=True):
+    """Of `POST claimSets/import`."""
+
+    resource_claims: Objects = None
+
+    def translated(self) -> ManagementBody:
+        return ImportBody(claim_set_name=self.name, resource_claims=self.resource_claims)
 
 
 class ClaimSetsV2(Version2, ClaimSets):
     """Claim sets. One that applications use is not deleted."""
 
+    singular = "claimset"
     title = "ClaimSet"
-    missing = missing_text("claimset")
-    shape = (_NAME,)
-    shape_of_put = shape
-    shape_of_copy = (Member("originalId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)), _NAME)
-    shape_of_import = (_NAME, Member("resourceClaims", Kind.OBJECTS))
+    bodies = {"create": ClaimSetBodyV2, "update": ClaimSetBodyV2, "copy": CopyBodyV2, "import_": ImportBodyV2}
     listing = Listing(
         order={"id": "pk", "name": "name"},
-        filters={"id": number("pk"), "name": exactly("name")},
+        filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT)),
         default_limit=DEFAULT_LIMIT,
     )
     refusals: ClassVar = dict.fromkeys(ClaimSets.refusals, _TAKEN)
 
     def represent(self, row: Any) -> dict[str, Any]:
-        found = super().represent(row)
-        found["name"] = found.pop("claimSetName")
-        return {key: found[key] for key in ("id", "name", "_isSystemReserved", "_applications")}
+        return renamed(super().represent(row), {"claimSetName": "name"})
 
     def item(self, row: ClaimSet) -> dict[str, Any]:
         claims = stored_claims(row.tenant)
         return self.represent(row) | {"resourceClaims": nested(claims.claim_sets[row.name].grants, claims)}
 
-    def add(self, values: dict[str, Any]) -> Response:
-        return super().add({"claimSetName": values["name"]})
-
-    def change(self, row: ClaimSet, values: dict[str, Any]) -> None:
-        super().change(row, {"claimSetName": values["name"]})
-
     def remove(self, row: ClaimSet) -> None:
         self.refuse_reserved(row, "deleted")
         if users := row.applications.count():
-            text = f"Cannot delete this claim set. This claim set has {users} associated application(s)."
-            raise problems.invalid_data({"Id": [text]})
+            raise problems.invalid_data({"Id": [texts.V2.CLAIM_SET_IN_USE.format(number=users)]})
         super().remove(row)
 
-    def values_of_copy(self) -> dict[str, Any]:
-        values = read_values(self.request._request, self.shape_of_copy)
-        return values | {"claimSetName": values["name"]}
+    def flat(self, sent: Sequence[LowerCasedObject], claims: Claims) -> list[dict[str, Any]]:
+        return list(_flat(sent, claims, None))
 
-    def values_of_import(self, claims: Claims) -> dict[str, Any]:
-        values = read_values(self.request._request, self.shape_of_import)
-        with refused_if_invalid():
-            flat = list(_flat(values["resourceClaims"], claims, None))
-        return {"claimSetName": values["name"], "resourceClaims": flat}
-
-    def refuse_reserved(self, row: ClaimSet, verb: str) -> None:
-        try:
-            super().refuse_reserved(row, verb)
-        except problems.Refusal:
-            text = f"Claim set ({row.name}) is system reserved. May not be modified."
-            raise problems.invalid_data({"Id": [text]}) from None
+    def reserved(self, row: ClaimSet, verb: str) -> problems.RequestRefused:
+        return problems.invalid_data({"Id": [texts.V2.RESERVED.format(name=row.name)]})
 
 
 class GrantsV2(ClaimSetsV2, GrantsOfV3):
     """The grants of a claim set one by one."""
+
+    bodies = {**GrantsOfV3.bodies, **ClaimSetsV2.bodies}
 
     def granted(self, number: int, status: int = 204) -> Response:
         super().granted(number)

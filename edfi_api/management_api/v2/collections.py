@@ -2,58 +2,71 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.models import DataStore
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.profiles.models import Profile
 from edfi_api.security.clients import set_approved
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
 
-from .. import problems
-from ..collections import Collection
-from ..listing import DEFAULT_LIMITS, Listing, rows_of
-from ..members import (
+from .. import problems, texts
+from ..bodies import (
     EACH_POSITIVE,
     EMAIL,
+    NO_BLANKS,
     NOT_EMPTY,
     ONE_LINE,
     POSITIVE,
+    BodyMember,
+    BodyRule,
+    Boolean,
     Finding,
-    Kind,
-    Member,
-    Rule,
-    ids,
-    name,
-    says,
+    Integer,
+    Integers,
+    LongIntegers,
+    ManagementBody,
+    Text,
+    name_rule,
+    rule,
 )
-from ..v3.api_clients import ApiClients
-from ..v3.applications import BLANKS, Applications, References, listing_of_applications, represented
-from ..v3.profiles import Profiles
-from ..v3.vendors import LONGEST_PREFIX, TAKEN, Vendors, assign, prefixes
+from ..collections import Collection
+from ..listing import DEFAULT_LIMITS, Listing
+from ..v3.api_clients import ApiClientBody, ApiClients
+from ..v3.applications import ApplicationBody, Applications, References, listing_of_applications
+from ..v3.profiles import ProfileBody, Profiles
+from ..v3.vendors import LONGEST_PREFIX, VendorBody, Vendors, prefixes
 
 DEFAULT_LIMIT = DEFAULT_LIMITS["v2"]
 
 
 class Version2(Collection):
-    """What all collections of version 2 have in common: a PUT has no id in its body, and its answer is 200."""
+    """What all collections of version 2 have in common: a PUT has no id in its body, and its answer is 200. `singular`
+    is what texts call an item that does not exist, `title` one that was deleted."""
 
     version = "v2"
-    # What answers call an item that was deleted.
-    title = ""
+    singular: ClassVar[str] = ""
+    title: ClassVar[str] = ""
 
-    def id_of_body(self, number: int) -> int | None:
-        return None
+    def read(self, number: int | None = None) -> Any:
+        body: ManagementBody = super().read()
+        return body.translated()
+
+    def missing(self, number: int | None = None) -> problems.RequestRefused:
+        return missing(self.singular, number)
 
     def changed(self) -> Response:
         return Response(status=200)
 
     def removed(self) -> Response:
-        return Response({"title": f"{self.title} deleted successfully"})
+        return Response({"title": texts.V2.DELETED.format(noun=self.title)})
+
+
+def missing(singular: str, number: int | str | None) -> problems.RequestRefused:
+    """The refusal of an item that does not exist."""
+    return problems.not_found(texts.V2.NOT_FOUND.format(noun=singular).format(id=number))
 
 
 def paged(listing: Listing) -> Listing:
@@ -61,36 +74,51 @@ def paged(listing: Listing) -> Listing:
     return replace(listing, default_limit=DEFAULT_LIMIT)
 
 
-def missing_text(what: str) -> str:
-    return f"Not found: {what} with ID {{id}}. It may have been recently deleted."
+def renamed(item: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """An item with other names of members: `names` has those of version 2 by those of version 3."""
+    return {names.get(key, key): value for key, value in item.items()}
 
 
-def _long_prefixes(member: Member, value: str | None) -> Iterator[Finding]:
+def no_instances(numbers: list[int]) -> list[str]:
+    """The texts about data stores that do not exist."""
+    return [texts.V2.NO_INSTANCE.format(id=each) for each in numbers]
+
+
+def _long_prefixes(member: BodyMember, value: str | None) -> Iterator[Finding]:
     for prefix in prefixes(value):
         if len(prefix) > LONGEST_PREFIX:
-            yield member.key, f"'{prefix}' exceeds maximum length"
+            yield member.key, texts.V2.LONG_PREFIX.format(prefix=prefix)
+
+
+class VendorBodyV2(ManagementBody, frozen=True, kw_only=True):
+    """Of POST and PUT."""
+
+    company: Annotated[Text, name_rule(256)] = None
+    namespace_prefixes: Annotated[Text, BodyRule(_long_prefixes), ONE_LINE] = None
+    contact_name: Annotated[Text, name_rule(128)] = None
+    contact_email_address: Annotated[Text, name_rule(320, EMAIL)] = None
+
+    def translated(self) -> VendorBody:
+        return VendorBody(
+            company=self.company,
+            contact_name=self.contact_name,
+            contact_email_address=self.contact_email_address,
+            namespace_prefixes=self.namespace_prefixes,
+        )
 
 
 class VendorsV2(Version2, Vendors):
     """A POST of a company that exists is refused."""
 
+    singular = "vendor"
     title = "Vendor"
-    missing = missing_text("vendor")
-    shape = (
-        name("company", 256),
-        Member("namespacePrefixes", rules=(Rule(_long_prefixes), ONE_LINE)),
-        name("contactName", 128),
-        name("contactEmailAddress", 320, EMAIL),
-    )
-    shape_of_put = shape
+    bodies = {"create": VendorBodyV2, "update": VendorBodyV2}
     listing = paged(Vendors.listing)
-    refusals = {"vendor_once_per_tenant": problems.invalid_data({"Company": [TAKEN]})}
+    refusals = {"vendor_once_per_tenant": problems.invalid_data({"Company": [texts.VENDOR_TAKEN]})}
 
-    def add(self, values: dict[str, Any]) -> Response:
-        row = Vendor(tenant=self.tenant)
-        assign(row, values)
-        row.save(force_insert=True)
-        return self.created(row, members=",".join(values))
+    def add(self, body: VendorBody) -> Response:
+        row = Vendor.objects.create(tenant=self.tenant, name=body.company or "", **body.columns)
+        return self.created(row, members=self.sent_members)
 
     def applications(self, request: Request, id: str) -> Response:
         answer = super().applications(request, id)
@@ -98,94 +126,105 @@ class VendorsV2(Version2, Vendors):
         return answer
 
 
-_NO_VENDOR = "Please provide valid vendor id."
-_NO_CLAIM_SET = "No such claim set exists in the database."
-_ORGANIZATIONS = says("Please provide at least one education organization id.", lambda value: not value)
-_INSTANCES = says("Please provide at least one ods instance id.", lambda value: not value)
+_HAS_ORGANIZATIONS = rule(lambda value: not value, texts.V2.NO_ORGANIZATIONS)
+_HAS_INSTANCES = rule(lambda value: not value, texts.V2.NO_INSTANCES)
+_ORDER = (
+    "id", "applicationName", "claimSetName", "educationOrganizationIds", "vendorId", "profileIds", "odsInstanceIds",
+    "enabled",
+)  # fmt: skip
 
 
-def _with_instances(row: dict[str, Any]) -> dict[str, Any]:
-    found = {("odsInstanceIds" if key == "dataStoreIds" else key): value for key, value in row.items()}
-    order = ("id", "applicationName", "claimSetName", "educationOrganizationIds", "vendorId", "profileIds")
-    return {key: found[key] for key in (*order, "odsInstanceIds", "enabled")}
+def _with_instances(item: dict[str, Any]) -> dict[str, Any]:
+    found = renamed(item, {"dataStoreIds": "odsInstanceIds"})
+    return {key: found[key] for key in _ORDER}
+
+
+class ApplicationBodyV2(ManagementBody, frozen=True, kw_only=True):
+    """Of POST and PUT. `enabled` sets all clients."""
+
+    application_name: Annotated[Text, name_rule(256)] = None
+    vendor_id: Annotated[Integer, POSITIVE] = None
+    claim_set_name: Annotated[Text, name_rule(256, NO_BLANKS)] = None
+    profile_ids: Annotated[Integers, EACH_POSITIVE] = None
+    education_organization_ids: Annotated[LongIntegers, _HAS_ORGANIZATIONS, EACH_POSITIVE] = None
+    ods_instance_ids: Annotated[Integers, _HAS_INSTANCES, EACH_POSITIVE] = None
+    enabled: Boolean = True
+
+    def translated(self) -> ApplicationBody:
+        return ApplicationBody(
+            application_name=self.application_name,
+            vendor_id=self.vendor_id,
+            claim_set_name=self.claim_set_name,
+            education_organization_ids=self.education_organization_ids,
+            data_store_ids=self.ods_instance_ids,
+            profile_ids=self.profile_ids,
+        )
 
 
 class ApplicationsV2(Version2, Applications):
     """Applications; what they refer to has to exist, their claim set too."""
 
+    singular = "application"
     title = "Application"
-    missing = missing_text("application")
-    missing_store = missing_text("odsInstance")
-    shape = (
-        name("applicationName", 256),
-        Member("vendorId", Kind.INTEGER, (POSITIVE,)),
-        name("claimSetName", 256, BLANKS),
-        ids("profileIds"),
-        ids("educationOrganizationIds", Kind.LONG_INTEGERS, _ORGANIZATIONS),
-        ids("odsInstanceIds", Kind.INTEGERS, _INSTANCES),
-        Member("enabled", Kind.BOOLEAN, absent=True),
-    )
-    shape_of_put = shape
+    bodies = {"create": ApplicationBodyV2, "update": ApplicationBodyV2}
     listing = listing_of_applications("claimsetName", DEFAULT_LIMIT)
+    sent: ApplicationBodyV2
 
     def represent(self, row: Application) -> dict[str, Any]:
-        return _with_instances(represented(row))
+        return _with_instances(super().represent(row))
 
-    def add(self, values: dict[str, Any]) -> Response:
-        answer = super().add(_with_stores(values))
-        self._enable(answer.data["id"], values["enabled"])
+    def add(self, body: ApplicationBody) -> Response:
+        answer = super().add(body)
+        self._enable(answer.data["id"])
         return answer
 
-    def change(self, row: Application, values: dict[str, Any]) -> None:
-        super().change(row, _with_stores(values))
-        self._enable(row.pk, values["enabled"])
+    def change(self, row: Application, body: ApplicationBody) -> None:
+        super().change(row, body)
+        self._enable(row.pk)
 
-    def resolved(self, values: dict[str, Any]) -> References:
-        vendor = Vendor.objects.filter(tenant=self.tenant, pk=values["vendorId"]).first()
-        claim_set = ClaimSet.objects.filter(visible_to(self.tenant), name__iexact=values["claimSetName"])
-        stores, no_stores = rows_of(DataStore, values["dataStoreIds"], of_tenant(self))
-        profiles, no_profiles = rows_of(Profile, values["profileIds"], visible_to(self.tenant))
+    def missing_store(self, number: int) -> problems.RequestRefused:
+        return missing("odsInstance", number)
+
+    def refuse_missing(self, references: References, body: ApplicationBody) -> None:
+        claim_set = ClaimSet.objects.filter(visible_to(self.tenant), name__iexact=body.claim_set_name or "")
         errors = {
-            "VendorId": [] if vendor else [_NO_VENDOR],
-            "ClaimSetName": [] if claim_set.exists() else [_NO_CLAIM_SET],
-            "OdsInstanceIds": no_instances(no_stores),
-            "ProfileIds": [f"Please provide valid profile id. The id {each} does not exist." for each in no_profiles],
+            "VendorId": [] if references.vendor else [texts.V2.NO_VENDOR],
+            "ClaimSetName": [] if claim_set.exists() else [texts.V2.NO_CLAIM_SET],
+            "OdsInstanceIds": no_instances(references.missing_stores),
+            "ProfileIds": [texts.V2.NO_PROFILE.format(id=each) for each in references.missing_profiles],
         }
-        if vendor is None or any(errors.values()):
-            raise problems.invalid_data({key: texts for key, texts in errors.items() if texts})
-        return References(vendor, stores, profiles)
+        if any(errors.values()):
+            raise problems.invalid_data({key: found for key, found in errors.items() if found})
 
-    def _enable(self, number: int, is_enabled: bool) -> None:
+    def _enable(self, number: int) -> None:
         for client in ApiClient.objects.filter(application=number):
-            set_approved(client, is_enabled, by=self.by)
+            set_approved(client, bool(self.sent.enabled), by=self.by)
 
 
-def _with_stores(values: dict[str, Any]) -> dict[str, Any]:
-    return values | {"dataStoreIds": values["odsInstanceIds"]}
+class ApiClientBodyV2(ManagementBody, frozen=True, kw_only=True):
+    """Of POST and PUT."""
 
+    name: Annotated[Text, name_rule(50)] = None
+    is_approved: Boolean = None
+    application_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
+    ods_instance_ids: Annotated[Integers, _HAS_INSTANCES, EACH_POSITIVE] = None
 
-def of_tenant(collection: Version2) -> Q:
-    """The rows of the tenant of the request."""
-    return Q(tenant=collection.tenant)
-
-
-def no_instances(numbers: list[int]) -> list[str]:
-    return [f"Please provide valid ods instance id. The id {each} does not exist." for each in numbers]
+    def translated(self) -> ApiClientBody:
+        return ApiClientBody(
+            name=self.name,
+            is_approved=self.is_approved,
+            application_id=self.application_id,
+            data_store_ids=self.ods_instance_ids,
+        )
 
 
 class ApiClientsV2(Version2, ApiClients):
     """Clients by number; there are no sandboxes."""
 
     address = "apiclients"
+    singular = "apiclient"
     title = "ApiClient"
-    missing = missing_text("apiclient")
-    shape = (
-        name("name", 50),
-        Member("isApproved", Kind.BOOLEAN),
-        Member("applicationId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)),
-        Member("odsInstanceIds", Kind.INTEGERS, (_INSTANCES, EACH_POSITIVE)),
-    )
-    shape_of_put = shape
+    bodies = {"create": ApiClientBodyV2, "update": ApiClientBodyV2}
     listing = paged(ApiClients.listing)
 
     def rows(self) -> QuerySet[ApiClient]:
@@ -208,21 +247,17 @@ class ApiClientsV2(Version2, ApiClients):
     def retrieve(self, request: Request, id: str) -> Response:
         return Response(self.represent(self.found(id)))
 
-    def resolved(self, values: dict[str, Any]) -> tuple[Application, list[DataStore]]:
-        of_tenant_ = Application.objects.select_related("vendor").filter(vendor__tenant=self.tenant)
-        application = of_tenant_.filter(pk=values["applicationId"]).first()
-        stores, missing_stores = rows_of(DataStore, values["odsInstanceIds"], of_tenant(self))
-        if application is None:
-            raise problems.invalid_data({"ApplicationId": ["Please provide valid application id."]})
-        if missing_stores:
-            raise problems.invalid_data({"OdsInstanceIds": no_instances(missing_stores)})
-        return application, stores
+    def missing_application(self, number: int) -> problems.RequestRefused:
+        return problems.invalid_data({"ApplicationId": [texts.V2.NO_APPLICATION]})
+
+    def missing_stores(self, numbers: list[int]) -> problems.RequestRefused:
+        return problems.invalid_data({"OdsInstanceIds": no_instances(numbers)})
 
 
 class ProfilesV2(Version2, Profiles):
     """Profiles have the same shapes."""
 
+    singular = "profile"
     title = "Profile"
-    missing = missing_text("profile")
-    shape_of_put = Profiles.shape
+    bodies = {"create": ProfileBody, "update": ProfileBody}
     listing = paged(Profiles.listing)

@@ -1,28 +1,38 @@
-"""Data stores, contexts and derivatives as ODS instances of Admin API 2. Connection strings are never answered."""
+"""Data stores, contexts and derivatives as ODS instances of Admin API 2, and its tenants. Connection strings are never
+answered."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
-from django.db.models import Q
+from msgspec import UNSET
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.connection_strings import LONGEST, MAIN, destination
 from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative
+from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, Tenant
+from edfi_api.data_stores.tenants import tenant_named
+from edfi_api.listing.fields import Field
 
-from .. import problems
-from ..listing import Listing, exactly, number
-from ..masking import UNCHANGED
-from ..members import NOT_EMPTY, POSITIVE, Kind, Member, at_most, is_empty, name, says
-from ..v3.data_store_parts import DataStoreContexts, DataStoreDerivatives
-from ..v3.data_stores import DataStores
-from .collections import DEFAULT_LIMIT, Version2, missing_text, no_instances
-
-_TAKEN = "An Ods Instance with this name already exists in the database. Please enter a unique name."
+from .. import access, problems, texts
+from ..bodies import NOT_EMPTY, POSITIVE, Integer, ManagementBody, Text, at_most, is_empty, name_rule, rule
+from ..listing import EXACT, NUMBER, Listing
+from ..v3.data_stores import (
+    IS_TYPE,
+    ContextBody,
+    DataStoreBody,
+    DataStoreContexts,
+    DataStoreDerivatives,
+    DataStores,
+    DerivativeBody,
+    KeptText,
+)
+from ..views import ManagementView
+from .collections import DEFAULT_LIMIT, Version2, missing, no_instances, renamed
 
 
 def _is_no_connection(text: str | None) -> bool:
-    if is_empty(text) or text is None or text in (UNCHANGED, MAIN):
+    if is_empty(text) or text is None or text == MAIN:
         return False
     try:
         destination(text)
@@ -31,25 +41,78 @@ def _is_no_connection(text: str | None) -> bool:
     return False
 
 
-_VALID = says("The connection string is not valid.", _is_no_connection)
-_INSTANCE = Member("odsInstanceId", Kind.INTEGER, (POSITIVE,))
+_IS_CONNECTION = rule(_is_no_connection, texts.V2.NO_CONNECTION)
+_NAMES = {"dataStoreId": "odsInstanceId"}
+
+
+class OdsInstanceBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    name: Annotated[Text, name_rule(100)] = None
+    instance_type: Annotated[Text, name_rule(50)] = None
+    connection_string: Annotated[KeptText, NOT_EMPTY, at_most(LONGEST), _IS_CONNECTION] = None
+
+    def translated(self) -> DataStoreBody:
+        return DataStoreBody(
+            name=self.name, data_store_type=self.instance_type, connection_string=self.connection_string or UNSET
+        )
+
+
+class OdsInstanceChangeBody(OdsInstanceBody, frozen=True, kw_only=True):
+    """Of a PUT, which keeps a connection string that it does not have."""
+
+    connection_string: Annotated[KeptText, at_most(LONGEST), _IS_CONNECTION] = UNSET
+
+
+class OdsInstanceContextBody(ManagementBody, frozen=True, kw_only=True):
+    """Of POST and PUT."""
+
+    ods_instance_id: Annotated[Integer, POSITIVE] = None
+    context_key: Annotated[Text, name_rule(256)] = None
+    context_value: Annotated[Text, name_rule(256)] = None
+
+    def translated(self) -> ContextBody:
+        return ContextBody(
+            data_store_id=self.ods_instance_id, context_key=self.context_key, context_value=self.context_value
+        )
+
+
+class OdsInstanceDerivativeBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    ods_instance_id: Annotated[Integer, POSITIVE] = None
+    derivative_type: Annotated[Text, IS_TYPE] = None
+    connection_string: Annotated[KeptText, NOT_EMPTY, at_most(LONGEST), _IS_CONNECTION] = None
+
+    def translated(self) -> DerivativeBody:
+        return DerivativeBody(
+            data_store_id=self.ods_instance_id,
+            derivative_type=self.derivative_type,
+            connection_string=self.connection_string,
+        )
+
+
+class OdsInstanceDerivativeChangeBody(OdsInstanceDerivativeBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    connection_string: Annotated[KeptText, at_most(LONGEST), _IS_CONNECTION] = UNSET
+
+
+def _translated(part: dict[str, Any]) -> dict[str, Any]:
+    """A context or derivative of version 3."""
+    return {key: value for key, value in renamed(part, _NAMES).items() if key != "connectionString"}
 
 
 class OdsInstances(Version2, DataStores):
     """Data stores whose names are unique, among those that are made here."""
 
     address = "odsInstances"
+    singular = "odsInstance"
     title = "Ods Instance"
-    missing = missing_text("odsInstance")
-    shape = (
-        name("name", 100),
-        name("instanceType", 50),
-        Member("connectionString", rules=(NOT_EMPTY, at_most(LONGEST), _VALID)),
-    )
-    shape_of_put = (*shape[:2], Member("connectionString", rules=(at_most(LONGEST), _VALID), absent=UNCHANGED))
+    bodies = {"create": OdsInstanceBody, "update": OdsInstanceChangeBody}
     listing = Listing(
         order={"id": "pk", "name": "name", "instanceType": "type"},
-        filters={"id": number("pk"), "name": exactly("name"), "instanceType": exactly("type")},
+        filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT), Field("instanceType", "type", EXACT)),
         default_limit=DEFAULT_LIMIT,
     )
 
@@ -57,20 +120,19 @@ class OdsInstances(Version2, DataStores):
         return {"id": row.pk, "name": row.name, "instanceType": row.type}
 
     def item(self, row: Any) -> dict[str, Any]:
-        contexts = [_with_instance(each) for each in row.shown_contexts]
-        derivatives = [_with_instance(each) for each in row.shown_derivatives]
+        contexts = [_translated(each) for each in row.shown_contexts]
+        derivatives = [_translated(each) for each in row.shown_derivatives]
         return self.represent(row) | {"odsInstanceContexts": contexts, "odsInstanceDerivatives": derivatives}
 
-    def add(self, values: dict[str, Any]) -> Response:
-        self._refuse_taken(values["name"])
-        answer = super().add(values | {"dataStoreType": values["instanceType"]})
+    def add(self, body: DataStoreBody) -> Response:
+        self._refuse_taken(body)
+        answer = super().add(body)
         answer.data = None
         return answer
 
-    def change(self, row: DataStore, values: dict[str, Any]) -> None:
-        self._refuse_taken(values["name"], row.pk)
-        connection = values["connectionString"] or UNCHANGED
-        super().change(row, values | {"dataStoreType": values["instanceType"], "connectionString": connection})
+    def change(self, row: DataStore, body: DataStoreBody) -> None:
+        self._refuse_taken(body, row.pk)
+        super().change(row, body)
 
     def remove(self, row: DataStore) -> None:
         uses = {
@@ -80,29 +142,22 @@ class OdsInstances(Version2, DataStores):
         }
         for table, is_used in uses.items():
             if is_used:
-                text = f"There are some {table} associated to this OdsInstance. Can not be deleted."
-                raise problems.invalid_data({"Id": [text]})
+                raise problems.invalid_data({"Id": [texts.V2.INSTANCE_IN_USE.format(table=table)]})
         super().remove(row)
 
-    def _refuse_taken(self, name: str, own: int = 0) -> None:
+    def _refuse_taken(self, body: DataStoreBody, own: int = 0) -> None:
         # Names of data stores are not unique: version 3 and commands allow equal ones.
-        if DataStore.objects.filter(tenant=self.tenant, name=name).exclude(pk=own).exists():
-            raise problems.invalid_data({"Name": [_TAKEN]})
-
-
-def _with_instance(part: dict[str, Any]) -> dict[str, Any]:
-    found = {("odsInstanceId" if key == "dataStoreId" else key): value for key, value in part.items()}
-    return {key: value for key, value in found.items() if key != "connectionString"}
+        if DataStore.objects.filter(tenant=self.tenant, name=body.name or "").exclude(pk=own).exists():
+            raise problems.invalid_data({"Name": [texts.V2.INSTANCE_TAKEN]})
 
 
 class OdsInstanceContexts(Version2, DataStoreContexts):
     """Contexts of data stores."""
 
     address = "odsInstanceContexts"
+    singular = "odsInstanceContext"
     title = "Ods Instance Context"
-    missing = missing_text("odsInstanceContext")
-    shape = (_INSTANCE, *DataStoreContexts.shape[1:])
-    shape_of_put = shape
+    bodies = {"create": OdsInstanceContextBody, "update": OdsInstanceContextBody}
     listing = replace(
         DataStoreContexts.listing,
         order={"id": "pk", "odsInstanceId": "data_store_id", "contextKey": "key", "contextValue": "value"},
@@ -110,31 +165,26 @@ class OdsInstanceContexts(Version2, DataStoreContexts):
     )
 
     def represent(self, row: DataStoreContext) -> dict[str, Any]:
-        return _with_instance(super().represent(row))
+        return _translated(super().represent(row))
 
-    def change(self, row: DataStoreContext, values: dict[str, Any]) -> None:
-        super().change(row, values | {"dataStoreId": self.instance(values)})
+    def change(self, row: DataStoreContext, body: ContextBody) -> None:
+        self.check_store(body.data_store_id)
+        super().change(row, body)
 
-    def instance(self, values: dict[str, Any]) -> int:
-        return known_instance(values["odsInstanceId"], Q(tenant=self.tenant))
+    def missing_store(self, number: int | None) -> problems.RequestRefused:
+        return problems.invalid_data({"OdsInstanceId": no_instances([number or 0])})
 
-    def taken(self, values: dict[str, Any]) -> problems.Refusal:
-        text = "The combined key ODS instance id and context key must be unique."
-        return problems.invalid_data({"ContextKey": [text]})
+    def taken(self, row: DataStoreContext) -> str:
+        return texts.V2.CONTEXT_TAKEN
 
 
 class OdsInstanceDerivatives(Version2, DataStoreDerivatives):
     """Derivatives of data stores: one of each type."""
 
     address = "odsInstanceDerivatives"
+    singular = "odsInstanceDerivative"
     title = "Ods Instance Derivative"
-    missing = missing_text("odsInstanceDerivative")
-    shape = (
-        _INSTANCE,
-        DataStoreDerivatives.shape[1],
-        Member("connectionString", rules=(NOT_EMPTY, at_most(LONGEST), _VALID)),
-    )
-    shape_of_put = (*shape[:2], Member("connectionString", rules=(at_most(LONGEST), _VALID), absent=UNCHANGED))
+    bodies = {"create": OdsInstanceDerivativeBody, "update": OdsInstanceDerivativeChangeBody}
     listing = replace(
         DataStoreDerivatives.listing,
         order={"id": "pk", "odsInstanceId": "data_store_id", "derivativeType": "type"},
@@ -142,24 +192,45 @@ class OdsInstanceDerivatives(Version2, DataStoreDerivatives):
     )
 
     def represent(self, row: DataStoreDerivative) -> dict[str, Any]:
-        return _with_instance(super().represent(row))
+        return _translated(super().represent(row))
 
-    def add(self, values: dict[str, Any]) -> Response:
-        answer = super().add(values)
+    def add(self, body: DerivativeBody) -> Response:
+        answer = super().add(body)
         answer.data = None
         return answer
 
-    def change(self, row: DataStoreDerivative, values: dict[str, Any]) -> None:
-        instance = known_instance(values["odsInstanceId"], Q(tenant=self.tenant))
-        others = DataStoreDerivative.objects.filter(data_store=instance, type=values["derivativeType"])
+    def change(self, row: DataStoreDerivative, body: DerivativeBody) -> None:
+        self.check_store(body.data_store_id)
+        others = DataStoreDerivative.objects.filter(data_store=body.data_store_id, type=body.derivative_type or "")
         if others.exclude(pk=row.pk).exists():
-            text = "The combined key ODS instance id and derivative type must be unique."
-            raise problems.invalid_data({"DerivativeType": [text]})
-        super().change(row, values | {"dataStoreId": instance})
+            raise problems.invalid_data({"DerivativeType": [texts.V2.DERIVATIVE_TAKEN]})
+        super().change(row, body)
+
+    def missing_store(self, number: int | None) -> problems.RequestRefused:
+        return problems.invalid_data({"OdsInstanceId": no_instances([number or 0])})
 
 
-def known_instance(number_: int, visible: Q) -> int:
-    """The number, if there is such a data store. Raises a Refusal."""
-    if not DataStore.objects.filter(visible, pk=number_).exists():
-        raise problems.invalid_data({"OdsInstanceId": no_instances([number_])})
-    return number_
+class TenantsView(ManagementView):
+    """`v2/tenants`, by name. Where their data lies is not said."""
+
+    version = "v2"
+    has_tenants = False
+
+    def get(self, request: Request, name: str | None = None) -> Response:
+        if not access.is_multi_tenant():
+            raise problems.not_found()
+        if name is None:
+            return Response([_described(tenant) for tenant in Tenant.objects.all()])
+        found = tenant_named(name.replace("\0", ""))
+        if found is None:
+            raise missing("tenant", name)
+        return Response(_described(found))
+
+
+def _described(tenant: Tenant) -> dict[str, Any]:
+    nowhere = {"host": None, "database": None}
+    return {
+        "tenantName": tenant.name,
+        "adminConnectionString": nowhere,
+        "securityConnectionString": nowhere,
+    }

@@ -1,15 +1,17 @@
 """`v3/apiClients`."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, Q, QuerySet
+from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.models import DataStore
+from edfi_api.listing.fields import Field
 from edfi_api.security.clients import (
     Credentials,
     remove_client,
@@ -22,35 +24,64 @@ from edfi_api.security.federation.issuers import issuers
 from edfi_api.security.federation.models import ExternalIdentity
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application
 
-from .. import problems
-from ..bodies import integer
-from ..collections import Collection, id_member
-from ..constraints import written
-from ..listing import Listing, number, rows_of
-from ..members import EACH_POSITIVE, NOT_EMPTY, POSITIVE, Finding, Kind, Member, Rule, Shape, name, says
+from .. import problems, texts
+from ..answers import written
+from ..bodies import (
+    EACH_POSITIVE,
+    NOT_EMPTY,
+    POSITIVE,
+    BodyMember,
+    BodyRule,
+    Boolean,
+    Finding,
+    Integer,
+    Integers,
+    ManagementBody,
+    Text,
+    integer,
+    name_rule,
+    rule,
+)
+from ..collections import Answered, Collection
+from ..listing import NUMBER, Listing, rows_of
 
-# The member is absent, so that the identity stays what it is: programs for Ed-Fi's own server do not know it.
-_KEPT: dict[str, Any] = {"issuer": "", "value": ""}
 
-
-def _identity_findings(member: Member, value: dict[str, Any]) -> Iterator[Finding]:
-    if value is _KEPT or not value:
+def _identity_findings(member: BodyMember, value: dict[str, Any] | None) -> Iterator[Finding]:
+    if not value:
         return
     if set(value) != {"issuer", "value"} or not all(
         isinstance(each, str) and "\0" not in each for each in value.values()
     ):
-        yield member.key, f"'{member.words}' must have an issuer and a value."
+        yield member.key, texts.HALF_IDENTITY.format(name=member.words)
         return
     try:
         ExternalIdentity(**value).full_clean(exclude={"api_client"}, validate_constraints=False)
     except ValidationError as error:
         yield from (
-            (f"{member.key}.{field.title()}", text) for field, texts in error.message_dict.items() for text in texts
+            (f"{member.key}.{field.title()}", text) for field, found in error.message_dict.items() for text in found
         )
 
 
-_IDENTITY = Member("externalIdentity", Kind.OBJECT, (Rule(_identity_findings),), absent=_KEPT)
-_NO_STORES = says("DataStoreIds cannot be empty. At least one Data Store is required.", lambda value: not value)
+class ApiClientBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST. Without `externalIdentity` the identity stays what it is: programs for Ed-Fi's own server do not know
+    it."""
+
+    application_id: Annotated[Integer, NOT_EMPTY, POSITIVE]
+    name: Annotated[Text, name_rule(50)]
+    is_approved: Boolean
+    data_store_ids: Annotated[Integers, rule(lambda value: not value, texts.NO_STORES_OF_CLIENT), EACH_POSITIVE] = None
+    external_identity: Annotated[dict[str, Any] | UnsetType | None, BodyRule(_identity_findings)] = UNSET
+
+
+class ApiClientChangeBody(ApiClientBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    id: Annotated[Integer, rule(lambda value: (value or 0) <= 0, texts.ID_OF_CLIENT)] = None
+
+
+class _Answered(Answered, frozen=True, kw_only=True):
+    client_id: Text = None
+    client_uuid: Text = None
 
 
 class ApiClients(Collection):
@@ -58,22 +89,13 @@ class ApiClients(Collection):
 
     address = "apiClients"
     noun = "API client"
-    missing = "ApiClient not found"
     metadata_actions = frozenset({"list", "retrieve"})
-    shape: ClassVar[Shape] = (
-        Member("applicationId", Kind.INTEGER, (NOT_EMPTY, POSITIVE), is_required=True),
-        name("name", 50, is_required=True),
-        Member("isApproved", Kind.BOOLEAN, is_required=True),
-        Member("dataStoreIds", Kind.INTEGERS, (_NO_STORES, EACH_POSITIVE)),
-        _IDENTITY,
-    )
-    shape_of_put: ClassVar[Shape] = (id_member("Id must be greater than 0."), *shape)
+    bodies = {"create": ApiClientBody, "update": ApiClientChangeBody}
     listing = Listing(
         order={"id": "pk", "applicationId": "application_id", "name": "name"},
-        filters={"applicationid": number("application_id")},
+        filters=(Field("applicationid", "application_id", NUMBER),),
     )
-
-    answered = (Member("clientId"), Member("clientUuid"))
+    answered = _Answered
 
     def rows(self) -> QuerySet[ApiClient]:
         stores = ApiClientDataStore.objects.filter(api_client=OuterRef("pk")).order_by("data_store_id")
@@ -100,27 +122,27 @@ class ApiClients(Collection):
         """The item with this key."""
         row = self.rows().filter(client_id=id.replace("\0", "\ufffd")).first()
         if row is None:
-            raise problems.not_found(self.missing)
+            raise self.missing()
         return Response(self.represent(row))
 
-    def add(self, values: dict[str, Any]) -> Response:
-        application, stores = self.resolved(values)
-        with _unique(values["name"]):
-            client = ApiClient(name=values["name"])
-            credentials = store_client(client, application, self.by, self.identity_of(values))
+    def add(self, body: ApiClientBody) -> Response:
+        application, stores = self.resolved(body)
+        client = ApiClient(name=body.name or "")
+        with _unique(client.name):
+            credentials = store_client(client, application, self.by, self.identity_of(body))
         client.data_stores.set(stores)
-        set_approved(client, values["isApproved"], by=self.by)
-        return self.created(client, _with_secret(client, credentials), members=",".join(values))
+        set_approved(client, bool(body.is_approved), by=self.by)
+        return self.created(client, _with_secret(client, credentials), members=self.sent_members)
 
-    def change(self, row: ApiClient, values: dict[str, Any]) -> None:
-        application, stores = self.resolved(values)
-        row.application, row.name = application, values["name"]
-        with _unique(values["name"]):
+    def change(self, row: ApiClient, body: ApiClientBody) -> None:
+        application, stores = self.resolved(body)
+        row.application, row.name = application, body.name or ""
+        with _unique(row.name):
             row.save(update_fields=["application", "name", "updated"])
-            if values.get("externalIdentity", _KEPT) is not _KEPT:
-                set_external_identity(row, self.identity_of(values), self.by)
+            if body.external_identity is not UNSET:
+                set_external_identity(row, self.identity_of(body), self.by)
         row.data_stores.set(stores)
-        set_approved(row, values["isApproved"], by=self.by)
+        set_approved(row, bool(body.is_approved), by=self.by)
 
     def remove(self, row: ApiClient) -> None:
         remove_client(row, by=self.by)
@@ -132,27 +154,32 @@ class ApiClients(Collection):
             credentials = rotate_secret(row, by=self.by)
         return Response(_with_secret(row, credentials))
 
-    def identity_of(self, values: dict[str, Any]) -> ExternalIdentity | None:
-        """The external identity of a request. Raises a Refusal for an issuer of another tenant."""
-        sent = values.get("externalIdentity", _KEPT)
-        if sent is _KEPT or not sent:
+    def identity_of(self, body: ApiClientBody) -> ExternalIdentity | None:
+        """The external identity of a request. Raises RequestRefused for an issuer of another tenant."""
+        sent = body.external_identity
+        if sent is UNSET or not sent:
             return None
         tenant = issuers()[sent["issuer"]].tenant
         if tenant is not None and (self.tenant is None or tenant.casefold() != self.tenant.name.casefold()):
-            raise problems.invalid_data({"ExternalIdentity.Issuer": ["It is an issuer of another tenant."]})
+            raise problems.invalid_data({"ExternalIdentity.Issuer": [texts.ISSUER_OF_OTHERS]})
         return ExternalIdentity(**sent)
 
-    def resolved(self, values: dict[str, Any]) -> tuple[Application, list[DataStore]]:
-        """The application and the data stores. Raises a Refusal."""
+    def resolved(self, body: ApiClientBody) -> tuple[Application, list[DataStore]]:
+        """The application and the data stores. Raises RequestRefused."""
         of_tenant = Application.objects.select_related("vendor").filter(vendor__tenant=self.tenant)
-        application = of_tenant.filter(pk=values["applicationId"]).first()
+        application = of_tenant.filter(pk=body.application_id or 0).first()
+        stores, missing = rows_of(DataStore, body.data_store_ids, Q(tenant=self.tenant))
         if application is None:
-            raise problems.unresolved_reference(f"Application with ID {values['applicationId']} not found.")
-        stores, missing = rows_of(DataStore, values["dataStoreIds"], Q(tenant=self.tenant))
+            raise self.missing_application(body.application_id or 0)
         if missing:
-            ids = ", ".join(map(str, missing))
-            raise problems.unresolved_reference(f"The following DataStoreIds were not found in database: {ids}")
+            raise self.missing_stores(missing)
         return application, stores
+
+    def missing_application(self, number: int) -> problems.RequestRefused:
+        return problems.unresolved_reference(texts.NO_APPLICATION.format(id=number))
+
+    def missing_stores(self, numbers: list[int]) -> problems.RequestRefused:
+        return problems.unresolved_reference(texts.MISSING_STORES.format(ids=", ".join(map(str, numbers))))
 
 
 def _represented(identity: ExternalIdentity | None) -> dict[str, str] | None:
@@ -171,11 +198,9 @@ def _with_secret(client: ApiClient, credentials: Credentials) -> dict[str, Any]:
 
 
 def _unique(name: str) -> Any:
-    taken = f"API client '{name}' already exists for application."
-    has_other = "Another API client has this external identity."
     return written(
         {
-            "client_once_per_application": problems.invalid_data({"Name": [taken]}),
-            "external_identity_of_one_client": problems.invalid_data({"ExternalIdentity": [has_other]}),
+            "client_once_per_application": problems.invalid_data({"Name": [texts.CLIENT_NAME_TAKEN.format(name=name)]}),
+            "external_identity_of_one_client": problems.invalid_data({"ExternalIdentity": [texts.IDENTITY_TAKEN]}),
         }
     )

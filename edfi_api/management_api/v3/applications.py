@@ -1,6 +1,8 @@
 """`v3/applications`."""
 
-from typing import Any, ClassVar
+from collections.abc import Collection as Values
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -9,23 +11,65 @@ from rest_framework.response import Response
 
 from edfi_api.data_stores.models import DataStore, Tenant
 from edfi_api.data_stores.tenants import visible_to
+from edfi_api.listing.fields import Field, FieldType
 from edfi_api.profiles.loading import assign_profiles
 from edfi_api.profiles.models import Profile, ProfileAssignment
 from edfi_api.security.clients import create_application, remove_application, rotate_secret
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, Vendor
 
-from .. import problems
-from ..bodies import integer
-from ..collections import Collection
-from ..constraints import written
-from ..listing import Listing, exactly, number, page, rows_of
-from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape, ids, name, says
+from .. import problems, texts
+from ..answers import written
+from ..bodies import (
+    EACH_POSITIVE,
+    NO_BLANKS,
+    NOT_EMPTY,
+    POSITIVE,
+    Boolean,
+    Integer,
+    Integers,
+    LongIntegers,
+    ManagementBody,
+    Text,
+    int32,
+    integer,
+    name_rule,
+)
+from ..collections import Answered, Collection
+from ..listing import EXACT, NUMBER, Listing, page, rows_of
 
-BLANKS = says("Claim set name must not contain white spaces.", lambda value: any(c.isspace() for c in value or ""))
-NO_STORE = "Data store does not exist."
-NO_PROFILE = "Profile does not exist."
-NO_VENDOR = "Reference 'VendorId' does not exist."
-_NO_VENDOR_ID = Member("vendorId", Kind.INTEGER, (NOT_EMPTY, POSITIVE))
+
+class ApplicationBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    application_name: Annotated[Text, name_rule(256)] = None
+    vendor_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
+    claim_set_name: Annotated[Text, name_rule(256, NO_BLANKS)] = None
+    education_organization_ids: Annotated[LongIntegers, EACH_POSITIVE] = None
+    data_store_ids: Annotated[Integers, EACH_POSITIVE] = None
+    profile_ids: Annotated[Integers, EACH_POSITIVE] = None
+
+
+class ApplicationChangeBody(ApplicationBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    id: Annotated[Integer, POSITIVE] = None
+    application_name: Annotated[Text, name_rule(256)]
+    claim_set_name: Annotated[Text, name_rule(256, NO_BLANKS)]
+
+
+class _Answered(Answered, frozen=True, kw_only=True):
+    enabled: Boolean = None
+
+
+@dataclass(frozen=True)
+class References:
+    """The rows that an application refers to, and the ids of which there are none."""
+
+    vendor: Vendor | None
+    stores: list[DataStore]
+    profiles: list[Profile]
+    missing_stores: list[int] = field(default_factory=list)
+    missing_profiles: list[int] = field(default_factory=list)
 
 
 def applications_of(tenant: Tenant | None) -> QuerySet[Application]:
@@ -62,23 +106,18 @@ def represented(row: Any) -> dict[str, Any]:
 def listing_of_applications(claim_set_filter: str = "claimSetName", default_limit: int | None = None) -> Listing:
     return Listing(
         order={"id": "pk", "applicationName": "name", "vendorId": "vendor_id", "claimSetName": "claim_set_name"},
-        filters={
-            "id": number("pk"),
-            "ids": _one_of,
-            "applicationName": exactly("name"),
-            claim_set_filter: exactly("claim_set_name"),
-        },
+        filters=(
+            Field("id", "pk", NUMBER),
+            Field("ids", "pk__in", FieldType(_integers, texts.NO_IDS)),
+            Field("applicationName", "name", EXACT),
+            Field(claim_set_filter, "claim_set_name", EXACT),
+        ),
         default_limit=default_limit,
     )
 
 
-def _one_of(value: str) -> Q:
-    try:
-        return Q(pk__in=[integer(each.strip()) for each in value.split(",")])
-    except problems.Refusal:
-        raise problems.invalid_parameters(
-            ["The 'ids' query parameter must be a comma-separated list of integers."]
-        ) from None
+def _integers(text: str) -> Values[int]:
+    return [int32(each.strip()) for each in text.split(",")]
 
 
 class Applications(Collection):
@@ -86,24 +125,9 @@ class Applications(Collection):
 
     address = "applications"
     noun = "application"
-    missing = "Application not found"
-    shape: ClassVar[Shape] = (
-        name("applicationName", 256),
-        _NO_VENDOR_ID,
-        name("claimSetName", 256, BLANKS),
-        ids("educationOrganizationIds", Kind.LONG_INTEGERS),
-        ids("dataStoreIds"),
-        ids("profileIds"),
-    )
-    shape_of_put: ClassVar[Shape] = (
-        Member("id", Kind.INTEGER, (POSITIVE,)),
-        name("applicationName", 256, is_required=True),
-        _NO_VENDOR_ID,
-        name("claimSetName", 256, BLANKS, is_required=True),
-        *shape[3:],
-    )
+    bodies = {"create": ApplicationBody, "update": ApplicationChangeBody}
     listing = listing_of_applications()
-    answered = (Member("enabled", Kind.BOOLEAN),)
+    answered = _Answered
 
     def rows(self) -> QuerySet[Application]:
         return applications_of(self.tenant)
@@ -113,25 +137,25 @@ class Applications(Collection):
 
     def list(self, request: Request, **_: str) -> Response:
         if request.query_params.get("id") and request.query_params.get("ids"):
-            raise problems.invalid_parameters(["'id' and 'ids' cannot be used together."])
+            raise problems.invalid_parameters([texts.ID_AND_IDS])
         return super().list(request)
 
-    def add(self, values: dict[str, Any]) -> Response:
+    def add(self, body: ApplicationBody) -> Response:
         row = Application()
-        references = self.resolved(values)
-        self._assign(row, values)
-        with self.uniquely_named(values["applicationName"]):
+        references = self.resolved(body)
+        self._assign(row, body)
+        with self.uniquely_named(row.name):
             credentials = create_application(row, [store.pk for store in references.stores], by=self.by)
-        self._bind(row, references)
-        body = {"id": row.pk, "key": credentials.key, "secret": credentials.secret}
-        return self.created(row, body, members=",".join(values))
+        self._assign_profiles(row, references)
+        answer = {"id": row.pk, "key": credentials.key, "secret": credentials.secret}
+        return self.created(row, answer, members=self.sent_members)
 
-    def change(self, row: Application, values: dict[str, Any]) -> None:
-        references = self.resolved(values)
-        self._assign(row, values)
-        with self.uniquely_named(values["applicationName"]):
+    def change(self, row: Application, body: ApplicationBody) -> None:
+        references = self.resolved(body)
+        self._assign(row, body)
+        with self.uniquely_named(row.name):
             row.save(update_fields=["vendor", "name", "claim_set_name", "education_organization_ids"])
-        self._bind(row, references)
+        self._assign_profiles(row, references)
         if first := row.api_clients.order_by("pk").first():
             first.data_stores.set(references.stores)
 
@@ -144,7 +168,7 @@ class Applications(Collection):
             row = self.found(id, for_update=True)
             client = row.api_clients.order_by("pk").first()
             if client is None:
-                raise problems.not_found("ApiClient not found")
+                raise problems.not_found(texts.NOT_FOUND["apiClients"])
             credentials = rotate_secret(client, by=self.by)
         return Response({"id": row.pk, "key": credentials.key, "secret": credentials.secret})
 
@@ -152,47 +176,46 @@ class Applications(Collection):
         """`GET dataStores/{id}/applications`"""
         store = DataStore.objects.filter(tenant=self.tenant, pk=integer(id)).first()
         if store is None:
-            raise problems.not_found(self.missing_store.format(id=integer(id)))
+            raise self.missing_store(integer(id))
         rows = self.rows().filter(api_clients__data_stores=store).distinct()
         unfiltered = Listing(order={}, default_limit=self.listing.default_limit)
         return self.listed(page(unfiltered, rows, request.query_params))
 
-    missing_store = "DataStore {id} not found. It may have been recently deleted."
+    def missing_store(self, number: int) -> problems.RequestRefused:
+        """The refusal of a data store in the address that does not exist."""
+        return problems.not_found(texts.NOT_FOUND["dataStores"].format(id=number))
 
     def uniquely_named(self, name: str) -> Any:
         """A transaction in which the name is not that of another application of the vendor."""
-        taken = problems.invalid_data({"ApplicationName": [f"Application '{name}' already exists for vendor."]})
+        taken = problems.invalid_data({"ApplicationName": [texts.APPLICATION_TAKEN.format(name=name)]})
         return written({"application_once_per_vendor": taken})
 
-    def resolved(self, values: dict[str, Any]) -> "References":
-        """What the values refer to. Raises a Refusal."""
-        vendor = Vendor.objects.filter(tenant=self.tenant, pk=values["vendorId"]).first()
-        if vendor is None:
-            raise problems.unresolved_reference(NO_VENDOR)
-        stores, no_stores = rows_of(DataStore, values["dataStoreIds"], Q(tenant=self.tenant))
-        if no_stores:
-            raise problems.unresolved_reference(NO_STORE)
-        profiles, no_profiles = rows_of(Profile, values["profileIds"], visible_to(self.tenant))
-        if no_profiles:
-            raise problems.unresolved_reference(NO_PROFILE)
-        return References(vendor, stores, profiles)
+    def resolved(self, body: ApplicationBody) -> References:
+        """What the body refers to. Raises RequestRefused."""
+        vendor = Vendor.objects.filter(tenant=self.tenant, pk=body.vendor_id or 0).first()
+        stores, no_stores = rows_of(DataStore, body.data_store_ids, Q(tenant=self.tenant))
+        profiles, no_profiles = rows_of(Profile, body.profile_ids, visible_to(self.tenant))
+        references = References(vendor, stores, profiles, no_stores, no_profiles)
+        self.refuse_missing(references, body)
+        return references
 
-    def _assign(self, row: Application, values: dict[str, Any]) -> None:
-        row.vendor_id = values["vendorId"]
-        row.name = values["applicationName"]
-        row.claim_set_name = values["claimSetName"]
-        row.education_organization_ids = list(dict.fromkeys(values["educationOrganizationIds"]))
+    def refuse_missing(self, references: References, body: ApplicationBody) -> None:
+        """Raise RequestRefused if something that the body refers to does not exist."""
+        if references.vendor is None:
+            raise problems.unresolved_reference(texts.NO_REFERENCE.format(name="VendorId"))
+        if references.missing_stores:
+            raise problems.unresolved_reference(texts.NO_STORE)
+        if references.missing_profiles:
+            raise problems.unresolved_reference(texts.NO_PROFILE)
 
-    def _bind(self, row: Application, references: "References") -> None:
-        row.vendor = references.vendor
+    def _assign(self, row: Application, body: ApplicationBody) -> None:
+        row.vendor_id = body.vendor_id or 0
+        row.name = body.application_name or ""
+        row.claim_set_name = body.claim_set_name or ""
+        row.education_organization_ids = list(dict.fromkeys(body.education_organization_ids or ()))
+
+    def _assign_profiles(self, row: Application, references: References) -> None:
+        if references.vendor is not None:
+            row.vendor = references.vendor
         if references.profiles or ProfileAssignment.objects.filter(application=row).exists():
             assign_profiles(row, [profile.name for profile in references.profiles], by=self.by)
-
-
-class References:
-    """The rows that an application refers to."""
-
-    def __init__(self, vendor: Vendor, stores: list[DataStore], profiles: list[Profile]) -> None:
-        self.vendor = vendor
-        self.stores = stores
-        self.profiles = profiles

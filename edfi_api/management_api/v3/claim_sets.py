@@ -1,6 +1,8 @@
-"""`v3/claimSets`: names, copies, export and import."""
+"""`v3/claimSets`: names, copies, export, import, and grants one by one."""
 
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, ClassVar
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
@@ -9,26 +11,104 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.security.claim_set_exchange import imported
+from edfi_api.listing.fields import Field
+from edfi_api.security.actions import action_named, actions_in_order
+from edfi_api.security.claim_set_exchange import InvalidResourceClaims, MalformedResourceClaims, imported
 from edfi_api.security.claim_set_operations import copy_claim_set, export_claim_set, replace_grants
 from edfi_api.security.claims_file import Claims
 from edfi_api.security.claims_store import hold_claims, lock_claims, stored_claims
-from edfi_api.security.models import Application, ClaimSet
+from edfi_api.security.models import Application, ClaimSet, Grant, OverridingStrategies, ResourceClaim
+from edfi_api.security.strategy_faults import unknown_for
 from edfi_api.startup import current_surface
 
-from .. import problems
-from ..bodies import integer, read_values
-from ..collections import ID, Collection
-from ..listing import Listing, exactly, number
-from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, Shape, at_most, is_empty, name, says
-from ..resource_claims import refused_if_invalid
-from .applications import BLANKS
+from .. import problems, texts
+from ..bodies import (
+    NO_BLANKS,
+    NOT_EMPTY,
+    ONE_LINE,
+    POSITIVE,
+    Boolean,
+    Integer,
+    LowerCasedObject,
+    ManagementBody,
+    Objects,
+    Text,
+    Texts,
+    at_most,
+    integer,
+    is_empty,
+    name_rule,
+    rule,
+)
+from ..collections import Answered, Collection
+from ..listing import EXACT, NUMBER, Listing
 
-NO_NAME = says("Please provide a valid claim set name.", is_empty)
-TOO_LONG = "The claim set name must be less than 256 characters."
-TAKEN = problems.not_unique("A claim set with this name already exists.")
-_RESERVED = "The specified claim set is system-reserved and cannot be {}."
-_NAME_RULES = (NO_NAME, at_most(256, TOO_LONG), BLANKS, ONE_LINE)
+_HAS_NAME = rule(is_empty, texts.NO_CLAIM_SET_NAME)
+_SHORT_NAME = at_most(256, texts.LONG_CLAIM_SET_NAME)
+_TAKEN = problems.not_unique(texts.CLAIM_SET_TAKEN)
+
+
+class ClaimSetBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    claim_set_name: Annotated[Text, _HAS_NAME, _SHORT_NAME, NO_BLANKS, ONE_LINE]
+
+
+class ClaimSetChangeBody(ClaimSetBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    id: Integer = None
+
+
+class CopyBody(ManagementBody, frozen=True, kw_only=True):
+    """Of `POST claimSets/copy`."""
+
+    original_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
+    claim_set_name: Annotated[Text, name_rule(256, NO_BLANKS)] = None
+
+
+class ImportBody(ManagementBody, frozen=True, kw_only=True):
+    """Of `POST claimSets/import`."""
+
+    claim_set_name: Annotated[Text, _HAS_NAME, _SHORT_NAME, NO_BLANKS, ONE_LINE] = None
+    resource_claims: Objects = None
+
+
+class GrantBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST of a grant."""
+
+    resource_claim_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
+    resource_claim_actions: Objects = None
+
+
+class ActionsBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a PUT of a grant."""
+
+    resource_claim_actions: Objects = None
+
+
+class OverrideBody(ManagementBody, frozen=True, kw_only=True):
+    """Of `POST …/overrideAuthorizationStrategy`."""
+
+    action_name: Annotated[Text, NOT_EMPTY] = None
+    authorization_strategies: Texts = None
+
+
+class _Answered(Answered, frozen=True, kw_only=True):
+    _is_system_reserved: Boolean = None
+    _applications: Objects = None
+    resource_claims: Objects = None
+
+
+@contextmanager
+def refused_if_invalid() -> Iterator[None]:
+    """Resource claims of a body that cannot be imported raise RequestRefused."""
+    try:
+        yield
+    except MalformedResourceClaims:
+        raise problems.invalid_json() from None
+    except InvalidResourceClaims as error:
+        raise problems.invalid_data({"ResourceClaims": error.findings}) from None
 
 
 class ClaimSets(Collection):
@@ -36,29 +116,15 @@ class ClaimSets(Collection):
 
     address = "claimSets"
     noun = "claim set"
-    missing = "ClaimSet {id} not found. It may have been recently deleted."
     metadata_actions = frozenset({"list"})
-    shape: ClassVar[Shape] = (Member("claimSetName", rules=_NAME_RULES, is_required=True),)
-    shape_of_put: ClassVar[Shape] = (ID, *shape)
-    shape_of_copy: ClassVar[Shape] = (
-        Member("originalId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)),
-        name("claimSetName", 256, BLANKS),
-    )
-    shape_of_import: ClassVar[Shape] = (
-        Member("claimSetName", rules=_NAME_RULES),
-        Member("resourceClaims", Kind.OBJECTS),
-    )
+    bodies = {"create": ClaimSetBody, "update": ClaimSetChangeBody, "copy": CopyBody, "import_": ImportBody}
     listing = Listing(
         order={"id": "pk", "name": "name", "claimSetName": "name"},
-        filters={"id": number("pk"), "claimSetName": exactly("name"), "name": exactly("name")},
+        filters=(Field("id", "pk", NUMBER), Field("claimSetName", "name", EXACT), Field("name", "name", EXACT)),
     )
-    answered = (
-        Member("_isSystemReserved", Kind.BOOLEAN),
-        Member("_applications", Kind.OBJECTS),
-        Member("resourceClaims", Kind.OBJECTS),
-    )
+    answered = _Answered
     refusals: ClassVar = dict.fromkeys(
-        ("claim_set_once_per_tenant", "claim_set_name_once_in_any_case", "claim_set_name_is_not_shared"), TAKEN
+        ("claim_set_once_per_tenant", "claim_set_name_once_in_any_case", "claim_set_name_is_not_shared"), _TAKEN
     )
 
     def rows(self) -> QuerySet[ClaimSet]:
@@ -88,13 +154,12 @@ class ClaimSets(Collection):
             hold_claims()
             return super().retrieve(request, id)
 
-    def add(self, values: dict[str, Any]) -> Response:
-        row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
-        return self.created(row)
+    def add(self, body: ClaimSetBody) -> Response:
+        return self.created(ClaimSet.objects.create(tenant=self.tenant, name=body.claim_set_name or ""))
 
-    def change(self, row: ClaimSet, values: dict[str, Any]) -> None:
+    def change(self, row: ClaimSet, body: ClaimSetBody) -> None:
         self.refuse_reserved(row, "updated")
-        row.name = values["claimSetName"]
+        row.name = body.claim_set_name or ""
         row.save(update_fields=["name"])
 
     def remove(self, row: ClaimSet) -> None:
@@ -109,14 +174,13 @@ class ClaimSets(Collection):
 
     def copy(self, request: Request) -> Response:
         """`POST claimSets/copy`"""
-        values = self.values_of_copy()
+        body: CopyBody = self.read()
         with self.written(self.refusals):
             lock_claims()
-            original = self.rows().filter(pk=values["originalId"]).first()
+            original = self.rows().filter(pk=body.original_id or 0).first()
             if original is None:
-                text = f"OriginalId {values['originalId']} not found. It may have been recently deleted."
-                raise problems.unresolved_reference(text)
-            row = ClaimSet(tenant=self.tenant, name=values["claimSetName"], description=original.description)
+                raise problems.unresolved_reference(texts.NO_ORIGINAL.format(id=body.original_id))
+            row = ClaimSet(tenant=self.tenant, name=body.claim_set_name or "", description=original.description)
             copy_claim_set(original, row, self.by)
             return self.created(row, original=original.pk)
 
@@ -126,30 +190,134 @@ class ClaimSets(Collection):
             # Before anything is read: no concurrent change of claims gets lost.
             lock_claims()
             claims = stored_claims(self.tenant)
-            values = self.values_of_import(claims)
+            body: ImportBody = self.read()
+            claim_set_name = body.claim_set_name or ""
             with refused_if_invalid():
-                found = imported(values["claimSetName"], values["resourceClaims"], claims, current_surface())
-            row = self.rows().filter(name__iexact=values["claimSetName"]).first()
+                resource_claims = self.flat(body.resource_claims or (), claims)
+                found = imported(claim_set_name, resource_claims, claims, current_surface())
+            row = self.rows().filter(name__iexact=claim_set_name).first()
             if row is None:
-                row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
+                row = ClaimSet.objects.create(tenant=self.tenant, name=claim_set_name)
             self.refuse_reserved(row, "imported")
             replace_grants(row, found.grants, self.by)
             self.audit("claim set imported", id=row.pk)
             return self.created(row, {"id": row.pk, "warnings": found.warnings})
 
-    def values_of_copy(self) -> dict[str, Any]:
-        return read_values(self.request._request, self.shape_of_copy)
-
-    def values_of_import(self, claims: Claims) -> dict[str, Any]:
-        return read_values(self.request._request, self.shape_of_import)
+    def flat(self, sent: Sequence[LowerCasedObject], claims: Claims) -> list[dict[str, Any]]:
+        """The resource claims of an import, one after the other."""
+        return list(sent)
 
     def refuse_reserved(self, row: ClaimSet, verb: str) -> None:
-        """Raise a Refusal for a claim set that the tenant must not change."""
+        """Raise RequestRefused for a claim set that the tenant must not change."""
         if row.is_system_reserved or row.tenant_id != (self.tenant and self.tenant.pk):
-            raise problems.bad_request(_RESERVED.format(verb))
+            raise self.reserved(row, verb)
 
-    def found_own(self, id_: str) -> ClaimSet:
-        """The claim set with this id, to be changed. Raises a Refusal."""
-        row: ClaimSet = self.found(integer(id_), for_update=True)
+    def reserved(self, row: ClaimSet, verb: str) -> problems.RequestRefused:
+        return problems.bad_request(texts.RESERVED.format(verb=verb))
+
+
+class Grants(ClaimSets):
+    """`claimSets/{id}/resourceClaimActions`: adds, replaces and removes the grants of a claim set, and their overriding
+    strategies."""
+
+    bodies = {
+        **ClaimSets.bodies,
+        "add_grant": GrantBody,
+        "change_grant": ActionsBody,
+        "override": OverrideBody,
+    }
+
+    def add_grant(self, request: Request, id: str) -> Response:
+        """`POST …/resourceClaimActions`"""
+        number = integer(id)
+        body: GrantBody = self.read()
+        actions = _enabled(body.resource_claim_actions)
+        with self.written():
+            row = self.locked(number)
+            claim = ResourceClaim.objects.filter(pk=body.resource_claim_id or 0).first()
+            if claim is None:
+                text = texts.NOTHING_OF_THE_NAME.format(name=body.resource_claim_id)
+                raise problems.invalid_data({"ResourceClaimId": [text]})
+            _grant(row, claim.pk, actions)
+        return self.granted(row.pk, 201)
+
+    def change_grant(self, request: Request, id: str, claim_id: str) -> Response:
+        """`PUT …/resourceClaimActions/{claim}`"""
+        number, of_claim = integer(id), integer(claim_id)
+        body: ActionsBody = self.read()
+        actions = _enabled(body.resource_claim_actions)
+        with self.written():
+            row = self.locked(number)
+            _grant_on(row, of_claim)
+            _grant(row, of_claim, actions)
+        return self.granted(row.pk)
+
+    def remove_grant(self, request: Request, id: str, claim_id: str) -> Response:
+        """`DELETE …/resourceClaimActions/{claim}`"""
+        number, of_claim = integer(id), integer(claim_id)
+        with self.written():
+            row = self.locked(number)
+            _grant_on(row, of_claim).delete()
+        return self.granted(row.pk)
+
+    def override(self, request: Request, id: str, claim_id: str) -> Response:
+        """`POST …/resourceClaimActions/{claim}/overrideAuthorizationStrategy`"""
+        number, of_claim = integer(id), integer(claim_id)
+        body: OverrideBody = self.read()
+        action, names = action_named(body.action_name or ""), body.authorization_strategies or []
+        no_action = problems.invalid_data({"ActionName": [texts.NOTHING_OF_THE_NAME.format(name="ActionName")]})
+        if action is None:
+            raise no_action
+        if unknown := unknown_for(action, names, current_surface()):
+            found = [texts.NOTHING_OF_THE_NAME.format(name=each) for each in unknown]
+            raise problems.invalid_data({"AuthorizationStrategies": found})
+        with self.written():
+            row = self.locked(number)
+            grant = _grant_on(row, of_claim)
+            if action not in grant.actions:
+                raise no_action
+            grant.overrides.filter(action=action).delete()
+            if names:
+                OverridingStrategies.objects.create(grant=grant, action=action, strategies=names)
+        return self.granted(row.pk)
+
+    def reset(self, request: Request, id: str, claim_id: str) -> Response:
+        """`POST …/resourceClaimActions/{claim}/resetAuthorizationStrategies`"""
+        number, of_claim = integer(id), integer(claim_id)
+        with self.written():
+            row = self.locked(number)
+            _grant_on(row, of_claim).overrides.all().delete()
+        return self.granted(row.pk)
+
+    def locked(self, number: int) -> ClaimSet:
+        """The claim set, to be changed while no other request changes claims. Raises RequestRefused."""
+        row: ClaimSet = self.found(number, for_update=True)
         self.refuse_reserved(row, "updated")
         return row
+
+    def granted(self, number: int, status: int = 204) -> Response:
+        """The answer to a change, which is logged."""
+        self.audit("claim set changed", id=number, members="resourceClaims")
+        return Response(status=status)
+
+
+def _grant_on(row: ClaimSet, claim_id: int) -> Grant:
+    found = row.grants.filter(resource_claim=claim_id).first()
+    if found is None:
+        raise problems.invalid_data({"ResourceClaimId": [texts.NO_GRANT]})
+    return found
+
+
+def _grant(row: ClaimSet, claim_id: int, actions: list[str]) -> None:
+    grant, _ = Grant.objects.update_or_create(claim_set=row, resource_claim_id=claim_id, defaults={"actions": actions})
+    grant.overrides.exclude(action__in=actions).delete()
+
+
+def _enabled(sent: Sequence[LowerCasedObject] | None) -> list[str]:
+    """The enabled actions. Raises RequestRefused."""
+    names = {str(each.get("name", "")): each.get("enabled", True) is not False for each in sent or ()}
+    unknown = [texts.UNKNOWN_ACTION.format(name=name) for name in names if action_named(name) is None]
+    enabled = {action_named(name) or "": () for name, is_enabled in names.items() if is_enabled}
+    if found := unknown or ([] if enabled else [texts.NO_ACTION]):
+        raise problems.invalid_data({"ResourceClaimActions": found})
+    return actions_in_order(enabled)

@@ -1,37 +1,181 @@
-"""`v3/dataStores`, with their contexts and derivatives in the answers."""
+"""`v3/dataStores`, with their contexts and derivatives in the answers; `v3/dataStoreContexts`,
+`v3/dataStoreDerivatives` and `v3/tenants`.
 
-from typing import Any, ClassVar
+Connection strings are shown without the password, and kept where they come back so.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import JSONObject
+from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, State
+from edfi_api.data_stores.connection_strings import LONGEST, MAIN, MASK, destination
+from edfi_api.data_stores.encryption import decrypt
+from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.data_stores.models import (
+    DataStore,
+    DataStoreContext,
+    DataStoreDerivative,
+    DerivativeType,
+    State,
+    Tenant,
+)
 from edfi_api.data_stores.routes import primary_of
 from edfi_api.data_stores.status import is_refused, status_of
-from edfi_api.data_stores.stores import create_data_store, remove_data_store, set_connection, set_state
+from edfi_api.data_stores.stores import (
+    check_segment,
+    create_data_store,
+    encrypted_connection,
+    remove_data_store,
+    set_connection,
+    set_state,
+)
+from edfi_api.listing.fields import Field
 
-from ..bodies import integer, read_values
-from ..collections import ID, Collection
-from ..listing import Listing, exactly, number
-from ..masking import LONGEST, UNCHANGED, changed_connection, masked, storing_connections
-from ..members import Kind, Member, Shape, at_most, name, says
+from .. import access, problems, texts
+from ..answers import written
+from ..bodies import (
+    NOT_EMPTY,
+    POSITIVE,
+    Integer,
+    ManagementBody,
+    Objects,
+    Text,
+    all_of,
+    at_most,
+    integer,
+    is_empty,
+    name_rule,
+    rule,
+)
+from ..collections import Answered, Collection
+from ..listing import EXACT, NUMBER, Listing
 
-NO_STORE = "DataStore {id} not found. It may have been recently deleted."
-_CONNECTION = Member("connectionString", rules=(at_most(LONGEST),))
-_STATES = f"State must be one of: {', '.join(State.values)}."
+_TYPES = list(DerivativeType.values)
+# The member is absent, so that the stored connection string stays.
+KeptText = Text | UnsetType
+IS_STORE = rule(lambda value: (value or 0) <= 0, texts.NO_STORE_ID)
+_IS_SHORT = at_most(LONGEST, texts.LONG_CONNECTION)
+_IS_TENANT_NAME = rule(lambda value: re.fullmatch(r"[A-Za-z0-9_-]+", value or "") is None, texts.ODD_TENANT_NAME)
+IS_TYPE = all_of(
+    rule(is_empty, texts.NO_DERIVATIVE_TYPE),
+    at_most(50, texts.LONG_DERIVATIVE_TYPE),
+    rule(lambda value: value not in _TYPES, texts.UNKNOWN_DERIVATIVE_TYPE),
+)
+_STATES = texts.UNKNOWN_STATE.format(states=", ".join(State.values))
+_METADATA = frozenset({"list", "retrieve"})
 
 
-def contexts_of_store() -> ArraySubquery:
+class DataStoreBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    data_store_type: Annotated[Text, name_rule(50)] = None
+    name: Annotated[Text, name_rule(256)] = None
+    connection_string: Annotated[KeptText, at_most(LONGEST)] = None
+
+
+class DataStoreChangeBody(DataStoreBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    id: Integer = None
+    connection_string: Annotated[KeptText, at_most(LONGEST)] = UNSET
+
+
+class StateBody(ManagementBody, frozen=True, kw_only=True):
+    """Of `PUT dataStores/{id}/state`."""
+
+    state: Annotated[Text, rule(lambda value: value not in State.values, _STATES)] = None
+
+
+class ContextBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    data_store_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
+    context_key: Annotated[Text, name_rule(256)] = None
+    context_value: Annotated[Text, name_rule(256)] = None
+
+
+class ContextChangeBody(ContextBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    id: Integer = None
+
+
+class DerivativeBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    data_store_id: Annotated[Integer, IS_STORE] = None
+    derivative_type: Annotated[Text, IS_TYPE] = None
+    connection_string: Annotated[KeptText, _IS_SHORT] = None
+
+
+class DerivativeChangeBody(DerivativeBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    id: Annotated[Integer, rule(lambda value: (value or 0) <= 0, texts.ID_OF_CLIENT)] = None
+    connection_string: Annotated[KeptText, _IS_SHORT] = UNSET
+
+
+class TenantBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    name: Annotated[Text, NOT_EMPTY, at_most(256), _IS_TENANT_NAME] = None
+
+
+class _Answered(Answered, frozen=True, kw_only=True):
+    data_store_contexts: Objects = None
+    data_store_derivatives: Objects = None
+    state: Text = None
+    tenant_id: Integer = None
+
+
+def masked(encrypted: str | None) -> str | None:
+    """What answers show of a stored connection string."""
+    if encrypted is None:
+        return None
+    try:
+        text = decrypt(encrypted)
+        if text == MAIN:
+            return MAIN
+        where = destination(text)
+    except ConnectionUnusable:
+        return MASK
+    shown = {"host": where.host, "port": where.port, "username": where.user, "database": where.database}
+    return "".join(f"{name}={value};" for name, value in shown.items() if value) + f"password={MASK}"
+
+
+def _is_kept(encrypted: str | None, sent: str | UnsetType | None) -> bool:
+    """Whether a PUT keeps a connection string: it is absent, or masked as it was shown."""
+    return sent is UNSET or (not sent and encrypted is None) or (bool(sent) and sent == masked(encrypted))
+
+
+@contextmanager
+def _storing_connections() -> Iterator[None]:
+    """A connection string that must not be stored raises RequestRefused, as does a missing key to encrypt it."""
+    try:
+        yield
+    except ValidationError as error:
+        raise problems.invalid_data(error.message_dict) from None
+    except NoStoreKey:
+        raise problems.invalid_data({"ConnectionString": [texts.NO_STORE_KEY]}) from None
+
+
+def _contexts_of_store() -> ArraySubquery:
     """Contexts of a row of data stores, in the order of their keys."""
     rows = DataStoreContext.objects.filter(data_store=OuterRef("pk")).order_by("key", "pk")
     members = JSONObject(id="pk", dataStoreId="data_store_id", contextKey="key", contextValue="value")
     return ArraySubquery(rows.values(item=members))
 
 
-def derivatives_of_store() -> ArraySubquery:
+def _derivatives_of_store() -> ArraySubquery:
     """Derivatives of a row of data stores, with encrypted connection strings."""
     rows = DataStoreDerivative.objects.filter(data_store=OuterRef("pk")).order_by("pk")
     members = JSONObject(id="pk", dataStoreId="data_store_id", derivativeType="type", connectionString="connection")
@@ -43,32 +187,17 @@ class DataStores(Collection):
 
     address = "dataStores"
     noun = "data store"
-    missing = NO_STORE
-    metadata_actions = frozenset({"list", "retrieve"})
-    shape: ClassVar[Shape] = (name("dataStoreType", 50), name("name", 256), _CONNECTION)
-    shape_of_put: ClassVar[Shape] = (
-        ID,
-        *shape[:2],
-        Member("connectionString", rules=(at_most(LONGEST),), absent=UNCHANGED),
-    )
-    shape_of_state: ClassVar[Shape] = (
-        Member("state", rules=(says(_STATES, lambda value: value not in State.values),)),
-    )
+    metadata_actions = _METADATA
+    bodies = {"create": DataStoreBody, "update": DataStoreChangeBody, "state": StateBody}
     listing = Listing(
         order={"id": "pk", "name": "name", "dataStoreType": "type"},
-        filters={"id": number("pk"), "name": exactly("name"), "dataStoreType": exactly("type")},
+        filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT), Field("dataStoreType", "type", EXACT)),
     )
-
-    answered = (
-        Member("dataStoreContexts", Kind.OBJECTS),
-        Member("dataStoreDerivatives", Kind.OBJECTS),
-        Member("state"),
-        Member("tenantId", Kind.INTEGER),
-    )
+    answered = _Answered
 
     def rows(self) -> QuerySet[DataStore]:
         return DataStore.objects.filter(tenant=self.tenant).annotate(
-            shown_contexts=contexts_of_store(), shown_derivatives=derivatives_of_store()
+            shown_contexts=_contexts_of_store(), shown_derivatives=_derivatives_of_store()
         )
 
     def represent(self, row: Any) -> dict[str, Any]:
@@ -87,26 +216,24 @@ class DataStores(Collection):
     def compared(self, row: Any) -> dict[str, Any]:
         return self.item(row) | {"connectionString": row.connection}
 
-    def add(self, values: dict[str, Any]) -> Response:
-        with storing_connections():
+    def add(self, body: DataStoreBody) -> Response:
+        with _storing_connections():
             row = create_data_store(
-                values["name"],
-                type=values["dataStoreType"],
-                connection=values["connectionString"] or None,
+                body.name or "",
+                type=body.data_store_type or "",
+                connection=body.connection_string or None,
                 state=State.ONLINE,
                 tenant=self.tenant,
                 by=self.by,
             )
-        title = f"New DataStore {row.name} has been created successfully."
-        return self.created(row, {"id": row.pk, "status": 201, "title": title})
+        return self.created(row, _created(row.pk, texts.STORE_CREATED.format(name=row.name)))
 
-    def change(self, row: DataStore, values: dict[str, Any]) -> None:
-        row.name, row.type = values["name"], values["dataStoreType"]
+    def change(self, row: DataStore, body: DataStoreBody) -> None:
+        row.name, row.type = body.name or "", body.data_store_type or ""
         row.save(update_fields=["name", "type"])
-        is_new, connection = changed_connection(row.connection, values["connectionString"])
-        if is_new:
-            with storing_connections():
-                set_connection(row, connection, by=self.by)
+        if not _is_kept(row.connection, body.connection_string):
+            with _storing_connections():
+                set_connection(row, body.connection_string or None, by=self.by)
 
     def remove(self, row: DataStore) -> None:
         """Its database stays."""
@@ -131,8 +258,141 @@ class DataStores(Collection):
 
     def state(self, request: Request, id: str) -> Response:
         """`PUT dataStores/{id}/state`"""
-        number_ = integer(id)
-        values = read_values(request._request, self.shape_of_state)
+        number = integer(id)
+        body: StateBody = self.read()
         with self.written():
-            set_state(self.found(number_, for_update=True), State(values["state"]), by=self.by)
+            set_state(self.found(number, for_update=True), State(body.state or ""), by=self.by)
         return self.changed()
+
+
+class _PartsOfDataStores(Collection):
+    """Rows that belong to a data store of the tenant."""
+
+    metadata_actions = _METADATA
+
+    def check_store(self, number: int | None) -> None:
+        """Raise RequestRefused if there is no such data store."""
+        if not DataStore.objects.filter(tenant=self.tenant, pk=number or 0).exists():
+            raise self.missing_store(number)
+
+    def missing_store(self, number: int | None) -> problems.RequestRefused:
+        raise NotImplementedError
+
+
+class DataStoreContexts(_PartsOfDataStores):
+    """The values of qualifiers that belong to a data store."""
+
+    address = "dataStoreContexts"
+    noun = "data store context"
+    bodies = {"create": ContextBody, "update": ContextChangeBody}
+    listing = Listing(order={"id": "pk", "dataStoreId": "data_store_id", "contextKey": "key", "contextValue": "value"})
+
+    def rows(self) -> QuerySet[DataStoreContext]:
+        return DataStoreContext.objects.filter(data_store__tenant=self.tenant)
+
+    def represent(self, row: DataStoreContext) -> dict[str, Any]:
+        return {
+            "id": row.pk,
+            "dataStoreId": row.data_store_id,
+            "contextKey": row.key,
+            "contextValue": row.value,
+        }
+
+    def add(self, body: ContextBody) -> Response:
+        row = DataStoreContext()
+        self.change(row, body)
+        return self.created(row, {"id": row.pk})
+
+    def change(self, row: DataStoreContext, body: ContextBody) -> None:
+        row.key, row.value = body.context_key or "", body.context_value or ""
+        try:
+            check_segment(row.value)
+        except ValidationError as error:
+            raise problems.invalid_data({"ContextValue": error.messages}) from None
+        self.check_store(body.data_store_id)
+        row.data_store_id = body.data_store_id or 0
+        with written({"context_once_per_qualifier": problems.invalid_data({"ContextKey": [self.taken(row)]})}):
+            row.save()
+
+    def missing_store(self, number: int | None) -> problems.RequestRefused:
+        return problems.unresolved_reference(texts.NO_REFERENCE.format(name="DataStoreId"))
+
+    def taken(self, row: DataStoreContext) -> str:
+        """The text about a key that the data store has already."""
+        return texts.CONTEXT_TAKEN.format(store=row.data_store_id, key=row.key)
+
+
+class DataStoreDerivatives(_PartsOfDataStores):
+    """Other databases with the data of a data store."""
+
+    address = "dataStoreDerivatives"
+    noun = "data store derivative"
+    bodies = {"create": DerivativeBody, "update": DerivativeChangeBody}
+    listing = Listing(order={"id": "pk", "dataStoreId": "data_store_id", "derivativeType": "type"})
+
+    def rows(self) -> QuerySet[DataStoreDerivative]:
+        return DataStoreDerivative.objects.filter(data_store__tenant=self.tenant)
+
+    def represent(self, row: DataStoreDerivative) -> dict[str, Any]:
+        return {
+            "id": row.pk,
+            "dataStoreId": row.data_store_id,
+            "derivativeType": row.type,
+            "connectionString": masked(row.connection),
+        }
+
+    def compared(self, row: DataStoreDerivative) -> dict[str, Any]:
+        return self.item(row) | {"connectionString": row.connection}
+
+    def add(self, body: DerivativeBody) -> Response:
+        row = DataStoreDerivative()
+        self.change(row, body)
+        return self.created(row, _created(row.pk, texts.DERIVATIVE_CREATED.format(type=row.type)))
+
+    def change(self, row: DataStoreDerivative, body: DerivativeBody) -> None:
+        self.check_store(body.data_store_id)
+        row.data_store_id, row.type = body.data_store_id or 0, body.derivative_type or ""
+        if not _is_kept(row.connection, body.connection_string):
+            with _storing_connections():
+                row.connection = encrypted_connection(body.connection_string or None)
+        row.save()
+
+    def missing_store(self, number: int | None) -> problems.RequestRefused:
+        return problems.unresolved_reference(texts.NO_STORE_OF_DERIVATIVE)
+
+
+class Tenants(Collection):
+    """Tenants, on servers with tenants, are listed and made; what they own stands in their way of being removed."""
+
+    address = "tenants"
+    noun = "tenant"
+    has_tenants = False
+    without = frozenset({"update", "destroy"})
+    bodies = {"create": TenantBody}
+    listing = Listing(
+        order={"id": "pk", "name": "name"}, filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT))
+    )
+    refusals = {"tenant_once_in_any_case": problems.invalid_data({"Name": [texts.TENANT_TAKEN]})}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if not access.is_multi_tenant():
+            raise problems.not_found()
+        super().initial(request, *args, **kwargs)
+
+    def rows(self) -> QuerySet[Tenant]:
+        return Tenant.objects.all()
+
+    def represent(self, row: Tenant) -> dict[str, Any]:
+        return {"id": row.pk, "name": row.name}
+
+    def add(self, body: TenantBody) -> Response:
+        try:
+            check_segment(body.name or "")
+        except ValidationError as error:
+            raise problems.invalid_data({"Name": error.messages}) from None
+        row = Tenant.objects.create(name=body.name or "")
+        return self.created(row, _created(row.pk, texts.TENANT_CREATED.format(name=row.name)))
+
+
+def _created(id_: int, title: str) -> dict[str, Any]:
+    return {"id": id_, "status": 201, "title": title}

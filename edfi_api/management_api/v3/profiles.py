@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from django.db.models import ProtectedError, QuerySet
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
+from edfi_api.listing.fields import Field
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition
 from edfi_api.model.profiles.findings import UnreadableDefinition
@@ -18,41 +18,49 @@ from edfi_api.model.profiles.xml_files import NO_RESOURCE, NO_RESOURCE_NAME, rea
 from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
-from .. import problems
-from ..bodies import read_values
-from ..collections import Collection, id_member
-from ..constraints import written
-from ..listing import Listing, exactly, number
-from ..members import Finding, Member, Rule, Shape, at_most, is_empty, says
+from .. import problems, texts
+from ..answers import written
+from ..bodies import BodyMember, BodyRule, Finding, Integer, ManagementBody, Text, at_most, is_empty, rule
+from ..collections import Collection
+from ..listing import EXACT, NUMBER, Listing
 
 _LARGEST = 2**20
-_INVALID = "Profile definition XML is invalid or does not match the XSD."
-_OTHER_NAME = "Name must match the name attribute in the XML definition."
-_TEXTS = {
-    NO_RESOURCE: "Profile XML must contain at least one <Resource> element.",
-    NO_RESOURCE_NAME: "All <Resource> elements must have a name attribute.",
-}
-_NAME_RULES = (
-    says("Profile name is required.", is_empty),
-    at_most(LONGEST_NAME, f"Profile name must be {LONGEST_NAME} characters or less."),
-    says(
-        "Profile name must consist of letters, digits, hyphens, and underscores.",
-        lambda value: not is_empty(value) and len(value) <= LONGEST_NAME and not is_profile_name(value),
-    ),
-)
+_TEXTS = {NO_RESOURCE: texts.NO_RESOURCE, NO_RESOURCE_NAME: texts.NO_RESOURCE_NAME}
 _log = logging.getLogger(__name__)
 
 
-def _findings(member: Member, value: str | None) -> Iterator[Finding]:
+def _is_odd_name(value: str | None) -> bool:
+    return value is not None and not is_empty(value) and len(value) <= LONGEST_NAME and not is_profile_name(value)
+
+
+def _findings(member: BodyMember, value: str | None) -> Iterator[Finding]:
     if is_empty(value) or value is None:
-        yield member.key, "Profile definition is required."
+        yield member.key, texts.NO_DEFINITION
         return
     try:
         definition_of(value)
     except UnreadableDefinition as error:
-        texts = [_TEXTS.get(finding.text, _INVALID) for finding in error.findings] or [_INVALID]
-        for text in dict.fromkeys(texts):
+        found = [_TEXTS.get(finding.text, texts.INVALID_DEFINITION) for finding in error.findings]
+        for text in dict.fromkeys(found or [texts.INVALID_DEFINITION]):
             yield member.key, text
+
+
+class ProfileBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    name: Annotated[
+        Text,
+        rule(is_empty, texts.NO_PROFILE_NAME),
+        at_most(LONGEST_NAME, texts.LONG_PROFILE_NAME),
+        rule(_is_odd_name, texts.ODD_PROFILE_NAME),
+    ] = None
+    definition: Annotated[Text, BodyRule(_findings)] = None
+
+
+class ProfileChangeBody(ProfileBody, frozen=True, kw_only=True):
+    """Of a PUT."""
+
+    id: Annotated[Integer, rule(lambda value: (value or 0) <= 0, texts.ID_OF_PROFILE)] = None
 
 
 def definition_of(text: str) -> ProfileDefinition:
@@ -70,10 +78,10 @@ class Profiles(Collection):
 
     address = "profiles"
     noun = "profile"
-    missing = "Profile {id} not found. It may have been recently deleted."
-    shape: ClassVar[Shape] = (Member("name", rules=_NAME_RULES), Member("definition", rules=(Rule(_findings),)))
-    shape_of_put: ClassVar[Shape] = (id_member("Profile Id must be greater than zero."), *shape)
-    listing = Listing(order={"id": "pk", "name": "name"}, filters={"id": number("pk"), "name": exactly("name")})
+    bodies = {"create": ProfileBody, "update": ProfileChangeBody}
+    listing = Listing(
+        order={"id": "pk", "name": "name"}, filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT))
+    )
 
     def rows(self) -> QuerySet[Profile]:
         return Profile.objects.filter(visible_to(self.tenant))
@@ -84,50 +92,45 @@ class Profiles(Collection):
     def item(self, row: Profile) -> dict[str, Any]:
         return self.represent(row) | {"definition": row.sent or _as_xml(row)}
 
-    def create(self, request: Request) -> Response:
+    def read(self, number: int | None = None) -> ProfileBody:
+        body: ProfileBody = super().read(number)
+        if definition_of(body.definition or "").name != body.name:
+            raise problems.invalid_data({"Name": [texts.OTHER_PROFILE_NAME]})
+        return body
+
+    def add(self, body: ProfileBody) -> Response:
         """With `?verbose=true` what was found about the definition is answered too."""
-        values = _named_alike(read_values(request._request, self.shape))
         row = Profile(tenant=self.tenant)
-        with self.written():
-            self.store(row, values, f"Profile '{values['name']}' already exists.")
-            notices = _notices(row.name, definition_of(values["definition"]))
-            is_verbose = request.query_params.get("verbose", "").lower() == "true"
-            return self.created(row, {"notices": notices} if is_verbose else None)
+        notices = self.store(row, body, texts.PROFILE_TAKEN.format(name=body.name))
+        is_verbose = self.request.query_params.get("verbose", "").lower() == "true"
+        return self.created(row, {"notices": notices} if is_verbose else None)
 
-    def values_of_put(self, request: Request, number: int) -> dict[str, Any]:
-        return _named_alike(super().values_of_put(request, number))
-
-    def change(self, row: Profile, values: dict[str, Any]) -> None:
+    def change(self, row: Profile, body: ProfileBody) -> None:
         self.refuse_shared(row)
-        self.store(row, values, "A profile with this name already exists.")
-        _notices(row.name, definition_of(values["definition"]))
+        self.store(row, body, texts.PROFILE_TAKEN_BY_OTHER)
 
     def remove(self, row: Profile) -> None:
         self.refuse_shared(row)
         try:
             row.delete()
         except ProtectedError:
-            text = "Profile is assigned to applications and cannot be deleted."
-            raise problems.dependent_item(text) from None
+            raise problems.dependent_item(texts.PROFILE_IN_USE) from None
 
-    def store(self, row: Profile, values: dict[str, Any], taken: str) -> None:
-        row.name = values["name"]
-        row.definition = canonical_json(definition_of(values["definition"])).decode()
-        row.sent = values["definition"]
+    def store(self, row: Profile, body: ProfileBody, taken: str) -> list[str]:
+        """Store the profile; what was found about its definition, which is logged."""
+        definition = definition_of(body.definition or "")
+        row.name = body.name or ""
+        row.definition = canonical_json(definition).decode()
+        row.sent = body.definition or ""
         refusal = problems.invalid_data({"Name": [taken]})
         with written({"profile_once_per_tenant": refusal, "profile_name_is_not_shared": refusal}):
             row.save()
+        return _notices(row.name, definition)
 
     def refuse_shared(self, row: Profile) -> None:
         """A tenant does not change what is shared by all."""
         if row.tenant_id != (self.tenant and self.tenant.pk):
-            raise problems.bad_request("The specified profile is shared by all tenants and cannot be changed.")
-
-
-def _named_alike(values: dict[str, Any]) -> dict[str, Any]:
-    if definition_of(values["definition"]).name != values["name"]:
-        raise problems.invalid_data({"Name": [_OTHER_NAME]})
-    return values
+            raise problems.bad_request(texts.SHARED_PROFILE)
 
 
 def _as_xml(row: Profile) -> str:

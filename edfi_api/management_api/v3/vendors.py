@@ -1,23 +1,22 @@
 """`v3/vendors`."""
 
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from edfi_api.listing.fields import Field, FieldType
 from edfi_api.security.clients import remove_application
 from edfi_api.security.models import Application, Vendor
 
-from .. import problems
-from ..collections import ID, Collection
-from ..listing import Listing, exactly, number
-from ..members import EMAIL, NOT_EMPTY, ONE_LINE, Member, Shape, at_most, name, says
+from .. import problems, texts
+from ..bodies import EMAIL, NOT_EMPTY, ONE_LINE, Integer, ManagementBody, Text, at_most, name_rule, rule
+from ..collections import Collection
+from ..listing import EXACT, NUMBER, Listing
 from .applications import applications_of, represented
 
 LONGEST_PREFIX = 128
-_TOO_LONG = f"Each NamespacePrefix length must be {LONGEST_PREFIX} characters or fewer."
-TAKEN = "A vendor name already exists in the database. Please enter a unique name."
 
 
 def prefixes(text: str | None) -> list[str]:
@@ -25,16 +24,37 @@ def prefixes(text: str | None) -> list[str]:
     return [each.strip() for each in (text or "").split(",") if each.strip()]
 
 
-def has_long_prefix(text: str | None) -> bool:
+def _has_long_prefix(text: str | None) -> bool:
     return any(len(each) > LONGEST_PREFIX for each in prefixes(text))
 
 
-_PREFIXES = Member("namespacePrefixes", rules=(NOT_EMPTY, says(_TOO_LONG, has_long_prefix), ONE_LINE))
-# A PUT may omit the contact.
-_OPTIONAL_CONTACT = (
-    Member("contactName", rules=(at_most(128), ONE_LINE)),
-    Member("contactEmailAddress", rules=(EMAIL, at_most(320), ONE_LINE)),
-)
+_NO_LONG_PREFIX = rule(_has_long_prefix, texts.LONG_PREFIX.replace("{most}", str(LONGEST_PREFIX)))
+
+
+class VendorBody(ManagementBody, frozen=True, kw_only=True):
+    """Of a POST."""
+
+    company: Annotated[Text, name_rule(256)] = None
+    contact_name: Annotated[Text, name_rule(128)] = None
+    contact_email_address: Annotated[Text, name_rule(320, EMAIL)] = None
+    namespace_prefixes: Annotated[Text, NOT_EMPTY, _NO_LONG_PREFIX, ONE_LINE] = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a vendor, but for its name."""
+        return {
+            "contact_name": self.contact_name or "",
+            "contact_email": self.contact_email_address or "",
+            "namespace_prefixes": prefixes(self.namespace_prefixes),
+        }
+
+
+class VendorChangeBody(VendorBody, frozen=True, kw_only=True):
+    """Of a PUT, which may omit the contact."""
+
+    id: Integer = None
+    contact_name: Annotated[Text, at_most(128), ONE_LINE] = None
+    contact_email_address: Annotated[Text, EMAIL, at_most(320), ONE_LINE] = None
 
 
 class Vendors(Collection):
@@ -42,15 +62,8 @@ class Vendors(Collection):
 
     address = "vendors"
     noun = "vendor"
-    missing = "Vendor {id} not found. It may have been recently deleted."
     post_changes_existing = True
-    shape: ClassVar[Shape] = (
-        name("company", 256),
-        name("contactName", 128),
-        name("contactEmailAddress", 320, EMAIL),
-        _PREFIXES,
-    )
-    shape_of_put: ClassVar[Shape] = (ID, name("company", 256), *_OPTIONAL_CONTACT, _PREFIXES)
+    bodies = {"create": VendorBody, "update": VendorChangeBody}
     listing = Listing(
         order={
             "id": "pk",
@@ -58,15 +71,15 @@ class Vendors(Collection):
             "contactName": "contact_name",
             "contactEmailAddress": "contact_email",
         },
-        filters={
-            "id": number("pk"),
-            "company": exactly("name"),
-            "namespacePrefixes": lambda value: Q(namespace_prefixes__contains=[value.replace("\0", "\ufffd")]),
-            "contactName": exactly("contact_name"),
-            "contactEmailAddress": exactly("contact_email"),
-        },
+        filters=(
+            Field("id", "pk", NUMBER),
+            Field("company", "name", EXACT),
+            Field("namespacePrefixes", "namespace_prefixes__contains", FieldType(lambda text: [EXACT.read(text)])),
+            Field("contactName", "contact_name", EXACT),
+            Field("contactEmailAddress", "contact_email", EXACT),
+        ),
     )
-    refusals = {"vendor_once_per_tenant": problems.invalid_data({"Name": [TAKEN]})}
+    refusals = {"vendor_once_per_tenant": problems.invalid_data({"Name": [texts.VENDOR_TAKEN]})}
 
     def rows(self) -> QuerySet[Vendor]:
         return Vendor.objects.filter(tenant=self.tenant)
@@ -80,15 +93,15 @@ class Vendors(Collection):
             "namespacePrefixes": ",".join(row.namespace_prefixes),
         }
 
-    def add(self, values: dict[str, Any]) -> Response:
-        row, is_new = Vendor.objects.update_or_create(
-            tenant=self.tenant, name=values["company"], defaults=_columns(values)
-        )
-        return self.created(row, status=201 if is_new else 200, members=",".join(values))
+    def add(self, body: VendorBody) -> Response:
+        row, is_new = Vendor.objects.update_or_create(tenant=self.tenant, name=body.company, defaults=body.columns)
+        return self.created(row, status=201 if is_new else 200, members=self.sent_members)
 
-    def change(self, row: Vendor, values: dict[str, Any]) -> None:
-        assign(row, values)
-        row.save(update_fields=["name", *_columns(values)])
+    def change(self, row: Vendor, body: VendorBody) -> None:
+        row.name = body.company or ""
+        for column, value in body.columns.items():
+            setattr(row, column, value)
+        row.save(update_fields=["name", *body.columns])
 
     def remove(self, row: Vendor) -> None:
         """Its applications and their clients go along."""
@@ -104,18 +117,3 @@ class Vendors(Collection):
         vendor = self.found(id)
         rows = applications_of(self.tenant).filter(vendor=vendor).order_by("name", "pk")
         return Response([represented(row) for row in rows])
-
-
-def assign(row: Vendor, values: dict[str, Any]) -> None:
-    """Set all columns of a vendor."""
-    row.name = values["company"]
-    for column, value in _columns(values).items():
-        setattr(row, column, value)
-
-
-def _columns(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "contact_name": values["contactName"] or "",
-        "contact_email": values["contactEmailAddress"] or "",
-        "namespace_prefixes": prefixes(values["namespacePrefixes"]),
-    }

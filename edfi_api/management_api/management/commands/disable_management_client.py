@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from edfi_api.management.arguments import name
 from edfi_api.management_api.clients import disable
-from edfi_api.management_api.management.named_client import management_client_named
+from edfi_api.management_api.management.commands.rotate_management_secret import management_client_named
 from edfi_api.security.clients import COMMAND
 
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from edfi_api.management.arguments import name
-from edfi_api.management_api.clients import rotate_secret
-from edfi_api.management_api.management.named_client import management_client_named
+from edfi_api.management_api.clients import client_of_key, rotate_secret
+from edfi_api.management_api.models import ManagementClient
 from edfi_api.security.clients import COMMAND
 
 
@@ -21,3 +21,11 @@ class Command(BaseCommand):
     def handle(self, *, name: str, **options: Any) -> None:
         credentials = rotate_secret(management_client_named(name), by=COMMAND)
         self.stdout.write(f"id          {credentials.key}\nsecret      {credentials.secret}")
+
+
+def management_client_named(key: str) -> ManagementClient:
+    """The client that an argument names. Raises CommandError."""
+    found = client_of_key(key)
+    if found is None:
+        raise CommandError(f'There is no management client "{key}".')
+    return found
