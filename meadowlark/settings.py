@@ -152,7 +152,7 @@ if values["DATABASE_REPLICA_URL"]:
     DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | values["DATABASE_REPLICA_URL"]
     DATABASES["replica"]["OPTIONS"] = connection_options.REPLICA | DATABASES["replica"]["OPTIONS"]
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
-DATABASE_ROUTERS = ["edfi_api.data_stores.router.DataStoreRouter"]
+DATABASE_ROUTERS = ["edfi_api.data_stores.provisioning_state.DataStoreRouter"]
 # Only for requests, see wsgi.py; commands have no limits.
 STATEMENT_SECONDS = values["STATEMENT_SECONDS"]
 LOCK_SECONDS = values["LOCK_SECONDS"]

@@ -10,7 +10,7 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.replicas import Replicas
 
-from .breaker import Breaker, is_failure
+from .breaker import Breaker, Load, is_failure
 from .databases import alias_of, has_met_an_error, is_connected
 from .exceptions import (
     ConnectionUnusable,
@@ -20,7 +20,6 @@ from .exceptions import (
     SnapshotNotFound,
     SnapshotReadOnly,
 )
-from .load import Load
 from .models import DerivativeType, State
 from .provisioning_state import Provisioned
 from .routing import Store

@@ -1,4 +1,4 @@
-"""Keeps a database that does not answer from occupying the threads of a process.
+"""Keeps a database that does not answer, or is slow, from occupying all threads of a process.
 
 After two outages in a row its requests are refused without touching the network. Some seconds later one request may
 try, while the others are still refused; if it succeeds, all are let through again.
@@ -12,6 +12,7 @@ from threading import Lock
 from django.db import OperationalError
 from psycopg import errors
 
+from edfi_api.conf import api_settings
 from edfi_api.storage.exceptions import is_outage
 
 from .exceptions import DataStoreUnavailable
@@ -19,6 +20,9 @@ from .exceptions import DataStoreUnavailable
 _OUTAGES = 2
 _SECONDS = 5.0
 _JITTER = 0.2
+# Requests that are quicker are never limited, however many there are.
+_SLOW_SECONDS = 1.0
+_RETRY_AFTER_BUSY = 1
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +73,29 @@ class Breaker:
         if self.is_open:
             with self._lock:
                 self._is_probing = False
+
+
+class Load:
+    """The requests under way on one database in this process. Each access is a single dictionary operation, so threads
+    need no lock; two that begin at the same time may both be let in."""
+
+    def __init__(self, _using: str) -> None:
+        self._begun: dict[int, float] = {}
+
+    def check(self) -> None:
+        """Raises DataStoreUnavailable while too many requests have been under way for too long."""
+        most = max(1, int(api_settings.STORE_SHARE * api_settings.THREADS))
+        if len(self._begun) < most:
+            return
+        late = time.monotonic() - _SLOW_SECONDS
+        if sum(begun < late for begun in list(self._begun.values())) >= most:
+            raise DataStoreUnavailable(_RETRY_AFTER_BUSY, "busy")
+
+    def begin(self, request: object) -> None:
+        self._begun[id(request)] = time.monotonic()
+
+    def end(self, request: object) -> None:
+        self._begun.pop(id(request), None)
 
 
 def is_failure(error: BaseException) -> bool:

@@ -1,8 +1,10 @@
-"""Whether a database has all migrations that this version needs; migrations of a newer one do no harm."""
+"""Which database has which tables, and whether it has all migrations that this version needs; migrations of a newer one
+do no harm."""
 
 from functools import cache
+from typing import Any
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -58,3 +60,11 @@ class Provisioned:
         database_state(using).value(Pending).number = pending
         if pending:
             raise NotProvisioned
+
+
+class DataStoreRouter:
+    """The tables of documents lie in every database, all others in the control database only. It does not choose a
+    database for queries: statements name theirs."""
+
+    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
+        return db == DEFAULT_DB_ALIAS or app_label in DATA_APPS
