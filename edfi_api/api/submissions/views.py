@@ -10,8 +10,8 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.status import HTTP_204_NO_CONTENT
 
-from edfi_api.api.submissions import causes, entries, organizations, parameters
-from edfi_api.api.submissions.sender import Sender
+from edfi_api.api.submissions import causes, entries, parameters
+from edfi_api.api.submissions.sender import Sender, within
 from edfi_api.api.submissions.summary import summary
 from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
@@ -62,7 +62,7 @@ class RefusalsView(SubmissionsView):
     """Entries by `sequence`, so that a client can read on from the last one that it has seen."""
 
     def get(self, request: EdFiRequest) -> HttpResponseBase:
-        filters = parameters.read(request.query_params, partial(organizations.within, request))
+        filters = parameters.read(request.query_params, partial(within, request))
         found = self.refusals().filter(filters).order_by("sequence")
         page = self.paginator.read_offset(request)
         if not prefers_csv(request._request):
