@@ -30,6 +30,7 @@ class StoreServer(RealServer):
             home,
             MEADOWLARK_ROUTE_QUALIFIERS="districtId",
             MEADOWLARK_STORE_KEY=KEY,
+            MEADOWLARK_STORE_HOSTS="*",
             MEADOWLARK_STORE_SECONDS="1",
             MEADOWLARK_WORKERS="1",
             MEADOWLARK_THREADS="8",
