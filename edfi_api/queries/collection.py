@@ -11,8 +11,8 @@ from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.storage.stored import StoredDocument
 
-# Limit for the bodies of one read, in their stored size (large ones are compressed). A page of 500 documents of usual
-# size takes one read; for larger documents, this bounds memory instead of the size of the page.
+# Limit for the bodies of one read. A page of 500 documents of usual size takes one read; for larger documents, this
+# bounds memory instead of the size of the page.
 BYTES_AT_ONCE = 2 * 2**20
 
 _DOCUMENTS = Sql("FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s")

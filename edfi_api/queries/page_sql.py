@@ -15,20 +15,27 @@ from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.storage.row_policy import AccessPath, Predicate
 from edfi_api.storage.stored import STORED_COLUMNS
 
+# The size of a body `d.body` in memory; PostgreSQL compresses large ones, to a hundredth if they repeat themselves.
+BODY_BYTES = """CASE WHEN pg_column_compression(d.body) IS NULL THEN pg_column_size(d.body)
+                    ELSE octet_length(d.body::text) END"""
+
 
 def _documents(page: str) -> Sql:
     """The columns of `StoredDocument` of the rows of a page, in their places.
 
     OFFSET 0 forces a lookup of each document: the generic plan of a prepared statement does not know how few they are.
-    Bodies are returned up to `bytes_at_once` of stored size; the others are read by `_REST`.
+    Bodies are returned up to `bytes_at_once`; the others are read by `_REST`.
     """
     columns = STORED_COLUMNS.format(body="CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body END")
     return Sql(f"""
 SELECT {columns}
   FROM (
     SELECT d.*, page.place,
-           sum(pg_column_size(d.body)) OVER (ORDER BY page.place) - pg_column_size(d.body) AS bytes_before
+           sum(size.bytes) OVER (ORDER BY page.place) - size.bytes AS bytes_before
       FROM ({page}) page CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = page.id OFFSET 0) d
+           CROSS JOIN LATERAL (
+             SELECT {BODY_BYTES} AS bytes
+           ) size
   ) d
  ORDER BY d.place
 """)

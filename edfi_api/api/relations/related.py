@@ -17,6 +17,7 @@ from edfi_api.api.relations.parameters import CreationOrder, RelationsQuery
 from edfi_api.api.relations.related_resources import Direction
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.queries.collection import BYTES_AT_ONCE
+from edfi_api.queries.page_sql import BODY_BYTES
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
@@ -56,7 +57,7 @@ WITH base AS (
 )
 SELECT d.resource_type_id, d.natural_key, {columns}
   FROM base LEFT JOIN (
-    SELECT d.*, sum(pg_column_size(d.body)) OVER (ORDER BY d.id {order}) - pg_column_size(d.body) AS bytes_before
+    SELECT d.*, sum({bytes}) OVER (ORDER BY d.id {order}) - {bytes} AS bytes_before
       FROM page JOIN document d USING (id)
   ) d ON true
  ORDER BY d.id {order}
@@ -127,6 +128,7 @@ def _page(query: RelationsQuery, readable: Sequence[Readable], base: Sql, using:
         base=base,
         found=Sql.join(" UNION ALL ", found) if found else "SELECT NULL::bigint AS id WHERE false",
         order=order,
+        bytes=BODY_BYTES,
         columns=STORED_COLUMNS.format(body=_BODY if query.with_bodies else _NO_BODY),
     )
 

@@ -263,6 +263,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             received=self.received,
             document_uuid=getattr(self, "document_uuid", None),
         )
+        # DRF's response refers to the view and the view to it, so both stay until the next garbage collection.
+        self.received = None
         return response
 
     def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:

@@ -11,7 +11,7 @@ from rest_framework.status import HTTP_200_OK
 
 _JSON = "application/json; charset=utf-8"
 # Longer responses are spooled to disk until they are sent.
-MOST_IN_MEMORY = 8 * 2**20
+MOST_IN_MEMORY = 2 * 2**20
 _BLOCK = 65_536
 _NO_HEADERS: Mapping[str, str] = {}
 
