@@ -108,6 +108,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             10 * 1024 * 1024,
             "larger requests are refused with 413; so is a document of more than 100,000 values or 10,000 references",
         ),
+        number(
+            "REQUEST_MEMORY",
+            48 * 1024 * 1024,
+            "bytes that large requests and batches of a process use together, by estimate; one that does not get its "
+            "share within five seconds is refused with 503",
+        ),
     ),
     "The database": (
         database(

@@ -8,6 +8,7 @@ grouped as they arrive, so that of those that are only counted nothing is kept.
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from edfi_api.documents import json_text
@@ -107,4 +108,4 @@ def _request(write: RefusedWrite) -> Hashable:
         said = json_text.dumps(write.sent)
     else:
         said = json_text.dumps([write.problem.get("validationErrors"), write.problem.get("errors")])
-    return (write.operation, write.document_uuid and write.document_uuid.int, said)
+    return (write.operation, write.document_uuid and write.document_uuid.int, sha256(said).digest())

@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.conf import api_settings
+from edfi_api.documents import json_text
+from edfi_api.memory import cost_of_json
 from edfi_api.refusals.entries import subjects
 from edfi_api.refusals.observed import AcceptedWrite, RefusedWrite
 from edfi_api.refusals.occurrences import Refusals, group_of, problem_type
@@ -20,7 +22,7 @@ _SECONDS_OF_AN_HOUR = 3600
 class Part:
     """Writes that can be recorded, and then resolved: a refusal after a success of the same document begins a new
     entry, and is in a later part. `succeeded` are the ids of accepted documents, `writes` is how many writes are kept,
-    and `size` the bytes of their bodies."""
+    and `size` the estimated bytes of memory that they keep."""
 
     refusals: dict[Hashable, Refusals] = field(default_factory=dict)
     accepted: list[AcceptedWrite] = field(default_factory=list)
@@ -191,5 +193,6 @@ def rows_of(hours: Hours) -> list[dict[str, Any]]:
 
 
 def _size(write: RefusedWrite) -> int:
-    """The bytes that the write keeps; large bodies are not kept."""
-    return write.size if write.sent is not None else 0
+    """The estimated bytes of memory that the write keeps."""
+    problem = write.problem
+    return cost_of_json(json_text.dumps([write.sent, problem.get("validationErrors"), problem.get("errors")]))

@@ -10,11 +10,12 @@ from threading import Event
 from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
+from edfi_api.memory import MemoryExhausted
 from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.problem import Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
-from meadowlark.serving.request_bodies import Body, RequestBodies, Unread
+from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 
 _log = logging.getLogger("meadowlark.serving")
@@ -92,7 +93,10 @@ class _Exchange:
         # What the application sets in this context is still there when the rest of a large answer is made.
         context = copy_context()
         try:
-            context.run(self._call)
+            with memory_for(body):
+                context.run(self._call)
+        except MemoryExhausted:
+            return self._refuse(refusals.TOO_MANY_BODIES)
         except Exception:
             _log.exception("The application failed.")
             return self._refuse(SYSTEM_ERROR)

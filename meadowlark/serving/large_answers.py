@@ -20,10 +20,10 @@ from meadowlark.serving.rsgi import Fields, HTTPProtocol
 # In bytes; more than a pipe holds. Answers up to this size are handed over at once.
 LARGE = 2**20
 # Bytes per second that a client has to take on average: half a megabit, which even a poor line has. At this rate the
-# longest answer in memory, of 8 MB, holds its thread for about two minutes.
+# longest answer in memory, of 2 MB, holds its thread for about half a minute.
 LEAST_RATE = 64 * 1024
 # In memory, by answers that wait; as much as for bodies that arrive.
-_MOST_WAITING = 128 * 2**20
+_MOST_WAITING = 48 * 2**20
 
 
 class Senders:

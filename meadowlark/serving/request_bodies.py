@@ -6,18 +6,20 @@ has arrived, and `RequestBodies.expire` cancels the futures of bodies whose time
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from enum import Enum, auto
 from io import BytesIO
 from tempfile import SpooledTemporaryFile
 from threading import Lock
 from typing import IO
 
+from edfi_api.memory import SMALL, cost_of_json, process_memory
 from meadowlark.serving.rsgi import HTTPProtocol, Pending
 
 # Bodies up to this size are always read; what is longer is counted. So the memory of a worker is bounded, and clients
 # that send large bodies slowly cannot keep ordinary documents out.
-_SMALL = 64 * 1024
-_MOST_HELD = 128 * 2**20
+_SMALL = 16 * 1024
+_MOST_HELD = 16 * 2**20
 # Of a body that is spooled.
 _MOST_IN_MEMORY = 2**20
 # Each chunk costs about 15 microseconds of processor time, however small it is.
@@ -35,6 +37,14 @@ class Unread(Enum):
 # In memory, or in a file for those that are spooled.
 Body = bytes | IO[bytes]
 Finish = Callable[[Body | Unread], None]
+
+
+def memory_for(body: Body | Unread) -> AbstractContextManager[int]:
+    """The share of the memory for large requests that a body takes while it is worked on. Those that are spooled are
+    decoded in parts, whose receiver takes a share. Raises MemoryExhausted."""
+    if isinstance(body, bytes) and len(body) > _SMALL and (cost := cost_of_json(body)) > SMALL:
+        return process_memory().lent(cost)
+    return nullcontext(0)
 
 
 class RequestBodies:

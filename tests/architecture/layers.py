@@ -61,6 +61,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.version",
         "edfi_api.conf",
         "edfi_api.logs",
+        "edfi_api.memory",
         "edfi_api.request_body",
         "edfi_api.setting",
         "edfi_api.settings_table",

@@ -3,6 +3,7 @@
 What is longer is kept in a temporary file if nothing may be sent before the end, and is otherwise sent as it comes.
 """
 
+from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from os import SEEK_END
@@ -96,8 +97,9 @@ class SortedAnswer(Answer):
     def __init__(self, is_lines: bool) -> None:
         super().__init__(is_lines)
         self._unsorted = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115
-        # By position: where the text begins, and its length.
-        self._places: dict[int, tuple[int, int]] = {}
+        # By position, two numbers: where the text begins, counted from 1, 0 if there is none yet; and its length. An
+        # array, because nearly all results of a long batch may wait for the first one.
+        self._places = array("Q")
         # All results in front of this position are known.
         self._next = 0
 
@@ -108,23 +110,29 @@ class SortedAnswer(Answer):
         self._place(position, b"")
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        for position in sorted(self._places):
+        for position in range(self._next, len(self._places) // 2):
             self._write_placed(position)
         super().end(summary)
 
     def _place(self, position: int, text: bytes) -> None:
+        missing = 2 * (position + 1) - len(self._places)
+        self._places.extend([0] * missing)
         self._unsorted.seek(0, SEEK_END)
-        self._places[position] = self._unsorted.tell(), len(text)
+        self._places[2 * position] = self._unsorted.tell() + 1
+        self._places[2 * position + 1] = len(text)
         self._unsorted.write(text)
-        while self._next in self._places:
-            self._write_placed(self._next)
+        while self._write_placed(self._next):
             self._next += 1
 
-    def _write_placed(self, position: int) -> None:
-        start, length = self._places.pop(position)
+    def _write_placed(self, position: int) -> bool:
+        """Whether there is a result at this position."""
+        if 2 * position >= len(self._places) or not self._places[2 * position]:
+            return False
+        start, length = self._places[2 * position] - 1, self._places[2 * position + 1]
         if length:
             self._unsorted.seek(start)
             self._write(self._unsorted.read(length))
+        return True
 
     def close(self) -> None:
         self._unsorted.close()

@@ -17,9 +17,11 @@ from django.http import HttpRequest
 from edfi_api.api.batch import json_elements
 from edfi_api.conf import api_settings
 from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.memory import cost_of_json
 from edfi_api.problem_details.http_exceptions import BatchTooLarge, UnsupportedMediaType
 
 _MOST_IN_MEMORY = 2**20
+_MOST_MAPPED = 4 * 2**20
 _BLOCK = 2**16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ARRAY = "application/json"
@@ -36,6 +38,8 @@ class Body:
         self._file = file
         # Two numbers for each text: where it begins, and its length.
         self._places = array("Q")
+        # The estimated bytes in memory of each operation that is carried out.
+        self.costs = array("Q")
 
     def __len__(self) -> int:
         return len(self._places) // 2
@@ -60,11 +64,17 @@ class Body:
         elif size <= _MOST_IN_MEMORY:
             yield from json_elements.places(self._file.read())
         else:
-            yield from json_elements.places(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ))
+            with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+                yield from _with_little_mapped(text)
 
     def length(self, position: int) -> int:
         """The number of bytes of a text."""
         return self._places[2 * position + 1]
+
+    def estimate_costs(self, longest: int) -> None:
+        """Estimate what each operation costs in memory; texts above `longest` are never decoded."""
+        for position in range(len(self)):
+            self.costs.append(cost_of_json(self.text(position)) if self.length(position) <= longest else 0)
 
     def text(self, position: int) -> bytes:
         self._file.seek(self._places[2 * position])
@@ -82,6 +92,16 @@ class Body:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _with_little_mapped(text: mmap.mmap) -> Iterator[tuple[int, int]]:
+    """The places in a mapped file, of which little counts as memory of the process at a time."""
+    unmapped = 0
+    for start, length in json_elements.places(text):
+        yield start, length
+        if start - unmapped >= _MOST_MAPPED:
+            text.madvise(mmap.MADV_DONTNEED, unmapped, _MOST_MAPPED)
+            unmapped += _MOST_MAPPED
 
 
 def is_lines(content_type: str) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from edfi_api.api.batch.body import Body
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.operations import Kind, Operation
+from edfi_api.api.batch.operations import Kind, Operation, without_frames
 from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object, json_text, violations
@@ -68,7 +68,7 @@ def refuse_unreadable(body: Body) -> None:
             if body.length(position) <= most_bytes():
                 json_object.parse(body.text(position))
         except (MalformedJson, DuplicateProperty) as error:
-            found[position] = error
+            found[position] = without_frames(error)
             if len(found) > MOST_REPORTED:
                 break
         except DocumentTooLarge:
@@ -96,7 +96,7 @@ class Envelopes:
             if operation.document is not None and len(text) > api_settings.MAX_BODY_BYTES:
                 _refuse_too_long(operation.document)
         except _REFUSALS as refusal:
-            operation.refusal = refusal
+            operation.refusal = without_frames(refusal)
         return operation
 
     def _understand(self, sent: dict[str, Any], operation: Operation) -> None:
@@ -146,6 +146,24 @@ class Envelopes:
             operation.headers["HTTP_IF_NONE_MATCH"] = "*"
         if "profile" in members and not is_of_a_profile(members["profile"].value):
             raise UnsupportedMediaType
+
+
+class SentOperations:
+    """The operations of a batch by position, each read when it is needed."""
+
+    def __init__(self, envelopes: Envelopes, body: Body) -> None:
+        self._envelopes = envelopes
+        self._body = body
+
+    def __len__(self) -> int:
+        return len(self._body)
+
+    def cost(self, position: int) -> int:
+        """The estimated bytes in memory of an operation that is carried out."""
+        return self._body.costs[position]
+
+    def read(self, position: int) -> Operation:
+        return self._envelopes.read(position, self._body.text(position))
 
 
 _REFUSALS = (

@@ -4,10 +4,11 @@ Upserts and creates come in loading order, then updates, with people behind thei
 order. Operations on one identity keep their order among each other.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
+from edfi_api.api.batch.envelope import SentOperations
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Kind, Operation
 from edfi_api.api.metadata.dependencies import load_steps
@@ -59,13 +60,13 @@ class Sorting:
         self._using = using
         self._ids: dict[UUID, set[UUID]] = {}
 
-    def positions(self, operations: int, read: Callable[[int], Operation]) -> list[int]:
-        """The positions in the order of writing; `read` reads an operation, which is not kept."""
+    def positions(self, operations: SentOperations) -> list[int]:
+        """The positions in the order of writing."""
         known: dict[_Place, _Place] = {}
         places: list[_Place] = []
         phases: dict[ResourceName, set[int]] = {}
         by_id: list[UUID] = []
-        for operation in map(read, range(operations)):
+        for operation in map(operations.read, range(len(operations))):
             place = self._order.place(operation)
             places.append(known.setdefault(place, place))
             if operation.resource is not None and operation.refusal is None:
@@ -76,9 +77,9 @@ class Sorting:
         mixed = {name for name, each in phases.items() if len(each) > 1}
         if mixed:
             self._keep_order_of_identities(
-                places, (each for each in map(read, range(operations)) if _name(each) in mixed)
+                places, (each for each in map(operations.read, range(len(operations))) if _name(each) in mixed)
             )
-        return sorted(range(operations), key=lambda position: (places[position], position))
+        return sorted(range(len(operations)), key=lambda position: (places[position], position))
 
     def _keep_order_of_identities(self, places: list[_Place], operations: Iterable[Operation]) -> None:
         """Put each operation where the last one on the same document is, if its own place is in front of that."""

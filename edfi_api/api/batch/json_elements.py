@@ -11,7 +11,7 @@ from edfi_api.documents.exceptions import MalformedJson
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},"]', re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*+")
-_OPENING, _CLOSING, _UNFINISHED_STRING = (b"[", b"{"), (b"]", b"}"), b'"'
+_OPENING, _CLOSING, _QUOTE = (b"[", b"{"), (b"]", b"}"), b'"'
 
 
 def places(text: bytes | mmap) -> Iterator[tuple[int, int]]:
@@ -22,13 +22,14 @@ def places(text: bytes | mmap) -> Iterator[tuple[int, int]]:
         raise _no_array()
     depth, position = 0, 0
     for token in _TOKEN.finditer(text, start):
-        sign = token[0]
+        sign = text[token.start() : token.start() + 1]
         if sign in _OPENING:
             depth += 1
             if depth == 1:
                 start = position = token.end()
-        elif sign == _UNFINISHED_STRING:
-            break
+        elif sign == _QUOTE:
+            if token.end() == token.start() + 1:
+                break  # The string has no end.
         elif depth == 1 and sign in (b",", b"]"):
             is_empty = _behind_space(text, start) == token.start()
             if is_empty and not (sign == b"]" and start == position):

@@ -95,6 +95,12 @@ class Result:
         return members
 
 
+def without_frames(refusal: Exception) -> Exception:
+    """A refusal that is kept, without the frames in which it was raised, whose variables have decoded documents."""
+    refusal.__traceback__ = refusal.__context__ = refusal.__cause__ = None
+    return refusal
+
+
 # A result, and the reason of a refusal.
 Attempt = tuple[Result, Exception | None]
 

@@ -43,6 +43,15 @@ class Parameters:
         return self.mode is Mode.ATOMIC
 
 
+@dataclass(slots=True)
+class Limits:
+    """When a batch ends, by the monotonic clock, and how many bytes the operations may cost that are carried out
+    together."""
+
+    end: float
+    memory: int
+
+
 _CHOICES: Mapping[str, type[Mode] | type[Order] | type[Return]] = {"mode": Mode, "order": Order, "return": Return}
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from edfi_api.api.batch.operations import Kind, Operation
+from edfi_api.api.batch.operations import Kind, Operation, without_frames
 from edfi_api.api.batch.singles import Singles, tolerated_in
 from edfi_api.api.viewsets.headers import condition_of
 from edfi_api.documents.incoming import IncomingDocument
@@ -90,7 +90,7 @@ def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
             document = document | {"id": str(uuid)}
             incoming = preparer.prepare_replacement(document, uuid, singles.stored_uris, leniency)
     except REFUSALS as refusal:
-        return PreparedOperation(operation, refusal=refusal, tolerated=tolerated_in(leniency))
+        return PreparedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
     changes_key = operation.key is not None and (
         preparer.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
     )

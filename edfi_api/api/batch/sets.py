@@ -8,6 +8,7 @@ statements; what they leave is carried out one at a time, behind the set, which 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
+from edfi_api.api.batch.envelope import SentOperations
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.api.batch.preparation import PreparedOperation, goes_alone, independent, prepared
 from edfi_api.api.batch.singles import Singles
@@ -25,22 +26,26 @@ from edfi_api.storage.stored_versions import StoredVersion, referential_ids, sto
 # Below it, a set costs more than its operations one at a time.
 _FEWEST = 2
 _MOST = 2_000
-_MOST_BYTES = 2 * 2**20
 
 # Operations, and what became of those that were carried out together, by position.
 Run = tuple[Sequence[Operation], Mapping[int, Attempt]]
 
 
-def stretches(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
-    """All operations in order, in stretches of bounded size."""
+def stretches(positions: Iterable[int], operations: SentOperations, memory: int) -> Iterator[list[Operation]]:
+    """The operations at these positions in order, in stretches that cost at most so many bytes of memory, or have one
+    operation. An operation is read when what it costs is left."""
     stretch: list[Operation] = []
-    size = 0
-    for operation in operations:
-        if stretch and (len(stretch) >= _MOST or size >= _MOST_BYTES or not _are_alike(stretch[0], operation)):
+    left = memory
+    for position in positions:
+        if stretch and (len(stretch) >= _MOST or operations.cost(position) > left):
             yield stretch
-            stretch, size = [], 0
+            stretch, left = [], memory
+        operation = operations.read(position)
+        if stretch and not _are_alike(stretch[0], operation):
+            yield stretch
+            stretch, left = [], memory
         stretch.append(operation)
-        size += operation.size
+        left -= operations.cost(position)
     if stretch:
         yield stretch
 

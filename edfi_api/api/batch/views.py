@@ -1,7 +1,7 @@
 """Many writes in one request: `POST /batch`. See meadowlark/docs/use/batch.md."""
 
 import time
-from contextlib import ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from functools import partial
 from itertools import chain
 
@@ -16,7 +16,7 @@ from edfi_api.api.batch.causes import Causes
 from edfi_api.api.batch.envelope import Envelopes, most_bytes, refuse_unreadable
 from edfi_api.api.batch.free_order import LoadingOrder, Sorting
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.parameters import Order, Parameters
+from edfi_api.api.batch.parameters import Limits, Order, Parameters
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.singles import OperationViewSets, Singles
 from edfi_api.api.batch.stored_uris import TransactionUris
@@ -24,12 +24,15 @@ from edfi_api.api.batch.work import Batch
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT
+from edfi_api.memory import SMALL, process_memory
 from edfi_api.security import rate_limits
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.exceptions import TooMuchContention
 
 # Of an atomic batch that conflicts with others, before its last one.
 _ATTEMPTS = 3
+# Of estimated memory: about 250 documents of usual size, and 2,000.
+_FEWEST_BYTES, _MOST_BYTES = 2 * 2**20, 16 * 2**20
 
 
 class BatchView(EdFiView):
@@ -50,30 +53,35 @@ class BatchView(EdFiView):
             until_sent.enter_context(admitted(request.user.row_id))
             body = until_sent.enter_context(closing(bodies.received(request._request)))
             self._divide(body, wanted)
+            memory = until_sent.enter_context(_memory_for(body))
+            self._refuse_unreadable(body, wanted)
             limit = api_settings.BATCH_OPERATIONS_PER_MINUTE
             rate_limits.limit(f"batch:{request.user.row_id}", limit, len(body))
             record = BatchRecord(request._request, wanted, len(body))
             until_sent.callback(record.end)
-            end = time.monotonic() + api_settings.BATCH_SECONDS
+            limits = Limits(time.monotonic() + api_settings.BATCH_SECONDS, memory)
             if wanted.is_atomic:
-                return self._atomic(request, body, record, end)
-            return self._independent(request, body, record, end, until_sent)
+                return self._atomic(request, body, record, limits)
+            return self._independent(request, body, record, limits, until_sent)
 
     def _divide(self, body: Body, wanted: Parameters) -> None:
         is_stream = body.is_lines and not wanted.is_atomic
         setting = "BATCH_STREAM_OPERATIONS" if is_stream else "BATCH_OPERATIONS"
         body.divide(getattr(api_settings, setting), setting)
+        body.estimate_costs(most_bytes())
+
+    def _refuse_unreadable(self, body: Body, wanted: Parameters) -> None:
         if not body.is_lines:
             body.refuse_malformed_elements(most_bytes())
         if wanted.is_atomic:
             refuse_unreadable(body)
 
     def _independent(
-        self, request: EdFiRequest, body: Body, record: BatchRecord, end: float, until_sent: ExitStack
+        self, request: EdFiRequest, body: Body, record: BatchRecord, limits: Limits, until_sent: ExitStack
     ) -> HttpResponseBase:
         """A long answer is sent while the rest of it is made, after `dispatch` has ended."""
         answer = until_sent.enter_context(closing(self._answer(request, body, record.parameters)))
-        blocks = self._batch(request, body, record, end).independently(answer)
+        blocks = self._batch(request, body, record, limits).independently(answer)
         text = b""
         for block in blocks:
             text += block
@@ -83,12 +91,12 @@ class BatchView(EdFiView):
                 return answer.streamed(chain([text], blocks), until_sent.pop_all())
         return answer.finished(text)
 
-    def _atomic(self, request: EdFiRequest, body: Body, record: BatchRecord, end: float) -> HttpResponseBase:
+    def _atomic(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: Limits) -> HttpResponseBase:
         for number in range(0 if body.is_single else _ATTEMPTS):
             with suppress(TooMuchContention):
-                attempt = self._batch(request, body, record, end, is_repetition=number > 0, may_be_repeated=True)
+                attempt = self._batch(request, body, record, limits, is_repetition=number > 0, may_be_repeated=True)
                 return self._at_once(attempt, self._answer(request, body, record.parameters))
-        last = self._batch(request, body, record, end, is_repetition=True)
+        last = self._batch(request, body, record, limits, is_repetition=True)
         return self._at_once(last, self._answer(request, body, record.parameters))
 
     def _at_once(self, attempt: Batch, answer: Answer) -> HttpResponseBase:
@@ -104,7 +112,7 @@ class BatchView(EdFiView):
         kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
         return kind(bodies.answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
 
-    def _batch(self, request: EdFiRequest, body: Body, record: BatchRecord, end: float, **attempt: bool) -> Batch:
+    def _batch(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: Limits, **attempt: bool) -> Batch:
         wanted, using = record.parameters, self.using
         has_transaction = wanted.is_atomic and not body.is_single
         uris = TransactionUris(using) if has_transaction else partial(stored_uris, using=using)
@@ -118,6 +126,16 @@ class BatchView(EdFiView):
             Causes(preparers, self.natural_keys),
             record,
             Sorting(self.loading_order, self.natural_keys, preparers, using),
-            end,
+            limits,
             **attempt,
         )
+
+
+def _memory_for(body: Body) -> AbstractContextManager[int]:
+    """How many bytes the operations may cost that are carried out together: more of them are faster, up to a limit, but
+    batches beside others go on with less. Raises MemoryExhausted."""
+    total = sum(body.costs)
+    if total <= SMALL:
+        return nullcontext(total)
+    least = max(min(total, _FEWEST_BYTES), *body.costs)
+    return process_memory().lent(least, min(total, _MOST_BYTES))

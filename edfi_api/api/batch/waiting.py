@@ -39,6 +39,10 @@ class Waiting:
     def __len__(self) -> int:
         return len(self._waiters)
 
+    @property
+    def positions(self) -> Iterable[int]:
+        return self._waiters
+
     def takes(self, operation: Operation, own: Iterable[int], refusal: Exception | None) -> bool:
         """Whether the operation waits: it was refused for a reason that others of the batch may remove, or an earlier
         one on the same document waits, behind which it has to be carried out again."""

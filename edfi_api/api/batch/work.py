@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from edfi_api.api.batch.answers import Answer
 from edfi_api.api.batch.body import Body
 from edfi_api.api.batch.causes import Causes
-from edfi_api.api.batch.envelope import Envelopes
+from edfi_api.api.batch.envelope import Envelopes, SentOperations
 from edfi_api.api.batch.failures import Failures
 from edfi_api.api.batch.free_order import Sorting
 from edfi_api.api.batch.free_run import FreeRun
 from edfi_api.api.batch.operations import Attempt, Operation, Result, Summary
-from edfi_api.api.batch.parameters import Order, Parameters, Return
+from edfi_api.api.batch.parameters import Limits, Order, Parameters, Return
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.recorded_operations import RecordedOperations
 from edfi_api.api.batch.sets import Sets, stretches
@@ -41,8 +41,7 @@ class Batch:
     causes: Causes
     record: BatchRecord
     sorting: Sorting
-    # By the monotonic clock.
-    end: float
+    limits: Limits
     # An atomic batch that conflicts with others may be repeated, then without concurrent atomic batches.
     is_repetition: bool = False
     may_be_repeated: bool = False
@@ -50,7 +49,8 @@ class Batch:
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
-        self._recorded = RecordedOperations(self.singles, is_atomic=self.parameters.is_atomic)
+        self._operations = SentOperations(self.envelopes, self.body)
+        self._recorded = RecordedOperations(self.singles, self._operations, is_atomic=self.parameters.is_atomic)
 
     def atomically(self, answer: Answer) -> None:
         """Add all results and the summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
@@ -94,8 +94,7 @@ class Batch:
             if self._is_over() and self.summary.not_done:
                 raise BatchTimeout
             if failures.count:
-                named = [result.members() for result in failures.named()]
-                raise BatchFailed(named, failures.count, failures.are_temporary)
+                raise BatchFailed(failures.named(), failures.count, failures.are_temporary)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -122,11 +121,11 @@ class Batch:
     def _attempts(self) -> Iterator[Attempt]:
         """The results, by position in given order. Ends early when the time is over."""
         if self.parameters.order is Order.GIVEN:
-            return self._carried_out(self._read(position) for position in range(len(self.body)))
-        return FreeRun(self.sorting, self._sets, self._read, self._carried_out).attempts(len(self.body))
+            return self._carried_out(range(len(self.body)))
+        return FreeRun(self.sorting, self._sets, self._operations, self._carried_out, self.limits).attempts()
 
-    def _carried_out(self, operations: Iterable[Operation]) -> Iterator[Attempt]:
-        for stretch in stretches(operations):
+    def _carried_out(self, positions: Iterable[int]) -> Iterator[Attempt]:
+        for stretch in stretches(positions, self._operations, self.limits.memory):
             if self._is_over():
                 return
             for run, done in self._sets.runs(stretch):
@@ -142,7 +141,7 @@ class Batch:
                     return
 
     def _is_over(self) -> bool:
-        return bool(time.monotonic() > self.end)
+        return bool(time.monotonic() > self.limits.end)
 
     def _alone(self, operation: Operation) -> Attempt:
         self.record.alone += 1
@@ -154,6 +153,3 @@ class Batch:
             result.caused_by = self.causes.of(result.operation, refusal)
             self.causes.add(result.operation)
         return result, refusal
-
-    def _read(self, position: int) -> Operation:
-        return self.envelopes.read(position, self.body.text(position))

@@ -2,6 +2,7 @@
 
 from django.db import InterfaceError, InternalError, OperationalError
 
+from edfi_api.memory import MemoryExhausted
 from edfi_api.problem_details.catalog.registry import problem_of
 from edfi_api.problem_details.problem import Problem
 from edfi_api.storage import exceptions as storage
@@ -10,6 +11,7 @@ from edfi_api.storage import exceptions as storage
 @problem_of.register(storage.TooMuchContention)
 @problem_of.register(OperationalError)
 @problem_of.register(InterfaceError)
+@problem_of.register(MemoryExhausted)
 def too_much_contention(error: Exception) -> Problem:
     return _UNAVAILABLE
 
