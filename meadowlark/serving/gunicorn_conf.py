@@ -12,7 +12,7 @@ from gunicorn.workers.base import Worker
 
 from edfi_api.settings_table import SETTINGS
 from meadowlark.environment import read
-from meadowlark.serving import listeners, metrics_folder, stop_signals
+from meadowlark.serving import allocator, listeners, metrics_folder, stop_signals
 
 
 def _open_files() -> int:
@@ -106,6 +106,7 @@ def child_exit(server: Arbiter, worker: Worker) -> None:
 
 def post_fork(server: Arbiter, worker: Worker) -> None:
     """Start the thread that exports spans: threads do not survive a fork."""
+    allocator.give_large_blocks_back()
     if _IS_OWN_WORKER:
         listeners.keep_own(worker)
     if settings.TELEMETRY:

@@ -20,7 +20,8 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 
 from edfi_api.conf import api_settings
-from meadowlark.serving import environ, stop_signals
+from edfi_api.memory import process_memory
+from meadowlark.serving import allocator, environ, stop_signals
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.idle_connections import close_longest_silent, have_been_silent
@@ -122,6 +123,8 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         """Until a signal arrives, or for so many seconds."""
         self.notify()
         self._bodies.expire()
+        if process_memory().has_been_lent():
+            allocator.give_small_blocks_back()
         busy = frozenset(self._busy.copy().values())
         if close_longest_silent(self._ports, int(_FULL * self.cfg.worker_connections), busy):
             interval = _SHORT_INTERVAL
