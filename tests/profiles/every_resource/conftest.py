@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" not in metafunc.fixturenames:
         return
     rules = metafunc.config.getoption("--profile-rules")
-    chosen = list(cases()) if rules else _some()
+    chosen = list(cases(every=True)) if rules else _some()
     examples = [
         pytest.param(case.served, case, position + turn, id=f"{case}-{position + turn}")
         for position, case in enumerate(chosen)
@@ -43,7 +43,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _some() -> list[Case]:
-    found = list(cases())
+    found = list(cases(every=False))
     others = [case for case in found if not case.resource.is_descriptor]
     return others[::_STEP] + [case for case in found if case.resource.is_descriptor][::_STEP_OF_DESCRIPTORS]
 
