@@ -43,10 +43,10 @@ def dumps(value: Any) -> bytes:
     return orjson.dumps(value, default=exact_number)
 
 
-def digest(text: bytes) -> str:
-    """24 hex digits that are equal for equal JSON, in whatever order and notation."""
-    canonical = orjson.dumps(loads(text), default=exact_number, option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(canonical, digest_size=12).hexdigest()
+def digest(value: Any) -> str:
+    """24 hex digits that are equal for equal values as `loads` returns them, whatever the order of members."""
+    canonical = orjson.dumps(value, default=exact_number, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(canonical).hexdigest()[:24]
 
 
 def as_integer(number: Decimal | float) -> int | Decimal:

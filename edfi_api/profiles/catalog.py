@@ -65,13 +65,20 @@ class ProfilePart:
     def version(self, change_version: int, text: bytes) -> str:
         """The version of what is read of a stored body: that of the document, or of the visible part if there is a
         hidden one, whose changes are not reported."""
-        return str(change_version) if self.read_view is None else f"v{json_text.digest(self._read_text(text))}"
+        if self.read_view is None:
+            return str(change_version)
+        return version_of_part(self._project_read(json_text.loads(text)))
 
     @cached_property
-    def _read_text(self) -> TextProjection:
+    def _project_read(self) -> Projection:
         if self.read_view is None or self.read_view is self.view:
-            return self.project_text
-        return compile_text_projection(self.read_view)
+            return self.project
+        return compile_projection(self.read_view)
+
+
+def version_of_part(visible: Any) -> str:
+    """The version of the visible part of a body, as entity tags have it."""
+    return f"v{json_text.digest(visible)}"
 
 
 def _itself(whole: Any) -> Any:

@@ -11,7 +11,7 @@ from edfi_api.api.viewsets.representation import etag
 from edfi_api.model.surface.resource import Resource
 from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage.conditions import AnyVersion, Versions, WriteCondition
-from edfi_api.storage.stored import Written
+from edfi_api.storage.stored import StoredDocument, Written
 
 # As `etag` makes it under a part of a profile that hides something.
 _VISIBLE_VERSION = re.compile(r"(?P<version>v[0-9a-f]{24})-[ln]\.(?P<part>[0-9a-f]{8})")
@@ -50,7 +50,7 @@ def condition_of(variables: Mapping[str, Any]) -> WriteCondition:
     )
 
 
-def is_not_modified(request: HttpRequest, served: str) -> bool:
+def is_not_modified(request: HttpRequest, document: StoredDocument, part: ProfilePart | None) -> bool:
     """Whether `If-None-Match` has the tag of what would be served (RFC 9110 §13.1.2).
 
     The whole tag counts: what was served with links, or through a profile, is another representation.
@@ -58,7 +58,10 @@ def is_not_modified(request: HttpRequest, served: str) -> bool:
     header = request.META.get("HTTP_IF_NONE_MATCH")
     if header is None:
         return False
-    return header.strip() == "*" or any(tag["value"] == served for tag in _tags(header))
+    if header.strip() == "*":
+        return True
+    served = etag(document, part)
+    return any(tag["value"] == served for tag in _tags(header))
 
 
 def _versions(header: str | None, weak_counts: bool) -> Versions | None:

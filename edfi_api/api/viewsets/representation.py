@@ -13,7 +13,7 @@ from edfi_api.api.viewsets.responses import JsonArray
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
-from edfi_api.profiles.catalog import ProfilePart
+from edfi_api.profiles.catalog import ProfilePart, version_of_part
 from edfi_api.storage.stored import StoredDocument, Written
 
 
@@ -23,10 +23,14 @@ def etag(document: StoredDocument | Written, part: ProfilePart | None = None) ->
 
     The letter distinguishes representations with links from those without, the tag of the part those of a profile.
     """
-    letter = "l" if api_settings.LINKS else "n"
     if part is None:
-        return f"{document.change_version}-{letter}"
-    return f"{part.version(document.change_version, document.text)}-{letter}.{part.tag}"
+        return f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
+    return tag_of_part(part.version(document.change_version, document.text), part)
+
+
+def tag_of_part(version: str, part: ProfilePart) -> str:
+    """The same for the version of what is read through the part."""
+    return f"{version}-{'l' if api_settings.LINKS else 'n'}.{part.tag}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +45,39 @@ class Representation:
         """The representation through this part of a profile; the same without one."""
         return self if part is None else Representation(self.extractor, self.linker, part)
 
-    def document(self, document: StoredDocument, using: str, tag: str | None = None) -> bytes:
-        """One document, with its entity tag if that is known; its stored text is a non-empty object, since every
-        resource has an identity."""
-        text = self._text(document, using)
-        front = f'{{"id":"{document.document_uuid}",'
-        tag = tag or etag(document, self.part)
-        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
-        return b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
+    def document(self, document: StoredDocument, using: str) -> bytes:
+        """One document."""
+        return self.served(document, using)[1]
 
-    def _text(self, document: StoredDocument, using: str) -> bytes:
+    def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
+        """The entity tag and the text of one document; its stored text is a non-empty object, since every resource has
+        an identity."""
         if self.part is None or self.part.view is None:
-            return self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
+            tag = etag(document, self.part)
+            text = self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
+        else:
+            tag, text = self._narrowed(document, using, self.part)
+        front = f'{{"id":"{document.document_uuid}",'
+        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
+        return tag, b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
+
+    def _narrowed(self, document: StoredDocument, using: str, part: ProfilePart) -> tuple[str, bytes]:
+        """With links, the text is parsed once for both."""
         if not api_settings.LINKS:
-            return self.part.project_text(document.text)
+            text = part.project_text(document.text)
+            return tag_of_part(version_of_part(json_text.loads(text)), part), text
         body = json_text.loads(document.text)
-        # Stored links are in the order of all reference objects, so they are added before any of these is hidden.
+        visible = part.project(body)
+        version = version_of_part(visible)
+        # Stored links are in the order of all reference objects, hidden ones too. Visible ones are the same objects.
         self.linker.add_links(body, document, self.extractor, using)
-        return json_text.dumps(self.part.project(body))
+        return tag_of_part(version, part), json_text.dumps(visible)
 
     def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
         """A JSON array of documents."""
         array, last_row = JsonArray(), None
         for document in documents:
-            array.append(self.document(document, using))
+            array.append(self.served(document, using)[1])
             last_row = document.row
         return CollectionText(array.finish(), last_row)
 

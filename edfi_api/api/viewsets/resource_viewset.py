@@ -191,10 +191,9 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
         if document is None:
             raise ResourceNotFound
-        tag = etag(document, part)
-        if is_not_modified(request, tag):
-            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(tag))
-        text = self.representation.under(part).document(document, self.using, tag)
+        if is_not_modified(request, document, part):
+            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(etag(document, part)))
+        tag, text = self.representation.under(part).served(document, self.using)
         return JsonTextResponse(text, headers=profiled_headers(part) | etag_header(tag))
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
