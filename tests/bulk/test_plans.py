@@ -2,7 +2,8 @@
 
 import pytest
 
-from edfi_api.loading.bulk import write_documents, writing
+from edfi_api.loading.bulk import write_documents
+from edfi_api.storage.sets import staging
 from tests.databases import connection
 from tests.plans import begin_with_new_tables, most_rows
 
@@ -12,7 +13,7 @@ ROWS = 2000
 @pytest.fixture
 def plans(db, monkeypatch):
     """The plans of the statements that write batches, as they are executed."""
-    run, found = writing._run, []
+    run, found = staging._run, []
 
     def explained(cursor, statement, parameters=None):
         if "INSERT INTO document" not in statement:
@@ -23,7 +24,7 @@ def plans(db, monkeypatch):
         run(cursor, "ROLLBACK TO SAVEPOINT before")
         return run(cursor, statement, parameters)
 
-    monkeypatch.setattr(writing, "_run", explained)
+    monkeypatch.setattr(staging, "_run", explained)
     return found
 
 

@@ -4,8 +4,7 @@ Arguments and results are a few large values instead of many small ones, because
 Descriptors keep the case in which they were sent, except those whose stored URIs the work contains.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -14,16 +13,12 @@ from uuid_utils import uuid7
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object
-from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage.sets import REFUSALS, Refusal
-
-# The characters with a meaning in COPY's text format, and their escape sequences.
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-_IS_TO_ESCAPE = re.compile(r"[\\\t\n\r]")
-_NULL = "\\N"
+from edfi_api.storage.sets.rows import copy_line
 
 # The stored URIs of descriptors, by referential id.
 UrisById = Mapping[UUID, str]
@@ -89,7 +84,7 @@ class Preparation:
                 continue
             if leniency.tolerated:
                 prepared.tolerated[position] = leniency.tolerated
-            lines.append(line(position, incoming, part.number, new_id))
+            lines.append(copy_line(position, incoming, part.number, new_id))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
             for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
@@ -112,40 +107,6 @@ def _taken_id(body: dict[str, Any]) -> str | None:
         return None
     del body["id"]
     return new_id
-
-
-def line(
-    position: int, incoming: IncomingDocument, resource_type: int, new_id: str, expected_version: int | None = None
-) -> str:
-    """One line of COPY's text format, in the order of the columns of `COPY`. `new_id` is the id that the document gets
-    if it is new."""
-    identity = incoming.identity
-    fields = (
-        str(position),
-        new_id,
-        str(resource_type),
-        _escaped(identity.natural_key),
-        identity.referential_id.hex,
-        _NULL if identity.superclass_id is None else identity.superclass_id.hex,
-        _uuid_array(incoming.targets),
-        _uuid_array(incoming.linked),
-        incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
-        *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
-        _NULL if expected_version is None else str(expected_version),
-    )
-    return "\t".join(fields) + "\n"
-
-
-def _uuid_array(ids: Iterable[UUID]) -> str:
-    return "{" + ",".join([f"{each.int:032x}" for each in ids]) + "}"
-
-
-def _securable_field(value: str | bool | int | list[int]) -> str:
-    return "{" + ",".join(map(str, value)) + "}" if isinstance(value, list) else _escaped(str(value))
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_ESCAPES) if _IS_TO_ESCAPE.search(text) else text
 
 
 _of_this_process = Preparation()

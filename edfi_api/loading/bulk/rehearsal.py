@@ -11,9 +11,10 @@ from psycopg.rows import TupleRow
 
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.preparation import Prepared
-from edfi_api.loading.bulk.writing import BatchWriter, find_conflicts, one_transaction, rows_of, stage
+from edfi_api.loading.bulk.writing import BatchWriter
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
+from edfi_api.storage.sets.staging import find_conflicts, one_transaction, rows_of, stage
 from edfi_api.storage.stored import Outcome
 
 

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import orjson
 from django.db import IntegrityError, OperationalError
 
-from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of, merged
@@ -23,37 +21,12 @@ from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
 from edfi_api.storage.sets.row_refusals import refusals
+from edfi_api.storage.sets.rows import Row
 from edfi_api.storage.stored import Outcome, Written
 from references import resolution
 from references.exceptions import UnresolvedReference
 
 _ATTEMPTS = 3
-
-
-class Row(NamedTuple):
-    """A document to write; `expected_version` as in the statements of single writes: the change version to replace, 0
-    for an insert only, None for either. `document_uuid` is the id that a new document gets."""
-
-    incoming: IncomingDocument
-    document_uuid: UUID
-    expected_version: int | None = None
-
-    def staged(self, position: int, resource_type: int) -> dict[str, Any]:
-        """The columns of `staged_document`."""
-        incoming, identity = self.incoming, self.incoming.identity
-        return {
-            "position": position,
-            "document_uuid": self.document_uuid,
-            "resource_type_id": resource_type,
-            "natural_key": identity.natural_key,
-            "referential_id": identity.referential_id,
-            "superclass_id": identity.superclass_id,
-            "targets": incoming.targets,
-            "linked": incoming.linked,
-            "body": orjson.Fragment(incoming.text),
-            **incoming.securables._asdict(),
-            "expected_version": self.expected_version,
-        }
 
 
 class Results(NamedTuple):
