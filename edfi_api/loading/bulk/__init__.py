@@ -1,10 +1,9 @@
 """Bulk loading, with the same result as writing the documents one by one through the API.
 
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
-rows in several processes; `write_set` determines which batches may be written concurrently by the threads of
-`sessions`; `writing` writes a batch by `storage.sets`. `free_order` writes documents whose targets may follow:
-`deferred_references` determines for which of them that is so, and `waiting` keeps those on disk. A `rehearsal`
-determines results without writing; `accepted` keeps the documents that it accepts.
+rows in several processes; threads of `sessions` write batches that do not depend on each other; `writing` writes a
+batch by `storage.sets`. `free_order` writes documents whose targets may follow, and `waiting` keeps those on disk. A
+`rehearsal` determines results without writing; `accepted` keeps the documents that it accepts.
 """
 
 from edfi_api.loading.bulk.candidates import Candidate, Written

@@ -18,12 +18,11 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.loading.bulk import preparation
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
-from edfi_api.loading.bulk.batches import MOST_DOCUMENTS, Batch, batches
+from edfi_api.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, batches, write_set
 from edfi_api.loading.bulk.candidates import Candidate, Origin, Written
 from edfi_api.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
 from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.sessions import WritingThreads, bulk_session
-from edfi_api.loading.bulk.write_set import WriteSet, write_set
 from edfi_api.loading.bulk.writing import BatchWriter, Results
 from edfi_api.loading.processes import process_pool
 from edfi_api.storage import resource_types

@@ -16,7 +16,7 @@ from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp
 from edfi_api.loading.interchange.identity_values import reference_object
 from edfi_api.loading.interchange.xml_stream import XmlElement
 from edfi_api.loading.renames import NO_RENAMES, Renames
-from edfi_api.model.surface.interchange_names import identity_element, lookup_element
+from edfi_api.model.surface.naming import identity_element, lookup_element
 from edfi_api.model.surface.resource import ALL_ITEMS, InterchangeKind, ResourceName
 
 _SCHOOL_YEAR = re.compile(r"\d{4}-(\d{4})")

@@ -12,7 +12,7 @@ from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 
 from edfi_api.loading.interchange.exceptions import UnreadableInterchange
-from edfi_api.model.surface.interchange_names import ROOT_PREFIX
+from edfi_api.model.surface.naming import ROOT_PREFIX
 
 _CHUNK_BYTES = 1 << 16
 _NAMESPACE_SEPARATOR = " "

@@ -14,8 +14,8 @@ from edfi_api.model.apischema.node import Node, read_file
 from edfi_api.model.apischema.organizations import with_organizations
 from edfi_api.model.apischema.resources import resource_of
 from edfi_api.model.surface.interchange import descriptor_as_interchange
-from edfi_api.model.surface.key_descriptors import with_key_descriptors
 from edfi_api.model.surface.load_order import in_load_order
+from edfi_api.model.surface.references import with_key_descriptors
 from edfi_api.model.surface.resource import (
     AbstractResource,
     JsonPath,

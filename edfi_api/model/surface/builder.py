@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from edfi_api.model.metaed.model import Entity, EntityKey, EntityKind, Model, Project
+from edfi_api.model.metaed.model import Domain, Entity, EntityKey, EntityKind, Model, Project
 from edfi_api.model.surface import naming
-from edfi_api.model.surface.array_uniqueness import array_uniqueness
-from edfi_api.model.surface.constraints import Commons, Lookup, equality_constraints
+from edfi_api.model.surface.constraints import Commons, Lookup, array_uniqueness, equality_constraints
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.deviations import as_published
-from edfi_api.model.surface.domains import domains_declared_by, domains_of
 from edfi_api.model.surface.fixed_resources import descriptor_resource, school_year_resource
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.interchange import descriptor_as_interchange, entity_as_interchange, published_paths
 from edfi_api.model.surface.json_schema import document_schema
-from edfi_api.model.surface.key_descriptors import with_key_descriptors
 from edfi_api.model.surface.load_order import in_load_order
 from edfi_api.model.surface.members import DocumentBody, Documents
 from edfi_api.model.surface.organizations import organization_hierarchy, with_own_organizations
 from edfi_api.model.surface.path_table import PathTable, additions_tables, common_identity, document_table
 from edfi_api.model.surface.query_fields import query_fields
-from edfi_api.model.surface.references import ReferenceReader, extensions_last
+from edfi_api.model.surface.references import ReferenceReader, extensions_last, with_key_descriptors
 from edfi_api.model.surface.resource import (
     AbstractResource,
     EqualityConstraint,
@@ -194,3 +191,19 @@ class _Compilation:
 
 def _first_hit(table: PathTable, fallback: PathTable) -> Lookup:
     return lambda path: table.values_at(path) or fallback.values_at(path)
+
+
+def domains_of(key: EntityKey, model: Model) -> tuple[str, ...]:
+    """Names of domains and subdomains of all projects, in order of the projects, domains before subdomains."""
+    return tuple(dict.fromkeys(domain.name for domain in _in_order(model) if key in domain.entities))
+
+
+def domains_declared_by(project: Project, model: Model) -> tuple[str, ...]:
+    """The project's own domains, without subdomains."""
+    return tuple(d.name for d in model.domains if d.namespace == project.namespace and d.parent is None)
+
+
+def _in_order(model: Model) -> Iterator[Domain]:
+    for project in model.projects:
+        own = [domain for domain in model.domains if domain.namespace == project.namespace]
+        yield from sorted(own, key=lambda domain: domain.parent is not None)

@@ -1,6 +1,6 @@
-"""Equality constraints between values at different places of one document.
+"""Values of one document that must be equal, and those in which the items of an array must differ.
 
-They follow from a merge in the model, or from a column that the values share in Ed-Fi's databases (`columns`).
+Equality follows from a merge in the model, or from a column that values share in Ed-Fi's databases (`columns`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from edfi_api.model.metaed.model import Entity, Property, PropertyType
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.declarations import property_id
 from edfi_api.model.surface.identity import Identities
-from edfi_api.model.surface.path_table import PropertyPath, Value
-from edfi_api.model.surface.resource import ALL_ITEMS, EqualityConstraint, JsonPath
+from edfi_api.model.surface.path_table import PropertyPath, Terminal, Value
+from edfi_api.model.surface.resource import ALL_ITEMS, ArrayUniqueness, EqualityConstraint, JsonPath
 from edfi_api.model.surface.tables import Conflict, Table
 
 # Finds the values that a property path names in the body.
@@ -126,3 +126,28 @@ def _partners(group: list[Value], others: list[list[Value]]) -> list[int]:
 def _place(group: list[Value]) -> JsonPath:
     """The path of the values: that of their name, or of the value that covers all of them."""
     return next((value.path for value in group if value.is_present), group[0].path)
+
+
+def array_uniqueness(terminals: Iterable[Terminal]) -> tuple[ArrayUniqueness, ...]:
+    """One constraint for each array whose items have a key, sorted by array.
+
+    The key of references in an array is their target's whole identity: the same target must not occur twice.
+    """
+    keys: dict[JsonPath, set[JsonPath]] = defaultdict(set)
+    for terminal in terminals:
+        for path in _key_paths(terminal):
+            array, item_path = _split(path)
+            keys[array].add(item_path)
+    return tuple(ArrayUniqueness(array, tuple(sorted(keys[array], key=str))) for array in sorted(keys, key=str))
+
+
+def _key_paths(terminal: Terminal) -> Iterator[JsonPath]:
+    is_reference_in_array = terminal.prop.is_collection and terminal.prop.type.is_reference
+    if terminal.is_item_key or is_reference_in_array:
+        yield from terminal.present_paths
+
+
+def _split(path: JsonPath) -> tuple[JsonPath, JsonPath]:
+    """`$.a[*].b[*].c` is `$.c` in the items of `$.a[*].b`."""
+    last = len(path.steps) - 1 - path.steps[::-1].index(ALL_ITEMS)
+    return JsonPath(path.steps[:last]), JsonPath(path.steps[last + 1 :])

@@ -1,18 +1,18 @@
 """The identity of an entity, flattened into scalar values.
 
 A reference in an identity stands for the identity of its target, so the values form a tree; this module computes its
-leaves. Some leaves are merged away: the model defines them as equal to another one, and references to the entity have
-only that other.
+leaves. Some leaves are merged away by directives: the model defines them as equal to another one, and references to the
+entity have only that other.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from edfi_api.model.metaed.model import Entity, EntityKey, Property, PropertyType
+from edfi_api.model.metaed.model import Entity, EntityKey, Merge, Property, PropertyType
 from edfi_api.model.surface.declarations import Declarations, PropertyId, property_id
-from edfi_api.model.surface.merges import Chain, Directive, follow_merges
 
 _ChainIds = tuple[PropertyId, ...]
 
@@ -128,3 +128,38 @@ def _end(ids: _ChainIds, covers: Mapping[_ChainIds, _ChainIds]) -> _ChainIds:
 
 def _ids(chain: Chain) -> _ChainIds:
     return tuple(property_id(prop) for prop in chain)
+
+
+Chain = tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """`merge Session.School with School`: a key that passes through `Session` has no `School` of its own."""
+
+    source: Chain
+    target: Chain
+
+
+def follow_merges(declarations: Declarations) -> Mapping[PropertyId, list[Directive]]:
+    """All directives by the property at the end of their source path."""
+    by_source = defaultdict(list)
+    for entity in declarations.model.entities.values():
+        for prop in entity.properties:
+            for merge in prop.merges:
+                source = _chain(declarations, entity, merge.source, merge)
+                directive = Directive(source, _chain(declarations, entity, merge.target, merge))
+                by_source[property_id(source[-1])].append(directive)
+    return by_source
+
+
+def _chain(declarations: Declarations, entity: Entity, steps: tuple[str, ...], merge: Merge) -> Chain:
+    """The properties along a path of full names; the rules have checked that they exist."""
+    chain: Chain = ()
+    for step in steps:
+        current = declarations.model.target(chain[-1]) if chain else entity
+        prop = declarations.property_at(current, step)
+        if prop is None:
+            raise LookupError(f"{merge.place}: {current.name} has no property {step}")
+        chain = (*chain, prop)
+    return chain

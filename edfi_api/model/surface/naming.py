@@ -1,7 +1,8 @@
-"""Derives the names of JSON members, endpoints and URL segments from MetaEd names.
+"""Derives the names of JSON members, endpoints, URL segments and elements of interchange XML from MetaEd names.
 
 All functions work on one name or one property at a time; `declarations` determines which properties a document has,
-and `members` where they are in it.
+and `members` where they are in it. An element of interchange XML is named by role and name of its property, never in
+the plural, and a reference has a suffix; source: the XML schemas and sample files of the Ed-Fi data standard.
 """
 
 from __future__ import annotations
@@ -197,3 +198,31 @@ def with_suffix(name: str, suffix: str) -> str:
 
 def _is_descriptor(prop: Property) -> bool:
     return prop.type is PropertyType.DESCRIPTOR
+
+
+ROOT_PREFIX = "Interchange"
+
+
+def element_name(prop: Property) -> str:
+    """`GradeLevel` for a collection of descriptors, `HomeSchoolReference` for a reference to a school."""
+    return prop.full_name + REFERENCE_SUFFIX if prop.type.is_reference else prop.full_name
+
+
+def reference_element(entity: str) -> str:
+    """A reference without a role name, as below the root of an interchange."""
+    return entity + REFERENCE_SUFFIX
+
+
+def map_element(descriptor: str) -> str:
+    """The element of a descriptor's mapped value, in files of old standards."""
+    return f"{descriptor}Map"
+
+
+def identity_element(entity: str) -> str:
+    """The element of an entity's identity, inside a reference to it."""
+    return f"{entity}Identity"
+
+
+def lookup_element(entity: str) -> str:
+    """The element of a look-up of an entity, inside a reference to it."""
+    return f"{entity}Lookup"

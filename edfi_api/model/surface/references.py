@@ -1,20 +1,30 @@
 """The paths in a body that refer to other documents: references, school years, descriptors.
 
 A reference maps each of its values to the path in the target, so that the target's natural key can be built from the
-reference alone.
+reference alone. Descriptors inside a reference object are part of the target's key; the target refers to them, not the
+document, but their values compare case-insensitively like all descriptors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from edfi_api.model.metaed.model import Entity, PropertyType
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.json_schema import EXTENSIONS, JsonSchema
 from edfi_api.model.surface.path_table import PathTable, Terminal
-from edfi_api.model.surface.resource import ALL_ITEMS, DescriptorPath, JsonPath, KeyPair, ReferencePath
+from edfi_api.model.surface.resource import (
+    ALL_ITEMS,
+    AbstractResource,
+    DescriptorPath,
+    JsonPath,
+    KeyPair,
+    ReferencePath,
+    Resource,
+    ResourceName,
+)
 
 SCHOOL_YEAR_IDENTITY = JsonPath(("schoolYear",))
 
@@ -90,3 +100,38 @@ def is_required(path: JsonPath, schema: JsonSchema) -> bool:
                 return False
             schema = schema["properties"][step]
     return True
+
+
+def with_key_descriptors(
+    resources: Iterable[Resource], abstract_resources: Iterable[AbstractResource]
+) -> tuple[Resource, ...]:
+    """The resources with their `key_descriptors`, which depend on the targets and so on all resources together."""
+    by_name = {resource.name: resource for resource in resources}
+    # All subclasses have their superclass's key descriptors, so any of them can represent it.
+    by_name |= {
+        abstract.name: by_name[abstract.subclasses[0]] for abstract in abstract_resources if abstract.subclasses
+    }
+    return tuple(replace(resource, key_descriptors=tuple(_found(resource, by_name))) for resource in resources)
+
+
+def _found(resource: Resource, by_name: dict[ResourceName, Resource]) -> Iterator[DescriptorPath]:
+    for reference in resource.references:
+        paths = {pair.here: pair.there for pair in reference.identity}
+        for here, there in paths.items():
+            if target := _descriptor_at(there, by_name.get(reference.target), by_name):
+                yield DescriptorPath(here, target, reference.is_required, reference.is_identity)
+
+
+def _descriptor_at(
+    path: JsonPath, resource: Resource | None, by_name: dict[ResourceName, Resource]
+) -> ResourceName | None:
+    if resource is None:
+        return None
+    for descriptor in resource.descriptors:
+        if descriptor.path == path:
+            return descriptor.target
+    for reference in resource.references:
+        for pair in reference.identity:
+            if pair.here == path:
+                return _descriptor_at(pair.there, by_name.get(reference.target), by_name)
+    return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from edfi_api.model.metaed.model import Model, Property, PropertyType
-from edfi_api.model.surface.interchange_names import element_name
+from edfi_api.model.surface.naming import element_name
 from edfi_api.model.xsd.names import TypeNames
 from edfi_api.model.xsd.schema import Annotation, Choice, Element, Particle
 

@@ -19,7 +19,7 @@ from edfi_api.model.metaed.model import (
     Project,
     SourceLocation,
 )
-from edfi_api.model.surface.interchange_names import ROOT_PREFIX, reference_element
+from edfi_api.model.surface.naming import ROOT_PREFIX, reference_element
 from edfi_api.model.xsd.names import TypeNames, core_file, in_words, interchange_file, namespace
 from edfi_api.model.xsd.schema import Annotation, Element, InterchangeRoot, Schema
 

@@ -14,8 +14,7 @@ from edfi_api.model.metaed.model import (
     Property,
     PropertyType,
 )
-from edfi_api.model.surface.interchange_names import ROOT_PREFIX
-from edfi_api.model.surface.naming import with_suffix
+from edfi_api.model.surface.naming import ROOT_PREFIX, with_suffix
 
 COMPLEX_OBJECT_TYPE = "ComplexObjectType"
 DESCRIPTOR_TYPE = "DescriptorType"

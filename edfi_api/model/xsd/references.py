@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from edfi_api.model.metaed.model import Entity, EntityKind, Model, Property, PropertyType
-from edfi_api.model.surface.interchange_names import identity_element, lookup_element
+from edfi_api.model.surface.naming import identity_element, lookup_element
 from edfi_api.model.xsd.elements import Elements, once
 from edfi_api.model.xsd.names import REFERENCE_TYPE, TypeNames
 from edfi_api.model.xsd.schema import Annotation, ComplexType, Element, TypeGroup
