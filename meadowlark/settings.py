@@ -6,7 +6,7 @@ from corsheaders.defaults import default_headers
 
 from edfi_api import conf
 from edfi_api.operation.sign_in.configuration import authentication_backends
-from edfi_api.security.oauth_settings import OAUTH_SETTINGS
+from edfi_api.security.oauth.oauth_settings import OAUTH_SETTINGS
 from meadowlark import connection_options, embedded_postgres
 from meadowlark.environment import database_at, read_all
 from meadowlark.logging_configuration import logging_configuration
@@ -198,7 +198,7 @@ if values["MANAGEMENT_ONLY"]:
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.permissions.IsApiClient"],
+    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.authentication.IsApiClient"],
     "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.parsers.EdFiJsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.renderers.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.renderers.NoNegotiation",

@@ -34,7 +34,7 @@ urlpatterns = [
     # `DataRoutesMiddleware` expects it to be the first.
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", router, name="data"),
     *batch_routes(router.served),
-    path("", include("edfi_api.security.urls")),
+    path("", include("edfi_api.security.oauth.urls")),
     path("", include("edfi_api.api.relations.urls")),
     path("", include("edfi_api.api.change_queries.urls")),
     path("", include("edfi_api.api.validation.urls")),

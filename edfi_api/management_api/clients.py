@@ -13,9 +13,7 @@ from django.utils import timezone
 from oauth2_provider.settings import oauth2_settings
 
 from edfi_api.logs import audit
-from edfi_api.security.clients import Credentials
-from edfi_api.security.hashers import ClientSecretHasher
-from edfi_api.security.secret_generator import generate_secret
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.tokens import token_checksum
 
 from .models import ManagementClient, ManagementToken
@@ -37,10 +35,9 @@ class NoScope(Exception):
 
 def create(key: str, name: str, scopes: Sequence[Scope], *, secret: str | None = None, by: str) -> Credentials:
     """Store a new management client. Raises `IntegrityError` if there is one of that key, in any case."""
-    credentials = Credentials(key, secret or generate_secret())
-    hashed = ClientSecretHasher().hash(credentials.secret)
+    credentials = Credentials(key, secret) if secret else Credentials.generated(key)
     with transaction.atomic():
-        ManagementClient.objects.create(key=key, name=name, secret=hashed, scopes=list(scopes))
+        ManagementClient.objects.create(key=key, name=name, secret=credentials.hash, scopes=list(scopes))
         audit.administered("management client registered", management_client=key, scopes=" ".join(scopes), by=by)
     return credentials
 
@@ -48,8 +45,8 @@ def create(key: str, name: str, scopes: Sequence[Scope], *, secret: str | None =
 @transaction.atomic
 def rotate_secret(client: ManagementClient, *, by: str) -> Credentials:
     """Replace the secret and revoke all tokens."""
-    credentials = Credentials(client.key, generate_secret())
-    client.secret = ClientSecretHasher().hash(credentials.secret)
+    credentials = Credentials.generated(client.key)
+    client.secret = credentials.hash
     client.save(update_fields=["secret"])
     client.tokens.all().delete()
     audit.administered("management secret rotated", management_client=client.key, by=by)
@@ -65,20 +62,16 @@ def disable(client: ManagementClient, *, by: str) -> None:
     audit.administered("management client disabled", management_client=client.key, by=by)
 
 
-_NOBODYS_SECRET = ClientSecretHasher().hash(generate_secret())
-
-
 def recognise(credentials: Credentials) -> ManagementClient | None:
     """The active client with these credentials; otherwise None, after the same amount of work for every reason."""
-    client = client_of_key(credentials.key)
-    is_right = ClientSecretHasher().verify(credentials.secret, client.secret if client else _NOBODYS_SECRET)
+    client = client_of_key(credentials.stored_key)
+    is_right = credentials.fit(client.secret if client else None)
     return client if client and is_right and client.is_active else None
 
 
 def client_of_key(key: str) -> ManagementClient | None:
-    """The client of this key, as it is spelt."""
-    # PostgreSQL refuses text parameters that contain NUL.
-    return ManagementClient.objects.filter(key=key.replace("\0", "\ufffd")).first()
+    """The client of this key, as it is spelt; without NUL."""
+    return ManagementClient.objects.filter(key=key).first()
 
 
 @transaction.atomic

@@ -1,9 +1,7 @@
 """Registration, tokens, introspection and revocation, at `connect/…`."""
 
 import re
-from base64 import b64decode
 from typing import Annotated
-from urllib.parse import unquote_plus
 
 import msgspec
 from django.http import HttpRequest
@@ -15,11 +13,11 @@ from rest_framework.response import Response
 from edfi_api.conf import api_settings
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.logs.remote_address import remote_address, subscriber
-from edfi_api.security.clients import Credentials
+from edfi_api.security.credentials import Credentials, in_basic_header
 from edfi_api.security.models import ApiClient
-from edfi_api.security.oauth import issue_token as issue_data_token
+from edfi_api.security.oauth.endpoint import issue_token as issue_data_token
+from edfi_api.security.oauth.token_request import GRANT_TYPE
 from edfi_api.security.rate_limits import limit
-from edfi_api.security.token_request import GRANT_TYPE
 from edfi_api.security.tokens import forget, token_checksum
 
 from . import clients, problems, texts
@@ -93,18 +91,15 @@ class ManagementTokenView(ConnectView):
 
 def _with_header(request: HttpRequest, fields: dict[str, str]) -> dict[str, str]:
     """The fields, with the credentials of a Basic header."""
-    scheme, _, encoded = request.META.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
-    if scheme.lower() != "basic":
-        return fields
     try:
-        key, secret = b64decode(encoded.strip(), validate=True).decode().split(":", 1)
+        found = in_basic_header(request.META.get("HTTP_AUTHORIZATION", ""))
     except ValueError:
         raise problems.unauthenticated(texts.UNKNOWN_CLIENT) from None
-    return fields | {"clientid": unquote_plus(key), "clientsecret": unquote_plus(secret)}
+    return fields if found is None else fields | {"clientid": found.key, "clientsecret": found.secret}
 
 
 def _issue(request: HttpRequest, credentials: Credentials, scope: str) -> dict[str, object]:
-    key = credentials.key.replace("\0", "\ufffd")
+    key = credentials.stored_key
     api_client = ApiClient.objects.select_related("application").filter(client_id=key).first()
     issued = (
         _management_token(request, credentials, scope)

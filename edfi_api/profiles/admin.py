@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.profiles.definition_form import ProfileForm
+from edfi_api.profiles.forms import ProfileForm
 from edfi_api.profiles.loading import has_errors
 from edfi_api.profiles.models import Profile
 from edfi_api.security.admin import OneByOneAdmin

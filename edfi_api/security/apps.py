@@ -15,18 +15,17 @@ class SecurityConfig(AppConfig):
     verbose_name = "API security"
 
     def ready(self) -> None:
-        from edfi_api.security import checks  # noqa: F401, PLC0415
-        from edfi_api.security.admin_login import connect_audit_log  # noqa: PLC0415  Models exist when this runs.
+        from edfi_api.security import checks  # noqa: F401, PLC0415  Models exist when this runs.
 
         post_migrate.connect(_fill_claims, sender=self)
-        connect_audit_log()
 
 
 def _fill_claims(*, using: str, **_: Any) -> None:
     """Receiver of `post_migrate`, which Django also sends after migrating backwards, when the tables are gone."""
-    from edfi_api.security import bundled_claims  # noqa: PLC0415  Django fills the app registry before this runs
     from edfi_api.security.models import ClaimSet  # noqa: PLC0415
     from edfi_api.startup import current_surface  # noqa: PLC0415
 
+    from .claims.bundled_claims import fill_claims  # noqa: PLC0415  The app registry is filled before.
+
     if ClaimSet._meta.db_table in connections[using].introspection.table_names():
-        bundled_claims.fill_claims(current_surface())
+        fill_claims(current_surface())

@@ -1,8 +1,15 @@
-"""The `Authorization` header of a data request → the client that sent it."""
+"""The `Authorization` header of a data request → the client that sent it, in Django REST framework's terms.
+
+The permission class lets every API client pass. What a client's claim set grants depends on the resource and the
+action, and is decided by `authorization.authorize`, which the views call in addition to the permission classes of the
+settings.
+"""
 
 import re
 
+from django.views import View
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from .exceptions import AuthenticationFailed
@@ -49,3 +56,10 @@ def bearer_token(header: str) -> str:
     if not _BEARER_TOKEN.fullmatch(parts["value"]):
         raise AuthenticationFailed("Invalid Authorization header.")
     return parts["value"]
+
+
+class IsApiClient(BasePermission):
+    """Refuses requests without a valid token."""
+
+    def has_permission(self, request: Request, view: View) -> bool:
+        return isinstance(request.user, AuthenticatedClient)

@@ -13,13 +13,13 @@ from django.db import connections
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.startup import current_surface
 
-from .bundled_claims import UNSECURED
-from .claim_uris import claim_name
-from .claims import Strategies, all_defaults, granted_strategies
-from .claims_store import stored_claims
+from .claims.bundled_claims import UNSECURED
+from .claims.compile import all_defaults, granted_strategies
+from .claims.model import Strategies, claim_name
+from .claims.stored_claims import stored_claims
+from .claims.strategy_faults import is_applicable, unknown_for, unknown_in
 from .federation.issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
 from .models import Application, ClaimSet, OverridingStrategies, ResourceClaim
-from .strategy_faults import is_applicable, unknown_for, unknown_in
 
 
 @register(Tags.security)

@@ -5,7 +5,6 @@ log; None writes no line, because the admin logs its own changes.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.core.exceptions import ValidationError
@@ -18,21 +17,12 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
+from .credentials import Credentials
 from .federation.models import ExternalIdentity
-from .hashers import ClientSecretHasher
 from .models import ApiClient, Application, ClaimSet, Vendor
-from .secret_generator import generate_secret
 
 COMMAND = "command"
 _LONGEST_CLIENT_NAME = 255
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """The key and secret that a client presents to get a token."""
-
-    key: str
-    secret: str = field(repr=False)
 
 
 @transaction.atomic
@@ -167,21 +157,15 @@ def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
 
 def new_secret(client: ApiClient) -> Credentials:
     """Set a new secret on `client`, which the caller saves."""
-    credentials = Credentials(client.client_id, generate_secret())
-    client.client_secret = ClientSecretHasher().hash(credentials.secret)
+    credentials = Credentials.generated(client.client_id)
+    client.client_secret = credentials.hash
     return credentials
-
-
-# Verified for unknown keys, so that refusing them takes as long as refusing a wrong secret.
-_NOBODYS_SECRET = ClientSecretHasher().hash(generate_secret())
 
 
 def recognise_client(credentials: Credentials) -> ApiClient | None:
     """The usable client with these credentials; otherwise None, after the same amount of work for every reason."""
-    # PostgreSQL refuses text parameters that contain NUL.
-    key = credentials.key.replace("\0", "\ufffd")
-    client = ApiClient.objects.select_related("application").filter(client_id=key).first()
-    is_right = ClientSecretHasher().verify(credentials.secret, client.client_secret if client else _NOBODYS_SECRET)
+    client = ApiClient.objects.select_related("application").filter(client_id=credentials.stored_key).first()
+    is_right = credentials.fit(client.client_secret if client else None)
     return client if client and is_right and client.is_usable(None) else None
 
 

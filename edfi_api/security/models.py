@@ -24,8 +24,7 @@ from oauth2_provider.models import AbstractApplication
 from edfi_api.data_stores.models import DataStore, Recorded, Tenant, Writers
 from edfi_api.data_stores.tenants import refuse_taken_name, visible_to
 
-from .actions import Action
-from .claim_uris import BEGINNING
+from .claims.model import Action, claim_of
 from .federation import models as _federation_models  # noqa: F401  Django finds the models of an app here.
 from .names import validate_name, validate_namespace_prefix
 
@@ -231,7 +230,7 @@ class ResourceClaim(Recorded):
 
     def clean(self) -> None:
         """Refuse cycles with a readable message; a trigger enforces this in the database."""
-        self.name = self.name.removeprefix(BEGINNING)
+        self.name = claim_of(self.name)
         above = self.parent
         while above is not None and above.pk != self.pk:
             above = above.parent

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.security.readable import readable_resources
+from edfi_api.security.authorization import readable_resources
 from edfi_api.security.tokens import AuthenticatedClient
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute

@@ -36,7 +36,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.security.apps",
         "edfi_api.security.checks",
         "edfi_api.security.management",
-        "edfi_api.security.urls",
+        "edfi_api.security.oauth.urls",
         "edfi_api.validation.admin",
         "edfi_api.validation.admin_overview",
         "edfi_api.validation.management",

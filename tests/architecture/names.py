@@ -30,6 +30,7 @@ CONVENTIONS = {
     "apps",
     "checks",
     "exceptions",
+    "forms",
     "gunicorn_conf",
     "metrics",
     "middleware",

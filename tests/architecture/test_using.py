@@ -14,10 +14,9 @@ _REQUEST_PACKAGES = (
     "edfi_api.changes.change_queries.versions",
     "edfi_api.queries",
     "edfi_api.security.policies",
-    "edfi_api.security.reachable_organizations",
-    "edfi_api.security.readable",
+    "edfi_api.security.organizations",
+    "edfi_api.security.authorization",
     "edfi_api.security.row_policies",
-    "edfi_api.security.upserts",
     "edfi_api.storage",
     "references",
 )

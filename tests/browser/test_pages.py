@@ -11,7 +11,8 @@ from selenium.webdriver.support.select import Select
 
 from edfi_api.models import Document
 from edfi_api.profiles.loading import read_definitions, store_profiles
-from edfi_api.security.clients import Credentials, create_client
+from edfi_api.security.clients import create_client
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.models import ApiClient, Grant
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over

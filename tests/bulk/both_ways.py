@@ -7,7 +7,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, write_documents
-from edfi_api.security.claims import _compiled
+from edfi_api.security.claims.compile import _compiled
 from edfi_api.storage import database_state, store
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.requests import WriteRequest

@@ -2,9 +2,9 @@
 
 from uuid import uuid4
 
-from edfi_api.security import claims
-from edfi_api.security.claims_file import Claims, ClaimSetValue
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims import compile as claims
+from edfi_api.security.claims.model import Claims, ClaimSetValue
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.storage import descriptor_casing
 from edfi_api.storage.database_state import database_state
 from tests.conftest import ApiTestClient, new_token

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.models import Document
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.stored_claims import load
 from references.models import Alias, Reference
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.factories import STORED_URIS

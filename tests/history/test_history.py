@@ -5,8 +5,8 @@ import pytest
 from openapi_schema_validator import OAS30ReadValidator
 
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.models import Application
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import ApiTestClient, http, item_path, new_token

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative
 from edfi_api.profiles.models import Profile
-from edfi_api.security.hashers import ClientSecretHasher
+from edfi_api.security.credentials import ClientSecretHasher
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ClaimSet, Vendor
 from tests.management_api.managing import Managing
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from edfi_api.security.claims_store import stored_claims
+from edfi_api.security.claims.stored_claims import stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
 from tests.management_api.managing import APPLICATION, Managing, created_id
 

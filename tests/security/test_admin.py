@@ -10,7 +10,8 @@ from django.test import Client
 from oauth2_provider.models import get_access_token_model
 
 from edfi_api.models import OrganizationClosure
-from edfi_api.security.clients import Credentials, create_client, recognise_client
+from edfi_api.security.clients import create_client, recognise_client
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]

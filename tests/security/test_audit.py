@@ -14,8 +14,9 @@ from django.test import Client
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.models import Document, ResourceType
-from edfi_api.security.bundled_claims import fill_claims
-from edfi_api.security.clients import Credentials, create_client
+from edfi_api.security.claims.bundled_claims import fill_claims
+from edfi_api.security.clients import create_client
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim
 from edfi_api.storage import store
 from edfi_api.storage.requests import DeleteRequest

@@ -7,9 +7,9 @@ import pytest
 from django.http import HttpResponse
 
 from edfi_api.model.surface.resource import Resource
-from edfi_api.security.actions import Action
-from edfi_api.security.bundled_claims import bundled_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims.bundled_claims import bundled_claims
+from edfi_api.security.claims.model import Action
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied
 from edfi_api.security.models import ClaimSet, DefaultStrategies
 from edfi_api.security.row_policies import row_policy

@@ -15,8 +15,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load, stored_claims
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.stored_claims import load, stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
 from tests.admin_users import client_of, member
 from tests.logs import Log

@@ -6,10 +6,11 @@ import pytest
 from django.db import IntegrityError, connection
 
 from edfi_api.model.surface.resource import Surface
-from edfi_api.security import claims
-from edfi_api.security.claims import Action, strategies
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims import compile as claims
+from edfi_api.security.claims.compile import strategies
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.model import Action
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.clients import create_client
 from edfi_api.security.exceptions import (
     ActionAccessDenied,

@@ -8,7 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from edfi_api.security.clients import Credentials, create_client, recognise_client
+from edfi_api.security.clients import create_client, recognise_client
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.models import ApiClient, Application, Vendor
 from tests.management_commands import printed
 

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet
 from tests.admin_users import member

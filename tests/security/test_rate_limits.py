@@ -10,7 +10,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from edfi_api.security import rate_limits
-from edfi_api.security.clients import Credentials, create_client
+from edfi_api.security.clients import create_client
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.rate_limits import seconds_to_wait
 from tests.security.conftest import Send, basic
 

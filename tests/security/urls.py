@@ -7,9 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from edfi_api.security.authentication import BearerTokenAuthentication
+from edfi_api.security.authentication import BearerTokenAuthentication, IsApiClient
 from edfi_api.security.exceptions import AuthenticationFailed
-from edfi_api.security.permissions import IsApiClient
 
 
 class CallerView(APIView):
@@ -41,5 +40,5 @@ admin.autodiscover()
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("who-am-i", CallerView.as_view()),
-    path("", include("edfi_api.security.urls")),
+    path("", include("edfi_api.security.oauth.urls")),
 ]

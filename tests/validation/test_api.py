@@ -9,8 +9,8 @@ from django.db import connection, transaction
 
 from edfi_api.listing import sql_rows
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.models import Application
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql

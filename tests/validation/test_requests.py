@@ -13,8 +13,8 @@ from django.db import connection
 from openapi_spec_validator import validate
 
 from edfi_api.api.metadata.fixed_documents import DOCUMENTS
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.validation.following import Follower
 from edfi_api.validation.management.commands.run_validation import Command
 from edfi_api.validation.request import Request

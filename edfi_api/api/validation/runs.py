@@ -20,7 +20,7 @@ from edfi_api.listing.filters import as_sql, read_filters
 from edfi_api.listing.pages import without_nulls
 from edfi_api.listing.sql_rows import SqlRows
 from edfi_api.queries.parameters import PAGING_PARAMETERS
-from edfi_api.security.actions import Action
+from edfi_api.security.claims.model import Action
 from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, NoRelationship
 from edfi_api.security.row_policies import row_policy
 from edfi_api.storage.driver.sql import Sql

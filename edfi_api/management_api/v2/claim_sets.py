@@ -6,12 +6,10 @@ from typing import Annotated, Any, ClassVar
 from rest_framework.response import Response
 
 from edfi_api.listing.fields import Field
-from edfi_api.security.actions import actions_in_order
-from edfi_api.security.claim_set_exchange import Grants, by_lineage, objects
-from edfi_api.security.claim_uris import short_name
-from edfi_api.security.claims import all_defaults
-from edfi_api.security.claims_file import ByAction, Claims
-from edfi_api.security.claims_store import stored_claims
+from edfi_api.security.claims.compile import all_defaults
+from edfi_api.security.claims.exchange import by_lineage, objects
+from edfi_api.security.claims.model import ByAction, Claims, Grants, actions_in_order, short_name
+from edfi_api.security.claims.stored_claims import stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
 
 from .. import problems, texts

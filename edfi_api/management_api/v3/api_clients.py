@@ -12,14 +12,8 @@ from rest_framework.response import Response
 
 from edfi_api.data_stores.models import DataStore
 from edfi_api.listing.fields import Field
-from edfi_api.security.clients import (
-    Credentials,
-    remove_client,
-    rotate_secret,
-    set_approved,
-    set_external_identity,
-    store_client,
-)
+from edfi_api.security.clients import remove_client, rotate_secret, set_approved, set_external_identity, store_client
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.federation.issuers import issuers
 from edfi_api.security.federation.models import ExternalIdentity
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application

@@ -12,13 +12,18 @@ from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.listing.fields import Field
-from edfi_api.security.actions import action_named, actions_in_order
-from edfi_api.security.claim_set_exchange import InvalidResourceClaims, MalformedResourceClaims, imported
-from edfi_api.security.claim_set_operations import copy_claim_set, export_claim_set, replace_grants
-from edfi_api.security.claims_file import Claims
-from edfi_api.security.claims_store import hold_claims, lock_claims, stored_claims
+from edfi_api.security.claims.exchange import (
+    InvalidResourceClaims,
+    MalformedResourceClaims,
+    copy_claim_set,
+    export_claim_set,
+    imported,
+    replace_grants,
+)
+from edfi_api.security.claims.model import Claims, action_named, actions_in_order
+from edfi_api.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
+from edfi_api.security.claims.strategy_faults import unknown_for
 from edfi_api.security.models import Application, ClaimSet, Grant, OverridingStrategies, ResourceClaim
-from edfi_api.security.strategy_faults import unknown_for
 from edfi_api.startup import current_surface
 
 from .. import problems, texts

@@ -17,7 +17,9 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from edfi_api.conf import api_settings
 
 from .models import AdminIdentity
+from .passwords import ThrottledLoginForm
 
+admin.site.login_form = ThrottledLoginForm
 admin.site.unregister([TOTPDevice, StaticDevice, User])
 
 

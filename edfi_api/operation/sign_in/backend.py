@@ -9,9 +9,8 @@ from django.urls import reverse
 
 from edfi_api.conf import api_settings
 
-from . import id_tokens, provider
-from .rights import has_claim, rights_of
-from .users import user_of
+from . import provider
+from .users import has_claim, rights_of, user_of
 
 CALLBACK = "admin:provider_callback"
 
@@ -29,7 +28,7 @@ class ProviderBackend(ModelBackend):
         """None for a user who was deactivated. Raises FetchFailed, jwt.PyJWTError and NotAUser."""
         redirect_uri = request.build_absolute_uri(reverse(CALLBACK))
         id_token, access_token = provider.tokens(request.GET["code"], redirect_uri, code_verifier)
-        claims = id_tokens.validated(id_token, provider.keys(), nonce)
+        claims = provider.validated(id_token, provider.keys(), nonce)
         if not (has_claim(claims) and api_settings.SIGN_IN_USERNAME_CLAIM in claims):
             further = provider.userinfo(access_token, claims["sub"])
             claims = {**further, **{name: value for name, value in claims.items() if value is not None}}

@@ -8,10 +8,10 @@ from django.http import HttpRequest, QueryDict
 
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
-from edfi_api.security.admin_login import ThrottledLoginForm
 
 from . import second_factor
 from .metrics import LOGINS
+from .passwords import ThrottledLoginForm
 
 # A recovery code with its hyphens, and some spaces.
 _LONGEST_CODE = 40
@@ -29,11 +29,12 @@ class PasswordForm(ThrottledLoginForm):
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request, request.POST or None)
+        self._username = request.user.get_username()
         del self.fields["username"]
         self.fields["password"].widget.attrs["autofocus"] = True
 
     def clean(self) -> dict[str, Any]:
-        self.cleaned_data["username"] = self.request.user.get_username()
+        self.cleaned_data["username"] = self._username
         return super().clean()
 
     def get_invalid_login_error(self) -> forms.ValidationError:

@@ -13,9 +13,8 @@ from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django_otp.models import Device
 
-from edfi_api.security.admin_login import may_use_password
-
 from . import second_factor
+from .passwords import may_use_password
 
 PROVIDER_BACKEND = "edfi_api.operation.sign_in.backend.ProviderBackend"
 # For how long a login can be continued.

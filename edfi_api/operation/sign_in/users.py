@@ -1,8 +1,10 @@
-"""The users of people who log in by the provider: made at the first login, and given their groups at each."""
+"""The users of people who log in by the provider: made at the first login, and given the groups of their claims at each
+one.
+"""
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -11,9 +13,35 @@ from django.db import IntegrityError, transaction
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
+from edfi_api.security.federation.claim_paths import value_at
 
 from .models import LONGEST_SUBJECT, AdminIdentity
-from .rights import Rights
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What a person may do: groups by name, and whether all."""
+
+    groups: frozenset[str] = frozenset()
+    is_superuser: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.groups) or self.is_superuser
+
+
+def has_claim(claims: Mapping[str, Any]) -> bool:
+    return value_at(claims, api_settings.SIGN_IN_GROUPS_CLAIM) is not None
+
+
+def rights_of(claims: Mapping[str, Any]) -> Rights:
+    """By the claim of the settings: an array of text, or one text."""
+    found = value_at(claims, api_settings.SIGN_IN_GROUPS_CLAIM)
+    values = {each for each in (found if isinstance(found, list) else [found]) if isinstance(each, str)}
+    return Rights(
+        frozenset(group for value, group in api_settings.SIGN_IN_GROUPS if value in values),
+        not values.isdisjoint(api_settings.SIGN_IN_SUPERUSERS),
+    )
+
 
 _LONGEST_NAME = 150
 # What Django's validator of user names refuses.

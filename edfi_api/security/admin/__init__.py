@@ -1,12 +1,9 @@
 """Admin pages for vendors, applications, API clients, claim sets and access tokens.
 
 Importing the modules registers their pages; django-oauth-toolkit registers those of clients and tokens by the names of
-its settings (`oauth_settings`).
+its settings (`oauth/oauth_settings.py`).
 """
 
-from django.contrib import admin
-
-from ..admin_login import ThrottledLoginForm
 from .api_clients import ApiClientAdmin
 from .applications import ApplicationAdmin
 from .claim_sets import ClaimSetAdmin, GrantAdmin
@@ -26,5 +23,3 @@ __all__ = [
     "UnusedAdmin",
     "VendorAdmin",
 ]
-
-admin.site.login_form = ThrottledLoginForm

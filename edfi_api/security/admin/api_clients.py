@@ -27,7 +27,8 @@ from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.recorded import admin_user
 from edfi_api.refusals.models import SubmissionHour
 
-from ..clients import Credentials, disable_client, new_secret, rotate_secret
+from ..clients import disable_client, new_secret, rotate_secret
+from ..credentials import Credentials
 from ..federation.issuers import issuers
 from ..federation.models import ExternalIdentity
 from ..models import ApiClient, ApiClientDataStore, Vendor

@@ -9,14 +9,14 @@ from django.utils.safestring import SafeString
 
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.operation.administration.recorded import admin_user
-from edfi_api.profiles.assignment_form import ApplicationForm
+from edfi_api.profiles.forms import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
 from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
+from ..claims.remarks import remarks
 from ..models import ApiClient, Application
-from ..organization_names import data_stores_of
-from ..remarks import remarks
+from ..organizations import data_stores_of
 from .organizations import named_organizations, unknown_organizations
 from .pages import OneByOneAdmin
 

@@ -10,9 +10,15 @@ from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import Tenant
 from edfi_api.startup import current_surface
 
-from ..claim_set_exchange import InvalidResourceClaims, MalformedResourceClaims, imported, objects
-from ..claim_set_operations import copy_claim_set, replace_grants
-from ..claims_store import stored_claims
+from ..claims.exchange import (
+    InvalidResourceClaims,
+    MalformedResourceClaims,
+    copy_claim_set,
+    imported,
+    objects,
+    replace_grants,
+)
+from ..claims.stored_claims import stored_claims
 from ..models import ClaimSet
 
 _NO_EXPORT = "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is."

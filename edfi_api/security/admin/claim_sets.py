@@ -18,9 +18,9 @@ from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.recorded import admin_user
 
-from ..actions import Action
-from ..claim_set_operations import export_claim_set
-from ..claims_store import hold_claims, lock_claims
+from ..claims.exchange import export_claim_set
+from ..claims.model import Action
+from ..claims.stored_claims import hold_claims, lock_claims
 from ..models import ClaimSet, Grant
 from .claim_set_forms import CopyForm, ImportForm
 from .pages import OneByOneAdmin, links

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from ..actions import actions_by_value
-from ..claims import all_inherited_defaults
-from ..claims_file import ByAction, Strategies
+from ..claims.compile import all_inherited_defaults
+from ..claims.model import ByAction, Strategies, actions_by_value
 from ..models import Grant, OverridingStrategies, ResourceClaim
 
 # On a server with tenants there may be thousands of claim sets.

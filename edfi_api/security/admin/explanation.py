@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..actions import actions_by_value
-from ..claim_uris import DOMAINS
-from ..claims import Granted, granted_actions
+from ..claims.compile import Granted, granted_actions
+from ..claims.model import DOMAINS, actions_by_value
 from ..models import ClaimSet
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from ..organization_names import OrganizationNames, organization_names
+from ..organizations import OrganizationNames, organization_names
 
 MOST_SHOWN = 100
 

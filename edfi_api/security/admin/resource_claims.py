@@ -10,8 +10,8 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from ..claims import inherited_defaults
-from ..claims_store import hold_claims
+from ..claims.compile import inherited_defaults
+from ..claims.stored_claims import hold_claims
 from ..models import ClaimSet, Grant, ResourceClaim
 from .claim_tree import roots
 from .pages import OneByOneAdmin, links

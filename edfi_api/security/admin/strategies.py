@@ -8,10 +8,10 @@ from django.contrib.postgres.forms import SimpleArrayField
 
 from edfi_api.startup import current_surface
 
-from ..actions import Action
+from ..claims.model import Action
+from ..claims.strategy_faults import advice_on_views, unknown_for
 from ..models import DefaultStrategies, OverridingStrategies
 from ..policies.table import STRATEGIES
-from ..strategy_faults import advice_on_views, unknown_for
 
 
 class StrategiesField(forms.MultipleChoiceField):

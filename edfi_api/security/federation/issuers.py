@@ -41,7 +41,7 @@ class Allowed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="c
     data_stores: tuple[Positive, ...] | None = None
 
 
-class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class TokenClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Where a token says who its client is, and in the mode `claims` what it may do. All but `mode` and `allowed` are
     paths (`claim_paths`)."""
 
@@ -79,7 +79,7 @@ class Issuer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Seconds.
     skew: Annotated[int, msgspec.Meta(ge=0, le=_MOST_SKEW)] = 30
     max_lifetime: Positive = 3600
-    claims: Claims = Claims()
+    claims: TokenClaims = TokenClaims()
     tenant: Text | None = None
     use: Annotated[tuple[Literal["data", "management"], ...], msgspec.Meta(min_length=1)] = ("data",)
 

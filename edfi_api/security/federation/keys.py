@@ -14,11 +14,12 @@ from functools import cache
 from threading import RLock, Thread
 from time import monotonic
 
+from prometheus_client import Gauge
+
 from ..exceptions import IdentityProviderAway
 from .fetching import Key, fetch_keys
 from .http import FetchFailed
 from .issuers import Issuer
-from .metrics import KEYS_FETCHED
 
 _FRESH_SECONDS = 600
 _GOOD_SECONDS = 24 * 3600
@@ -29,6 +30,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE, _MOST_DOUBLINGS = 10, 60, 3
 _SECONDS_OF_WAITING = 1
 # Of keys without an id, so many are tried.
 _MOST_TRIED = 5
+
+# Of several processes the latest: each fetches keys of its own, and files of ended processes stay.
+KEYS_FETCHED = Gauge(
+    "meadowlark_oidc_keys_fetched_seconds",
+    "When the keys of an issuer were fetched last, in seconds since 1970.",
+    ["issuer"],
+    multiprocess_mode="max",
+)
 
 _log = logging.getLogger(__name__)
 

@@ -1,16 +1,22 @@
 """Signed token of another identity provider → the API client with this external identity, and its rights.
 
-In the mode `registered` the rights are those of the API client; in the mode `claims` those that the token claims.
+In the mode `registered` the rights are those of the API client; in the mode `claims` those that the token claims. API
+clients of that mode are made when the first token of each is seen. They are there for what refers to a client: creators
+of documents, the audit log, limits, and switching one off in the admin. They belong to a vendor and an application with
+the name of the issuer, and to no claim set.
 """
 
 from dataclasses import replace
+
+from django.db import IntegrityError, transaction
 
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named
 
 from ..authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
-from ..models import ApiClient
-from .first_sight import make_client
+from ..clients import store_client
+from ..models import ApiClient, Application, Vendor
+from .models import ExternalIdentity
 from .refusing import check_not_refused
 from .rights import claimed_rights
 from .validation import ValidToken, validated
@@ -59,3 +65,17 @@ def _api_client(valid: ValidToken) -> ApiClient | None:
         found = found.filter(application__vendor__tenant__name__iexact=valid.issuer.tenant)
     client: ApiClient | None = found.first()
     return client
+
+
+def make_client(valid: ValidToken, tenant: Tenant | None) -> None:
+    """Store the API client of a token, unless another request has just done so."""
+    issuer = valid.issuer.issuer
+    try:
+        with transaction.atomic():
+            vendor, _ = Vendor.objects.get_or_create(tenant=tenant, name=issuer)
+            application, _ = Application.objects.get_or_create(vendor=vendor, name=issuer)
+            identity = ExternalIdentity(issuer=issuer, value=valid.client)
+            store_client(ApiClient(name=valid.client), application, issuer, identity)
+    except IntegrityError:
+        if not ExternalIdentity.objects.filter(issuer=issuer, value=valid.client).exists():
+            raise

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import jwt
+from prometheus_client import Counter
 
 from ..exceptions import TokenRefused
-from . import metrics
 from .claim_paths import value_at
 from .issuers import Issuer, issuers
 from .keys import keys_of
@@ -32,6 +32,14 @@ _CAUSES: dict[type[jwt.PyJWTError], str] = {
     jwt.InvalidAlgorithmError: "algorithm",
     jwt.InvalidKeyError: "unknown key",
 }
+
+# Each process counts its own.
+VALIDATIONS = Counter(
+    "meadowlark_oidc_validations", "Tokens of an issuer that were validated; cached ones are not.", ["issuer"]
+)
+REFUSALS = Counter(
+    "meadowlark_oidc_refusals", "Tokens of other identity providers that were refused.", ["issuer", "reason"]
+)
 
 Use = Literal["data", "management"]
 
@@ -73,7 +81,7 @@ def validated(token: str, use: Use) -> ValidToken | None:
     issuer = issuers().get(name) if isinstance(name, str) else None
     if issuer is None or use not in issuer.use:
         return None
-    metrics.VALIDATIONS.labels(issuer.issuer).inc()
+    VALIDATIONS.labels(issuer.issuer).inc()
     claims = _verified(token, unverified["header"], issuer)
     _check_kind(unverified["header"], claims, issuer)
     issued, expires = int(claims["iat"]), int(claims["exp"])
@@ -91,7 +99,7 @@ def validated(token: str, use: Use) -> ValidToken | None:
 def refused(cause: str, issuer: Issuer | None = None) -> TokenRefused:
     """Counts the refusal."""
     name = None if issuer is None else issuer.issuer
-    metrics.REFUSALS.labels(name or "", cause).inc()
+    REFUSALS.labels(name or "", cause).inc()
     return TokenRefused(cause, name)
 
 

@@ -10,7 +10,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from edfi_api.security.clients import Credentials, create_client, recognise_client
+from edfi_api.security.clients import create_client, recognise_client
+from edfi_api.security.credentials import Credentials
 from edfi_api.security.federation.models import RefusedTokens
 from edfi_api.security.models import ApiClient, Application
 from edfi_api.security.tokens import client_of_token

@@ -16,7 +16,7 @@ from edfi_api.changes.change_queries.tracked import Tracked
 from edfi_api.models import ResourceType
 from edfi_api.queries import collection, plan
 from edfi_api.queries.selection import Window, all_documents
-from edfi_api.security.actions import Action
+from edfi_api.security.claims.model import Action
 from edfi_api.security.policies import relationship_paths
 from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
 from edfi_api.security.policies.reach import REACHES

@@ -14,8 +14,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from edfi_api.security.checks import resources_have_claims
-from edfi_api.security.claims_file import read_claims
-from edfi_api.security.claims_store import load
+from edfi_api.security.claims.file import read_claims
+from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.models import ClaimSet, Grant, ResourceClaim
 from tests.conftest import ApiTestClient
 from tests.databases import DOCUMENTS, connection

@@ -10,8 +10,8 @@ from django.db import transaction
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.management.arguments import name
 from edfi_api.management.tenants import add_tenant, given_tenant
-from edfi_api.security.claim_set_operations import export_claim_set
-from edfi_api.security.claims_store import hold_claims
+from edfi_api.security.claims.exchange import export_claim_set
+from edfi_api.security.claims.stored_claims import hold_claims
 from edfi_api.security.models import ClaimSet
 
 

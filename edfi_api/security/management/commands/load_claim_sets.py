@@ -1,6 +1,6 @@
 """`load_claim_sets FILE`: load resource claims and claim sets from files.
 
-`edfi_api/security/claims_file.py` describes the file format. Claims and claim sets that the files do not mention are
+`edfi_api/security/claims/file.py` describes the file format. Claims and claim sets that the files do not mention are
 left unchanged. Every change is printed; `--dry-run` prints the changes without making them. A file is refused as a
 whole if it names strategies that do not exist, custom views that the database does not have, or custom views for
 resources that do not refer to the view's basis.
@@ -15,11 +15,12 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
-from edfi_api.security.bundled_claims import bundled_claims, reserve
-from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
-from edfi_api.security.claims_store import NotOfTheTenant, UnknownClaims, load
+from edfi_api.security.claims.bundled_claims import bundled_claims
+from edfi_api.security.claims.file import UnusableClaimsFile, read_claims
+from edfi_api.security.claims.model import Claims
+from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, reserve
+from edfi_api.security.claims.strategy_faults import advice_on_views, all_unknown_in, unknown_in, views_without_a_way
 from edfi_api.security.clients import COMMAND
-from edfi_api.security.strategy_faults import advice_on_views, all_unknown_in, unknown_in, views_without_a_way
 from edfi_api.startup import current_surface
 
 

@@ -4,10 +4,9 @@ Clients send their credentials in a Basic header or in the body, and the body as
 forms only. Malformed requests are refused with the OAuth errors (RFC 6749 §5.2) of Ed-Fi's servers.
 """
 
-from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote_plus
+from urllib.parse import parse_qsl
 
 import msgspec
 from django.http import HttpRequest
@@ -15,7 +14,7 @@ from oauthlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestErr
 
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
-from .clients import Credentials
+from ..credentials import Credentials, in_basic_header
 
 GRANT_TYPE = "client_credentials"
 # A real request has a few hundred bytes.
@@ -52,14 +51,13 @@ def read_token_request(request: HttpRequest) -> TokenRequest:
 def _basic_credentials(header: str) -> Credentials | None:
     if not header:
         return None
-    scheme, _, encoded = header.partition(" ")
-    if scheme.lower() != "basic":
-        raise InvalidClientError("The scheme of the Authorization header must be Basic.")
     try:
-        key, secret = b64decode(encoded.strip(), validate=True).decode().split(":", 1)
+        found = in_basic_header(header)
     except ValueError:
         raise InvalidRequestError("The Authorization header cannot be read.") from None
-    return Credentials(unquote_plus(key), unquote_plus(secret))
+    if found is None:
+        raise InvalidClientError("The scheme of the Authorization header must be Basic.")
+    return found
 
 
 def _read_body(request: HttpRequest) -> _Body:

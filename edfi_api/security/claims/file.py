@@ -1,4 +1,4 @@
-"""JSON text → resource claims and claim sets as plain values, the same types that `claims_store` reads.
+"""The files of `load_claim_sets`: JSON text → claims.
 
 A file holds either of these members, or both:
 
@@ -18,52 +18,17 @@ objects with lists by action; a grant without `strategies` uses the defaults. A 
 the enclosing claim and keeps its stored defaults.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Annotated
 
 import msgspec
 
-from .actions import Action
-from .claim_uris import BEGINNING
-from .names import NAME
-
-Strategies = tuple[str, ...]
-# Strategies by action; in a grant, an empty tuple means the defaults.
-ByAction = dict[str, Strategies]
+from ..names import NAME
+from .model import Action, ByAction, Claims, ClaimSetValue, ResourceClaimValue, claim_of, repeated
 
 
 class UnusableClaimsFile(Exception):
     """The text does not have the form above; the message has the place and the reason."""
-
-
-@dataclass(frozen=True)
-class ResourceClaimValue:
-    """A resource claim with its parent; `defaults` of None leave the stored ones unchanged."""
-
-    parent: str | None
-    defaults: ByAction | None
-
-
-@dataclass(frozen=True)
-class ClaimSetValue:
-    """The grants of a claim set: by name of the claim, then by action."""
-
-    description: str
-    grants: dict[str, ByAction]
-
-
-@dataclass(frozen=True)
-class Claims:
-    """Resource claims and claim sets, both by name."""
-
-    resource_claims: dict[str, ResourceClaimValue] = field(default_factory=dict)
-    claim_sets: dict[str, ClaimSetValue] = field(default_factory=dict)
-
-    def and_also(self, others: "Claims") -> "Claims":
-        """The union of both; `others` take precedence."""
-        return Claims(self.resource_claims | others.resource_claims, self.claim_sets | others.claim_sets)
 
 
 def read_claims(text: bytes) -> Claims:
@@ -112,15 +77,15 @@ _decoder = msgspec.json.Decoder(_File)
 def _flat(claims: Iterable[str | _Claim], parent: str | None) -> Iterator[tuple[str, ResourceClaimValue]]:
     for claim in claims:
         if isinstance(claim, str):
-            yield _short(claim), ResourceClaimValue(parent, None)
+            yield claim_of(claim), ResourceClaimValue(parent, None)
             continue
-        name = _short(claim.name)
+        name = claim_of(claim.name)
         yield name, ResourceClaimValue(parent, _by_action(claim.defaults, Action))
         yield from _flat(claim.children, name)
 
 
 def _claim_set(claim_set: _ClaimSet) -> ClaimSetValue:
-    grants = [(_short(name), grant) for grant in claim_set.grants for name in grant.claims]
+    grants = [(claim_of(name), grant) for grant in claim_set.grants for name in grant.claims]
     _refuse_repeated(f"claim in claim set {claim_set.name}", (name for name, _ in grants))
     return ClaimSetValue(claim_set.description, {name: _granted(grant) for name, grant in grants})
 
@@ -138,10 +103,6 @@ def _by_action(strategies: _StrategyList | dict[Action, _StrategyList], actions:
     return {action.value: tuple(names) for action, names in strategies.items() if names}
 
 
-def _short(name: str) -> str:
-    return name.removeprefix(BEGINNING)
-
-
 def _refuse_repeated(what: str, names: Iterable[str]) -> None:
-    if repeated := sorted(name for name, count in Counter(names).items() if count > 1):
-        raise UnusableClaimsFile(f"more than one {what} of this name: {', '.join(repeated)}")
+    if found := repeated(names):
+        raise UnusableClaimsFile(f"more than one {what} of this name: {', '.join(found)}")

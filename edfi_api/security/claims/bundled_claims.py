@@ -1,23 +1,23 @@
 """The initial claims of a new database: the bundled ones, and one for every other resource of the surface.
 
-The bundled claims, in `claim_sets/`, are loaded into a database that has no resource claim. After that they are the
-operator's to change; `load_claim_sets --bundled` restores them, and with `--dry-run` prints the difference. A resource
-without a claim, of an extension for example, gets one in the domain that fits its securable elements.
+The bundled claims, in the two files of this folder, are loaded into a database that has no resource claim. After that
+they are the operator's to change; `load_claim_sets --bundled` restores them, and with `--dry-run` prints the
+difference. A resource without a claim, of an extension for example, gets one in the domain that fits its securable
+elements.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from django.db import transaction
 
 from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 
-from .claim_uris import VALIDATION, claim_name
-from .claims_file import Claims, ResourceClaimValue, read_claims
-from .claims_store import load
-from .models import ClaimSet, ResourceClaim
+from ..models import ResourceClaim
+from .file import read_claims
+from .model import VALIDATION, Claims, ResourceClaimValue, claim_name
+from .stored_claims import load, reserve
 
-_FOLDER = Path(__file__).parent / "claim_sets"
+_FOLDER = Path(__file__).parent
 
 TYPES = "domains/edFiTypes"
 DESCRIPTORS = "domains/systemDescriptors"
@@ -30,8 +30,8 @@ UNSECURED = "domains/unsecuredData"
 
 def bundled_claims(surface: Surface) -> Claims:
     """The bundled claims, and claims for all other resources of the surface."""
-    read = read_claims((_FOLDER / "resource_claims.json").read_bytes())
-    claim_sets = read_claims((_FOLDER / "claim_sets.json").read_bytes())
+    read = read_claims((_FOLDER / "bundled_resource_claims.json").read_bytes())
+    claim_sets = read_claims((_FOLDER / "bundled_claim_sets.json").read_bytes())
     return Claims(claims_of_resources(surface)).and_also(read).and_also(claim_sets)
 
 
@@ -53,14 +53,9 @@ def fill_claims(surface: Surface) -> None:
         load(Claims(missing), by="migrate")
 
 
-def reserve(names: Iterable[str]) -> None:
-    """Mark the shared claim sets of these names as ones that come along."""
-    ClaimSet.objects.filter(tenant=None, name__in=list(names), is_system_reserved=False).update(is_system_reserved=True)
-
-
 def _claims_of_validation() -> dict[str, ResourceClaimValue]:
     """The bundled claims of rules, runs and results, which no data standard has."""
-    bundled = read_claims((_FOLDER / "resource_claims.json").read_bytes()).resource_claims
+    bundled = read_claims((_FOLDER / "bundled_resource_claims.json").read_bytes()).resource_claims
     return {name: claim for name, claim in bundled.items() if name.startswith(VALIDATION)}
 
 

@@ -6,7 +6,7 @@ claims (`tokens`), and a claim set compiled from an older version is compiled ag
 within `TOKEN_CACHE_SECONDS`, like the revocation of a token, without a query per request.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import DEFAULT_DB_ALIAS
@@ -14,17 +14,14 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.database_state import database_state
 
-from .actions import Action
-from .claim_uris import claim_name, claim_uri
-from .exceptions import ActionAccessDenied, ClaimSetVanished, ResourceAccessDenied, StrategiesNotDefined
-from .models import ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
-from .tokens import AuthenticatedClient
+from ..exceptions import ActionAccessDenied, ClaimSetVanished, ResourceAccessDenied, StrategiesNotDefined
+from ..models import ClaimSet, ClaimsVersion
+from ..tokens import AuthenticatedClient
+from .model import Action, ByAction, Grants, ResourceClaimValue, Strategies, claim_name, claim_uri, lineage
+from .stored_claims import stored_grants, stored_resource_claims
 
-__all__ = ["Action", "strategies"]
-
-Strategies = tuple[str, ...]
 Operations = dict[str, list[Action]]
-_ByAction = dict[str, Strategies]
+_ResourceClaims = Mapping[str, ResourceClaimValue]
 
 
 def strategies(client: AuthenticatedClient, resource: Resource, action: Action) -> Strategies:
@@ -51,30 +48,31 @@ def operations(client: AuthenticatedClient) -> Operations:
 
 def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
     """The default strategies in effect for a claim, by action, each with the claim that defines them."""
-    return _inherited(list(_Tree.read().lineage(name)), _read_defaults())
+    claims = stored_resource_claims()
+    return _inherited(lineage(claims, name), claims)
 
 
 def all_inherited_defaults() -> dict[str, dict[str, tuple[Strategies, str]]]:
     """The same for every claim, by its name."""
-    tree, defaults = _Tree.read(), _read_defaults()
-    return {name: _inherited(list(tree.lineage(name)), defaults) for name in tree.parents}
+    claims = stored_resource_claims()
+    return {name: _inherited(lineage(claims, name), claims) for name in claims}
 
 
-def all_defaults() -> dict[str, _ByAction]:
+def all_defaults() -> dict[str, ByAction]:
     """The default strategies in effect for every claim, by claim and action."""
-    tree, defaults = _Tree.read(), _read_defaults()
+    claims = stored_resource_claims()
     return {
-        name: {action: _nearest_default(list(tree.lineage(name)), defaults, action) for action in Action.values}
-        for name in tree.parents
+        name: {action: _nearest_default(lineage(claims, name), claims, action) for action in Action.values}
+        for name in claims
     }
 
 
-def granted_strategies(claim_set: ClaimSet) -> dict[str, _ByAction]:
+def granted_strategies(claim_set: ClaimSet) -> dict[str, ByAction]:
     """The strategies that authorize each action a claim set grants, by claim and action, read from the database."""
     return granted_by([claim_set])[claim_set.pk]
 
 
-def granted_by(claim_sets: Sequence[ClaimSet]) -> dict[int, dict[str, _ByAction]]:
+def granted_by(claim_sets: Sequence[ClaimSet]) -> dict[int, dict[str, ByAction]]:
     """The same for several claim sets, by their ids, in as many queries."""
     return {
         claim_set_id: {
@@ -147,90 +145,49 @@ def _compile(claim_set_id: int, claim_set_name: str) -> _CompiledClaimSet:
 
 
 def _claims_of(claim_set_ids: Sequence[int]) -> dict[int, dict[str, _Actions]]:
-    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(claim_set_ids)
-    lineages = {name: list(tree.lineage(name)) for name in tree.parents}
+    claims, grants = stored_resource_claims(), stored_grants(claim_set_ids)
+    lineages = {name: lineage(claims, name) for name in claims}
     return {
         each: {
             name: actions
-            for name, lineage in lineages.items()
-            if (actions := _actions(lineage, defaults, grants[each])) is not None
+            for name, names in lineages.items()
+            if (actions := _actions(names, claims, grants[each])) is not None
         }
         for each in claim_set_ids
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """The name of every claim, with that of its parent."""
-
-    parents: dict[str, str | None]
-
-    @classmethod
-    def read(cls) -> "_Tree":
-        return cls(dict(ResourceClaim.objects.order_by().values_list("name", "parent__name")))
-
-    def lineage(self, name: str) -> Iterator[str]:
-        """The claim itself, then its ancestors, the nearest first."""
-        step: str | None = name
-        while step is not None:
-            yield step
-            step = self.parents[step]
-
-
-def _read_defaults() -> dict[str, _ByAction]:
-    found: dict[str, _ByAction] = {}
-    rows = DefaultStrategies.objects.order_by().values_list("resource_claim__name", "action", "strategies")
-    for name, action, names in rows:
-        found.setdefault(name, {})[action] = tuple(names)
-    return found
-
-
-def _read_grants(claim_set_ids: Sequence[int]) -> dict[int, dict[str, _ByAction]]:
-    """By claim set: granted actions by claim, each with its overriding strategies."""
-    found: dict[int, dict[str, _ByAction]] = {each: {} for each in claim_set_ids}
-    grants = Grant.objects.order_by().filter(claim_set_id__in=claim_set_ids)
-    for each, name, actions in grants.values_list("claim_set_id", "resource_claim__name", "actions"):
-        found[each][name] = dict.fromkeys(actions, ())
-    overrides = OverridingStrategies.objects.order_by().filter(grant__claim_set_id__in=claim_set_ids)
-    for each, name, action, names in overrides.values_list(
-        "grant__claim_set_id", "grant__resource_claim__name", "action", "strategies"
-    ):
-        if action in found[each].get(name, ()):
-            found[each][name][action] = tuple(names)
-    return found
-
-
-def _actions(lineage: list[str], defaults: dict[str, _ByAction], grants: dict[str, _ByAction]) -> _Actions | None:
-    """The actions granted on the first claim of `lineage`; None if the claim set has a grant on none of them."""
-    if not any(name in grants for name in lineage):
+def _actions(names: list[str], claims: _ResourceClaims, grants: Grants) -> _Actions | None:
+    """The actions granted on the first claim of a lineage; None if the claim set has a grant on none of them."""
+    if not any(name in grants for name in names):
         return None
     granting = {
-        action: next(name for name in lineage if action in grants.get(name, ()))
-        for action in {action for name in lineage for action in grants.get(name, ())}
+        action: next(name for name in names if action in grants.get(name, ()))
+        for action in {action for name in names for action in grants.get(name, ())}
     }
-    return {
-        action: _granted(name, grants[name][action], lineage, defaults, action) for action, name in granting.items()
-    }
+    return {action: _granted(name, grants[name][action], names, claims, action) for action, name in granting.items()}
 
 
-def _granted(
-    on: str, overriding: Strategies, lineage: list[str], defaults: dict[str, _ByAction], action: str
-) -> Granted:
+def _granted(on: str, overriding: Strategies, names: list[str], claims: _ResourceClaims, action: str) -> Granted:
     if overriding:
         return Granted(on, overriding, None)
-    return Granted(on, _nearest_default(lineage, defaults, action), _defining(lineage, defaults, action))
+    return Granted(on, _nearest_default(names, claims, action), _defining(names, claims, action))
 
 
-def _inherited(lineage: list[str], defaults: dict[str, _ByAction]) -> dict[str, tuple[Strategies, str]]:
-    defining = {action: _defining(lineage, defaults, action) for action in Action.values}
-    return {action: (defaults[each][action], each) for action, each in defining.items() if each is not None}
+def _inherited(names: list[str], claims: _ResourceClaims) -> dict[str, tuple[Strategies, str]]:
+    defining = {action: _defining(names, claims, action) for action in Action.values}
+    return {action: (_defaults(claims[each])[action], each) for action, each in defining.items() if each is not None}
 
 
-def _nearest_default(lineage: list[str], defaults: dict[str, _ByAction], action: str) -> Strategies:
-    name = _defining(lineage, defaults, action)
-    return () if name is None else defaults[name][action]
+def _nearest_default(names: list[str], claims: _ResourceClaims, action: str) -> Strategies:
+    name = _defining(names, claims, action)
+    return () if name is None else _defaults(claims[name])[action]
 
 
-def _defining(lineage: list[str], defaults: dict[str, _ByAction], action: str) -> str | None:
+def _defining(names: list[str], claims: _ResourceClaims, action: str) -> str | None:
     """The nearest claim with default strategies for the action."""
-    return next((name for name in lineage if action in defaults.get(name, ())), None)
+    return next((name for name in names if action in _defaults(claims[name])), None)
+
+
+def _defaults(claim: ResourceClaimValue) -> ByAction:
+    return claim.defaults or {}

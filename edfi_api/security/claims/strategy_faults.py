@@ -9,14 +9,12 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource, Surface
 
-from .actions import Action
-from .claim_uris import claim_name
-from .claims_file import ByAction, Claims
-from .exceptions import StrategyNotApplicable
-from .policies.combined import CombinedStrategies
-from .policies.strategy import Subject
-from .policies.table import STRATEGIES, unknown_strategies
-from .policies.views import is_custom_view, view_name
+from ..exceptions import StrategyNotApplicable
+from ..policies.combined import CombinedStrategies
+from ..policies.strategy import Subject
+from ..policies.table import STRATEGIES, unknown_strategies
+from ..policies.views import is_custom_view, view_name
+from .model import Action, ByAction, Claims, claim_name
 
 
 def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:

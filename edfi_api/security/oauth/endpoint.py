@@ -35,10 +35,11 @@ from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
 from edfi_api.storage.exceptions import is_outage
 
-from .clients import Credentials, is_still_as_recognised, recognise_client
-from .exceptions import TooManyRequests
-from .models import ApiClient
-from .rate_limits import limit
+from ..clients import is_still_as_recognised, recognise_client
+from ..credentials import Credentials
+from ..exceptions import TooManyRequests
+from ..models import ApiClient
+from ..rate_limits import limit
 from .token_request import GRANT_TYPE, TokenRequest, read_token_request
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.

@@ -14,8 +14,7 @@ from django.http import HttpRequest
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
-
-from .rate_limits import seconds_to_wait
+from edfi_api.security.rate_limits import seconds_to_wait
 
 
 class ThrottledLoginForm(AdminAuthenticationForm):

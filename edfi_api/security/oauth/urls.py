@@ -4,8 +4,8 @@ from edfi_api import addresses
 from edfi_api.addresses import fixed_path
 from edfi_api.startup import current_surface
 
+from .endpoint import TokenView
 from .introspection import TokenInfoView
-from .oauth import TokenView
 
 urlpatterns = [
     fixed_path(addresses.OAUTH, TokenView.as_view(), "oauth-token"),

@@ -17,12 +17,22 @@ from typing import Any
 
 from edfi_api.model.surface.resource import Surface
 
-from .actions import action_named, actions_in_order
-from .claim_uris import BEGINNING, claim_uri, short_name
-from .claims_file import ByAction, Claims
+from ..models import ClaimSet
+from .compile import all_defaults
+from .model import (
+    ByAction,
+    Claims,
+    ClaimSetValue,
+    Grants,
+    action_named,
+    actions_in_order,
+    claim_of,
+    claim_uri,
+    lineage,
+    short_name,
+)
+from .stored_claims import load, stored_claims
 from .strategy_faults import unknown_for
-
-Grants = dict[str, ByAction]
 
 
 class MalformedResourceClaims(Exception):
@@ -52,6 +62,27 @@ class Imported:
         return list(dict.fromkeys([*self.unknown, *self.misplaced]))
 
 
+def export_claim_set(claim_set: ClaimSet) -> dict[str, Any]:
+    """Its name and resource claims. Needs a transaction, in which claims are held
+    before `claim_set` is read."""
+    claims = stored_claims(claim_set.tenant)
+    grants = claims.claim_sets[claim_set.name].grants
+    return {"claimSetName": claim_set.name, "resourceClaims": exported(grants, claims, all_defaults())}
+
+
+def copy_claim_set(original: ClaimSet, copy: ClaimSet, by: str) -> None:
+    """Store `copy` with the grants of `original`. Needs a transaction, in which claims are locked before `original` is
+    read. Raises IntegrityError where the name is taken."""
+    grants = stored_claims(original.tenant).claim_sets[original.name].grants
+    copy.save(force_insert=True)
+    replace_grants(copy, grants, by)
+
+
+def replace_grants(claim_set: ClaimSet, grants: Grants, by: str) -> None:
+    """Let a stored claim set grant this and nothing else. Needs a transaction, in which claims are locked before."""
+    load(Claims({}, {claim_set.name: ClaimSetValue(claim_set.description, grants)}), by, tenant=claim_set.tenant)
+
+
 def exported(grants: Grants, claims: Claims, defaults: Mapping[str, ByAction]) -> list[dict[str, Any]]:
     """The flat list of the claims on which something is granted, parents before children."""
     return [
@@ -69,16 +100,7 @@ def exported(grants: Grants, claims: Claims, defaults: Mapping[str, ByAction]) -
 
 def by_lineage(names: Iterable[str], claims: Claims) -> list[str]:
     """Names of claims in the order of the tree: parents before children, siblings by name."""
-
-    def lineage(name: str) -> tuple[str, ...]:
-        found: list[str] = []
-        step: str | None = name
-        while step is not None:
-            found.append(step)
-            step = claims.resource_claims[step].parent
-        return tuple(reversed(found))
-
-    return sorted(names, key=lineage)
+    return sorted(names, key=lambda name: lineage(claims.resource_claims, name)[::-1])
 
 
 def imported(claim_set: str, sent: Sequence[Mapping[str, Any]], claims: Claims, surface: Surface) -> Imported:
@@ -161,8 +183,8 @@ class _Item:
             raise MalformedResourceClaims("a resource claim has no name")
         return cls(
             shown,
-            shown.removeprefix(BEGINNING),
-            _text(sent, "parentclaimname").removeprefix(BEGINNING),
+            claim_of(shown),
+            claim_of(_text(sent, "parentclaimname")),
             [(_text(each, "name"), each.get("enabled", True) is not False) for each in objects(sent, "actions")],
             [
                 (_text(each, "actionname"), tuple(_strategy_names(each)))

@@ -1,9 +1,11 @@
-"""The admin's form of a profile: its definition as text, with what is wrong with it as errors of the form."""
+"""Forms of the admin: a definition with its findings, and the profiles of an application."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.contrib import admin
+from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.db.models import Q
 
 from edfi_api.data_stores.tenants import visible_to
@@ -12,7 +14,8 @@ from edfi_api.model.profiles.definition import ProfileDefinition
 from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, write_json
 from edfi_api.profiles.loading import read_definitions, refuses
-from edfi_api.profiles.models import Profile
+from edfi_api.profiles.models import Profile, ProfileAssignment
+from edfi_api.security.models import Application
 from edfi_api.startup import current_surface
 
 _EDITOR = forms.Textarea(attrs={"rows": 30, "class": "vLargeTextField", "spellcheck": "false"})
@@ -89,3 +92,25 @@ def _editable(profile: Profile) -> str:
         return write_json([read_canonical_json(profile.definition.encode())]).decode()
     except UnreadableDefinition:
         return profile.definition
+
+
+class ApplicationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+    """An application and the profiles that its clients are bound by; the admin stores these after the application."""
+
+    # Not `profiles`: for users who may only view, the admin would look for a field of the model.
+    api_profiles = forms.ModelMultipleChoiceField(
+        Profile.objects.all(),
+        label="API profiles",
+        required=False,
+        widget=AutocompleteSelectMultiple(ProfileAssignment._meta.get_field("profile"), admin.site),
+        help_text="What its clients see and write of the resources that these profiles name. None: everything.",
+    )
+
+    class Meta:
+        model = Application
+        fields = ["name", "vendor", "claim_set", "education_organization_ids"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.initial["api_profiles"] = list(self.instance.profiles.all())

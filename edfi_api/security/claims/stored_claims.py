@@ -5,7 +5,7 @@ unchanged. Claim sets are those of one tenant, or the shared ones; resource clai
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, transaction
@@ -16,9 +16,8 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
-from .claim_uris import DOMAINS, SERVICES
-from .claims_file import ByAction, Claims, ClaimSetValue, ResourceClaimValue, Strategies
-from .models import ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
+from ..models import Application, ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
+from .model import DOMAINS, SERVICES, ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, Strategies
 
 
 class UnknownClaims(Exception):
@@ -97,26 +96,38 @@ def _refuse_names_in_other_case(tenant: Tenant | None, wanted: Claims) -> None:
 
 def stored_claims(tenant: Tenant | None = None) -> Claims:
     """The resource claims, and the claim sets of the tenant; without one the shared claim sets."""
+    claims = stored_resource_claims()
+    rows = list(ClaimSet.objects.filter(tenant=tenant).values_list("pk", "name", "description"))
+    grants = stored_grants([pk for pk, _, _ in rows])
+    return Claims(claims, {name: ClaimSetValue(description, grants[pk]) for pk, name, description in rows})
+
+
+def stored_resource_claims() -> dict[str, ResourceClaimValue]:
+    """All resource claims, by name."""
     defaults: dict[str, ByAction] = {}
-    for name, action, strategies in DefaultStrategies.objects.values_list(
-        "resource_claim__name", "action", "strategies"
-    ):
+    rows = DefaultStrategies.objects.order_by().values_list("resource_claim__name", "action", "strategies")
+    for name, action, strategies in rows:
         defaults.setdefault(name, {})[action] = tuple(strategies)
-    claims = {
-        name: ResourceClaimValue(parent, defaults.get(name, {}))
-        for name, parent in ResourceClaim.objects.values_list("name", "parent__name")
-    }
-    sets = ClaimSet.objects.filter(tenant=tenant).values_list("name", "description")
-    claim_sets = {name: ClaimSetValue(text, {}) for name, text in sets}
-    grants = Grant.objects.filter(claim_set__tenant=tenant)
-    for claim_set, claim, actions in grants.values_list("claim_set__name", "resource_claim__name", "actions"):
-        claim_sets[claim_set].grants[claim] = dict.fromkeys(actions, ())
-    overrides = OverridingStrategies.objects.filter(grant__claim_set__tenant=tenant)
+    parents = ResourceClaim.objects.values_list("name", "parent__name")
+    return {name: ResourceClaimValue(parent, defaults.get(name, {})) for name, parent in parents}
+
+
+def stored_grants(claim_set_ids: Sequence[int]) -> dict[int, Grants]:
+    """What these claim sets grant, by their ids."""
+    found: dict[int, Grants] = {each: {} for each in claim_set_ids}
+    rows = Grant.objects.filter(claim_set_id__in=claim_set_ids).values_list(
+        "claim_set_id", "resource_claim__name", "actions"
+    )
+    for claim_set, claim, actions in rows:
+        found[claim_set][claim] = dict.fromkeys(actions, ())
+    overrides = OverridingStrategies.objects.order_by().filter(grant__claim_set_id__in=claim_set_ids)
     for claim_set, claim, action, strategies in overrides.values_list(
-        "grant__claim_set__name", "grant__resource_claim__name", "action", "strategies"
+        "grant__claim_set_id", "grant__resource_claim__name", "action", "strategies"
     ):
-        claim_sets[claim_set].grants[claim][action] = tuple(strategies)
-    return Claims(claims, claim_sets)
+        # Those of an action that is no longer granted stay behind.
+        if action in found[claim_set].get(claim, ()):
+            found[claim_set][claim][action] = tuple(strategies)
+    return found
 
 
 def difference(present: Claims, wanted: Claims) -> ClaimsChange:
@@ -189,6 +200,27 @@ def _action_lines(of: str, before: ByAction, after: ByAction) -> Iterator[str]:
 
 def _named(strategies: Strategies) -> str:
     return f" by {', '.join(strategies)}" if strategies else " by the defaults"
+
+
+def replace_all(claims: Claims, by: str) -> None:
+    """Store the claims and shared claim sets, and remove all others. Applications go on to name theirs. Needs a
+    transaction. Raises NotOfTheTenant."""
+    lock_claims()
+    gone = ClaimSet.objects.filter(tenant=None).exclude(name__in=claims.claim_sets)
+    Application.objects.filter(claim_set__in=gone).update(claim_set=None)
+    gone.delete()
+    superfluous = ResourceClaim.objects.exclude(name__in=claims.resource_claims)
+    Grant.objects.filter(resource_claim__in=superfluous).delete()
+    load(claims, by)
+    # Their children have other parents by now, or are superfluous themselves.
+    ids = list(superfluous.values_list("pk", flat=True))
+    ResourceClaim.objects.filter(pk__in=ids).update(parent=None)
+    ResourceClaim.objects.filter(pk__in=ids).delete()
+
+
+def reserve(names: Iterable[str]) -> None:
+    """Mark the shared claim sets of these names as ones that come along."""
+    ClaimSet.objects.filter(tenant=None, name__in=list(names), is_system_reserved=False).update(is_system_reserved=True)
 
 
 def _write(claims: Claims, tenant: Tenant | None) -> None:
