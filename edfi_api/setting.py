@@ -28,6 +28,7 @@ class SettingKind(StrEnum):
     QUALIFIERS = "names, separated by commas"
     PAIRS = "`VALUE=GROUP`, separated by commas"
     DATABASE = "URL of a database"
+    LOGIN = "URL of a login"
 
 
 @dataclass(frozen=True)

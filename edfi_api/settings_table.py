@@ -26,6 +26,7 @@ header = partial(Setting, SettingKind.HEADER)
 qualifiers = partial(Setting, SettingKind.QUALIFIERS)
 pairs = partial(Setting, SettingKind.PAIRS)
 database = partial(Setting, SettingKind.DATABASE)
+login = partial(Setting, SettingKind.LOGIN)
 
 _HOME = Path(__file__).parents[1] / ".home"
 
@@ -419,12 +420,15 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
     "Validation": (
         texts("RULES", (), "folders with rules of validation, separated by commas"),
         boolean("BUNDLED_RULES", True, "the rules that come with Meadowlark are run, too"),
-        text(
-            "RULE_ROLE",
-            "",
-            "role of PostgreSQL under which queries of rules run; it needs SELECT on what they read, and the user of "
-            "the database has to be a member of it",
+        login(
+            "RULE_LOGIN",
+            {},
+            "`postgresql://user:password@host`: the login with which queries of rules read; what it leaves out is that "
+            "of `DATABASE_URL`",
+            shown="that of the embedded database",
+            variable="MEADOWLARK_RULE_DATABASE_URL",
         ),
+        text("RULE_ROLE", "", "of earlier versions; refused without `MEADOWLARK_RULE_DATABASE_URL`"),
         number("VALIDATION_SECONDS", 3600, "seconds after which `run_validation` stops"),
         boolean(
             "VALIDATION_REQUESTS",

@@ -7,7 +7,7 @@ a time owns the server of a home, by a lock file; any number of processes of the
 
     python -m meadowlark.embedded_postgres [--home HOME | --temporary] -- COMMAND ...
 
-runs a command with DATABASE_URL set to a running server and passes its exit status on.
+runs a command with DATABASE_URL and MEADOWLARK_RULE_DATABASE_URL set to a running server and passes its exit status on.
 """
 
 # ruff: noqa: S603 - the commands run here are the wheel's programs and the caller's command.
@@ -32,9 +32,12 @@ from urllib.parse import quote
 
 import psutil
 
+from meadowlark.embedded_roles import APPLICATION, RULES, SUPERUSER, ensure_roles
 from meadowlark.postgres_programs import EmbeddedPostgresError, account_for, command_line, working_directory
 
 DATABASE = "meadowlark"
+# The MEADOWLARK_RULE_DATABASE_URL of all homes: the login of rules, at the server of DATABASE_URL.
+RULE_URL = f"postgresql://{RULES}@"
 DURABLE = {
     "unix_socket_permissions": "0700",
     "max_connections": "100",
@@ -77,7 +80,12 @@ class AlreadyRunning(EmbeddedPostgresError):
 
 def url(home: Path) -> str:
     """The DATABASE_URL of the server of this home. Pure: the server need not run, nor the home exist."""
-    return f"postgresql://{DATABASE}@/{DATABASE}?host={quote(str(_socket_folder(home)), safe='/')}"
+    return url_of(APPLICATION, home)
+
+
+def url_of(role: str, home: Path) -> str:
+    """The same for another role, such as SUPERUSER."""
+    return f"postgresql://{role}@/{DATABASE}?host={quote(str(_socket_folder(home)), safe='/')}"
 
 
 def default_home() -> Path:
@@ -109,6 +117,7 @@ class EmbeddedPostgres:
             _stop_servers(self._data)
             self._prepare()
             self._start()
+            ensure_roles(_socket_folder(self.home))
             self._undo = until_up.pop_all()
         return self
 
@@ -168,8 +177,10 @@ class EmbeddedPostgres:
 
 
 def _run_command(command: Sequence[str], database_url: str) -> int:
-    """Runs a command with DATABASE_URL set; returns its exit status, 128 + N when signal N ended it."""
-    process = subprocess.Popen(command, env=os.environ | {"DATABASE_URL": database_url})
+    """Runs a command with both addresses of the database set; returns its exit status, 128 + N when signal N ended
+    it."""
+    addresses = {"DATABASE_URL": database_url, "MEADOWLARK_RULE_DATABASE_URL": RULE_URL}
+    process = subprocess.Popen(command, env=os.environ | addresses)
 
     def pass_on(number: int, _: FrameType | None) -> None:
         process.send_signal(number)
@@ -296,7 +307,7 @@ def _initialise(data: Path) -> None:
         os.chown(draft, account.pw_uid, account.pw_gid)
     place = ["-D", working_directory(account, draft)]
     text = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    doors = ["-U", DATABASE, "--auth-local=peer", "--auth-host=reject"]
+    doors = ["-U", SUPERUSER, "--auth-local=peer", "--auth-host=reject"]
     create = f"CREATE DATABASE {DATABASE}\n"
     try:
         _run(command_line(account, "initdb", *place, *text, *doors, "--no-instructions", "--no-sync"), draft)

@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 import environ
+import psycopg
 from django.core.exceptions import ImproperlyConfigured
+from psycopg.conninfo import conninfo_to_dict
 
 from edfi_api.setting import Setting, SettingKind
 from edfi_api.settings_table import SETTINGS
@@ -162,6 +164,21 @@ def database_at(address: str) -> dict[str, Any]:
     return config
 
 
+def _login(setting: Setting, default: dict[str, str]) -> dict[str, str]:
+    """The parameters of libpq in a URL but for the database. Messages quote no part of it, as above."""
+    address = _given(setting)
+    if not address:
+        return default
+    try:
+        parameters: dict[str, str] = conninfo_to_dict(address)
+    except psycopg.Error:
+        parameters = {}
+    if not parameters.get("user"):
+        raise ImproperlyConfigured(f"{setting.variable} is not of the form postgresql://USER:PASSWORD@HOST.")
+    parameters.pop("dbname", None)
+    return parameters
+
+
 def _given(setting: Setting) -> str:
     """Compose passes on unset variables as empty ones, for which the default holds."""
     return os.environ.get(setting.variable, "").strip()
@@ -194,4 +211,5 @@ _READERS: dict[SettingKind, Callable[[Setting, Any], Any]] = {
     SettingKind.QUALIFIERS: _qualifiers,
     SettingKind.PAIRS: _pairs,
     SettingKind.DATABASE: _database,
+    SettingKind.LOGIN: _login,
 }

@@ -3,11 +3,13 @@
 import secrets
 
 from corsheaders.defaults import default_headers
+from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api import conf
 from edfi_api.operation.sign_in.configuration import authentication_backends
 from edfi_api.security.oauth.oauth_settings import OAUTH_SETTINGS
 from meadowlark import connection_options, embedded_postgres
+from meadowlark.embedded_roles import RULES
 from meadowlark.environment import database_at, read_all
 from meadowlark.logging_configuration import logging_configuration
 from meadowlark.secret_key import kept_key
@@ -141,6 +143,15 @@ TEMPLATES = [
     }
 ]
 
+rule_login = values["RULE_LOGIN"]
+if not rule_login and not values["DATABASE_URL"]:
+    rule_login = {"user": RULES}
+if values["RULE_ROLE"] and not rule_login:
+    raise ImproperlyConfigured(
+        "MEADOWLARK_RULE_ROLE is replaced, since a query can reset a role. Make it a login (ALTER ROLE ... LOGIN"
+        " PASSWORD ...), and set MEADOWLARK_RULE_DATABASE_URL=postgresql://ROLE:PASSWORD@HOST; see Roles in"
+        " meadowlark/docs/operate/database.md."
+    )
 # Without DATABASE_URL, the embedded server in MEADOWLARK_HOME, which `make run` starts and stops.
 DATABASES = {"default": values["DATABASE_URL"] or database_at(embedded_postgres.url(HOME))}
 DATABASES["default"]["CONN_MAX_AGE"] = values["CONNECTION_MAX_AGE"]
@@ -185,6 +196,7 @@ EDFI_API = {name: value for name, value in values.items() if name in conf.DEFAUL
             "OPTIONS": {"servers": list(values["NATS_SERVERS"])},
         },
     },
+    "RULE_LOGIN": rule_login,
     "STORE_KEYS": values["STORE_KEYS"] or ((lasting_key,) if lasting_key else ()),
     "WRITE_RECORDER": "edfi_api.refusals.recorder.Recorder" if values["REFUSALS"] else "",
 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.databases import connection
+from tests import superuser
 
 # Earlier tests leave statistics and files of other sizes, from which PostgreSQL estimates the number of rows.
 _AS_IN_A_NEW_DATABASE = """
@@ -15,8 +15,7 @@ DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relna
 
 def begin_with_new_tables() -> None:
     """Without documents, in the transaction of the test: what it analyzes is forgotten at its end."""
-    with connection.cursor() as cursor:
-        cursor.execute(_AS_IN_A_NEW_DATABASE)
+    superuser.execute(_AS_IN_A_NEW_DATABASE)
 
 
 def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The Django app of validation: its migrations and models."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class ValidationConfig(AppConfig):
@@ -9,3 +10,8 @@ class ValidationConfig(AppConfig):
     name = "edfi_api.validation"
     label = "validation"
     verbose_name = "Validation"
+
+    def ready(self) -> None:
+        from .login import grant_reading  # noqa: PLC0415  Its imports need the app registry.
+
+        post_migrate.connect(grant_reading, sender=self)

@@ -15,6 +15,7 @@ from edfi_api.storage.driver.sql import Sql
 from .connections import Reading, reading
 from .faults import fault_of, resource_of
 from .finding import RuleFault, checked_columns
+from .login import NoLogin
 from .query_text import ROW_LIMIT, QueryFault, parameters_in, violations_statement
 from .rule import SCOPE, Problem, Rule
 from .values import Given, standard_of
@@ -58,11 +59,10 @@ def problems(rule: Rule, surface: Surface, using: str) -> Iterator[Problem]:
         yield Problem(rule.path, rule.line, "is incremental, but does not use :scope")
     try:
         with reading(using, rule, _SECONDS) as opened:
-            opened.least_privilege()
             statement = violations_statement(rule.text, rule.types)
             with opened.cursor(statement, _values(rule, surface)) as cursor:
                 checked_columns(cursor.description or ())
-    except (RuleFault, QueryFault) as fault:
+    except (RuleFault, QueryFault, NoLogin) as fault:
         yield Problem(rule.path, _query_line(rule), str(fault))
     except psycopg.Error as error:
         yield Problem(rule.path, _line_of(error, rule), fault_of(error, rule))
@@ -71,18 +71,16 @@ def problems(rule: Rule, surface: Surface, using: str) -> Iterator[Problem]:
 def plan(rule: Rule, surface: Surface, using: str) -> str:
     """The plan of the rule's query, as EXPLAIN prints it. Raises psycopg's errors, and QueryFault."""
     with reading(using, rule, _SECONDS) as opened:
-        opened.least_privilege()
-        statement = "EXPLAIN " + violations_statement(rule.text, rule.types)
-        return "\n".join(line for (line,) in opened.all(statement, _values(rule, surface)))
+        statement = violations_statement(rule.text, rule.types)
+        return "\n".join(line for (line,) in opened.explained(statement, _values(rule, surface), "COSTS"))
 
 
 def large_scans(rule: Rule, surface: Surface, using: str) -> list[str]:
     """The tables of which more than 100,000 rows are read one after the other."""
     with reading(using, rule, _SECONDS) as opened:
-        opened.least_privilege()
         # VERBOSE adds the schemas of tables.
-        statement = "EXPLAIN (FORMAT JSON, VERBOSE) " + violations_statement(rule.text, rule.types)
-        [[explained]] = opened.all(statement, _values(rule, surface))
+        statement = violations_statement(rule.text, rule.types)
+        [[explained]] = opened.explained(statement, _values(rule, surface), "FORMAT JSON, VERBOSE")
         found = json.loads(explained) if isinstance(explained, str) else explained
         scans = list(_scans(found[0]["Plan"]))
         return sorted({scan["Relation Name"] for scan in scans if _rows_read(scan, opened) > _MANY_ROWS})

@@ -1,4 +1,8 @@
-"""Connections of a run, besides Django's: one that holds the lock and the snapshot, and two of each worker."""
+"""Connections of a run, besides Django's: one that holds the lock and the snapshot, and three of each worker.
+
+A rule's own statements run on a connection of the login for rules, which may read what it was granted and nothing else,
+so that no statement in them, and no SET, gets more: see `login.py`.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,8 +13,7 @@ import psycopg
 from django.db import connections
 from psycopg import sql
 
-from edfi_api.conf import api_settings
-
+from .login import in_place_of, login_for
 from .rule import Rule
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -31,43 +34,39 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def connected(using: str) -> Iterator[Connection]:
-    """A connection of its own to a database of Django's settings; each statement commits."""
+def connected(using: str, login: Mapping[str, Any] | None = None) -> Iterator[Connection]:
+    """A connection of its own to a database of Django's settings, with the user and password of `login` if there is
+    one; each statement commits."""
     given = connections[using].get_connection_params()
     options = {name: value for name, value in given.items() if name not in ("cursor_factory", "context")}
-    with psycopg.connect(**options, autocommit=True) as connection:
+    with psycopg.connect(**(in_place_of(options, login) if login else options), autocommit=True) as connection:
         connection.prepare_threshold = None
         yield connection
 
 
 class Reading:
-    """A read-only transaction in which a rule runs, up to a deadline; with a snapshot, in that of the run.
+    """Two read-only transactions of one snapshot, up to a deadline: `own` of the application for its statements, and
+    `rule` for those of the rule."""
 
-    `least_privilege` is to be called when only the rule's own statements follow.
-    """
-
-    def __init__(self, connection: Connection, seconds: float) -> None:
-        self._connection = connection
+    def __init__(self, own: Connection, rule: Connection, seconds: float) -> None:
+        self._own = own
+        self._rule = rule
         self._deadline = time.monotonic() + seconds
         self._cursors = 0
 
     def begin(self, snapshot: str | None, over: str) -> None:
-        self._connection.execute(_READ_ONLY)
-        if snapshot:
-            self._connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
-        self._connection.execute(_SETTINGS)
+        for connection in (self._own, self._rule):
+            connection.execute(_READ_ONLY)
+            if snapshot:
+                connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
         schemas = ["public"]
         if over == "views":
-            schemas = [*(schema for (schema,) in self._connection.execute(_VIEW_SCHEMAS)), *schemas]
-        self._connection.execute(_SEARCH_PATH, [", ".join(f'"{schema}"' for schema in schemas)])
-
-    def least_privilege(self) -> None:
-        """Continue as the role of the settings, which may only read, if there is one."""
-        if role := api_settings.RULE_ROLE:
-            self._connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(role)))
+            schemas = [*(schema for (schema,) in self._own.execute(_VIEW_SCHEMAS)), *schemas]
+        self._rule.execute(_SETTINGS)
+        self._rule.execute(_SEARCH_PATH, [", ".join(f'"{schema}"' for schema in schemas)])
 
     def rows(self, statement: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-        """The rows of a statement, read in batches. Raises OutOfTime."""
+        """The rows of a rule's statement, read in batches. Raises OutOfTime."""
         with self.cursor(statement, parameters) as cursor:
             while batch := self.fetch(cursor):
                 yield from batch
@@ -76,39 +75,46 @@ class Reading:
     def cursor(
         self, statement: str, parameters: Mapping[str, Any]
     ) -> Iterator["psycopg.ServerCursor[tuple[Any, ...]]"]:
-        """A cursor that is described, and has read nothing yet."""
+        """A cursor of a rule's statement that is described, and has read nothing yet."""
         self._cursors += 1
-        self._limit()
-        with self._connection.cursor(name=f"rule_{self._cursors}") as cursor:
+        self._limit(self._rule)
+        with self._rule.cursor(name=f"rule_{self._cursors}") as cursor:
             cursor.execute(statement, parameters)
             yield cursor
 
     def fetch(self, cursor: "psycopg.ServerCursor[tuple[Any, ...]]") -> Sequence[tuple[Any, ...]]:
         """The next rows. Raises OutOfTime."""
-        self._limit()
+        self._limit(self._rule)
         return cursor.fetchmany(BATCH)
 
-    def all(self, statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """The rows of a statement of ours. Raises OutOfTime."""
-        self._limit()
-        return self._connection.execute(statement, parameters).fetchall()
+    def explained(self, statement: str, parameters: Mapping[str, Any], options: str) -> list[tuple[Any, ...]]:
+        """What EXPLAIN with these options says about a rule's statement. Raises OutOfTime."""
+        self._limit(self._rule)
+        return self._rule.execute(f"EXPLAIN ({options}) {statement}", parameters).fetchall()
 
-    def _limit(self) -> None:
-        """Each statement may take what is left."""
+    def all(self, statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """The rows of a statement of the application. Raises OutOfTime."""
+        self._limit(self._own)
+        return self._own.execute(statement, parameters).fetchall()
+
+    def _limit(self, connection: Connection) -> None:
+        """Each statement may take what is left. A rule that changes its limit changes that of its next statement,
+        which is set again."""
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise OutOfTime
-        self._connection.execute(_TIMEOUT, [f"{int(left * 1000) + 1}"])
+        connection.execute(_TIMEOUT, [f"{int(left * 1000) + 1}"])
 
 
 @contextmanager
 def reading(using: str, rule: Rule, seconds: float, snapshot: str | None = None) -> Iterator[Reading]:
-    """A transaction for the rule, which is rolled back."""
-    with connected(using) as connection:
-        opened = Reading(connection, seconds)
+    """Transactions for the rule, which are rolled back. Raises NoLogin."""
+    with connected(using) as own, connected(using, login_for(rule, using)) as connection:
+        opened = Reading(own, connection, seconds)
         opened.begin(snapshot, rule.over)
         try:
             yield opened
         finally:
-            if not connection.closed:
-                connection.execute("ROLLBACK")
+            for each in (own, connection):
+                if not each.closed:
+                    each.execute("ROLLBACK")

@@ -7,6 +7,7 @@ import psycopg
 from edfi_api.model.surface.resource import Resource, Surface
 
 from .finding import RuleFault
+from .login import NoLogin
 from .query_text import QueryFault
 from .rule import Rule
 from .values import UnusableValue
@@ -22,7 +23,7 @@ def resource_of(rule: Rule, surface: Surface) -> Resource:
 
 def fault_of(error: Exception, rule: Rule) -> str:
     """Why a rule failed, without values of documents. Class 42 is about names and syntax of the rule's own text."""
-    if isinstance(error, RuleFault | QueryFault | UnusableValue):
+    if isinstance(error, RuleFault | QueryFault | UnusableValue | NoLogin):
         return str(error)
     if isinstance(error, psycopg.Error):
         state = error.sqlstate or ""

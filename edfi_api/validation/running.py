@@ -247,7 +247,6 @@ class _RuleRun:
         with reading(self.run.source, self.rule, self.seconds, self.run.snapshot) as opened:
             self.scope = self._changed(opened, values)
             finder = Finder(self.rule, resource, numbers[resource.name], self.run.surface, values, self.scope)
-            opened.least_privilege()
             rows = self._within(finder.staged(opened, self.found))
             if self.run.request.is_rehearsal:
                 for row in rows:

@@ -91,7 +91,7 @@ class RegisteredStores:
         try:
             dump = [binaries() / "pg_dump", "--format=custom", "--dbname", self._control.database_url]
             dumped = subprocess.run(dump, check=True, capture_output=True)
-            restore = [binaries() / "pg_restore", "--no-owner", "--dbname", other.postgres.url]
+            restore = [binaries() / "pg_restore", "--no-owner", "--no-acl", "--dbname", other.postgres.url]
             subprocess.run(restore, input=dumped.stdout, check=True)
             with psycopg.connect(self._control.database_url, autocommit=True) as control:
                 control.execute(

@@ -25,6 +25,7 @@ from typing import Any
 
 import psycopg
 
+from meadowlark.embedded_postgres import SUPERUSER, url_of
 from tests.analysis.sql_views.clones import clone
 from tests.benchmarks.filling import fill
 from tests.server_processes import meadowlark
@@ -124,7 +125,7 @@ def measure(enrollments: int) -> list[Row]:
         home = Path(folder, "home")
         with meadowlark(home) as server:
             fill(server.database_url, home, 1)
-            with psycopg.connect(server.database_url, autocommit=True) as connection:
+            with psycopg.connect(url_of(SUPERUSER, home), autocommit=True) as connection:
                 clone(connection, enrollments, _CLONED_SCHOOLS)
                 connection.execute("VACUUM ANALYZE document")
             print(f"create_sql_views: {_created(server.database_url, home):.1f} s", flush=True)

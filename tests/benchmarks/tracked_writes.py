@@ -16,6 +16,7 @@ from edfi_api.model.surface.resource import ResourceName
 from edfi_api.startup import current_surface
 from edfi_api.storage import store
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
+from tests import superuser
 from tests.factories import STORED_URIS, DocumentFactory
 
 # Wall-clock time, and processor time.
@@ -38,7 +39,6 @@ _CLEAN = (
     f"DELETE FROM {_ASSOCIATIONS}",
     "TRUNCATE superseded_document, deleted_document",
     "VACUUM ANALYZE document, alias, reference",
-    "CHECKPOINT",
 )
 
 
@@ -82,6 +82,7 @@ class _Writes:
                 cursor.execute(_WITH if is_tracked else _WITHOUT)
             for statement in _CLEAN:
                 cursor.execute(statement)
+        superuser.execute_elsewhere("CHECKPOINT")
 
     def _upsert(self, **changes: Any) -> None:
         incoming = (self._preparer.prepare(body | changes, STORED_URIS) for body in self._bodies)

@@ -128,10 +128,10 @@ def test_the_server_has_no_privileges_of_root(new_home: Path) -> None:
     secret.write_text("of root")
     secret.chmod(0o600)
 
-    with EmbeddedPostgres(new_home) as server:
+    with EmbeddedPostgres(new_home):
         status = Path(f"/proc/{_postmaster(new_home)}/status").read_text()
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="Permission denied"):
-            _query_value(server.url, f"SELECT pg_read_file('{secret}')")
+            _query_value(embedded_postgres.url_of("postgres", new_home), f"SELECT pg_read_file('{secret}')")
 
     fields = dict(line.split(":\t", 1) for line in status.splitlines())
     assert fields["Uid"].split() == [str(pwd.getpwnam("nobody").pw_uid)] * 4

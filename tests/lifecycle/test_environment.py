@@ -73,6 +73,8 @@ def test_a_boolean_accepts_the_usual_notations(monkeypatch: pytest.MonkeyPatch, 
         ("MEADOWLARK_THREADS", "0", "is '0'; it must be a whole number above 0."),
         ("MEADOWLARK_REQUEST_SECONDS", "-1", "is '-1'; it must be a whole number above 0."),
         ("MEADOWLARK_KEEPALIVE_SECONDS", "1.5", "is '1.5'; it must be a whole number above 0."),
+        ("MEADOWLARK_RULE_DATABASE_URL", "db.example.org", "is not of the form postgresql://USER:PASSWORD@HOST."),
+        ("MEADOWLARK_RULE_DATABASE_URL", "postgresql://db/edfi", "is not of the form postgresql://USER:PASSWORD@HOST."),
         ("MEADOWLARK_CORRELATION_HEADER", "", "is '', which is not the name of a header."),
         ("MEADOWLARK_CORRELATION_HEADER", "two words", "is 'two words', which is not the name of a header."),
         ("MEADOWLARK_CORRELATION_HEADER", "a:b", "is 'a:b', which is not the name of a header."),
@@ -120,3 +122,39 @@ def test_a_check_warns_of_unknown_variables() -> None:
     )
 
     assert "MEADOWLARK_WORKRES is not a setting. Is MEADOWLARK_WORKERS meant?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "login"),
+    [
+        ("", {}),
+        ("postgresql://rules@", {"user": "rules"}),
+        ("postgresql://rules:s%2Fe@db:5433/x", {"user": "rules", "password": "s/e", "host": "db", "port": "5433"}),
+    ],
+)
+def test_the_login_of_rules_is_what_its_url_has(
+    monkeypatch: pytest.MonkeyPatch, url: str, login: dict[str, str]
+) -> None:
+    monkeypatch.setenv("MEADOWLARK_RULE_DATABASE_URL", url)
+
+    assert read(SETTINGS["RULE_LOGIN"]) == login
+
+
+def test_the_former_role_of_rules_is_refused_with_the_way_out() -> None:
+    variables = {
+        "DATABASE_URL": "postgresql://db/edfi",
+        "MEADOWLARK_RULE_DATABASE_URL": "",
+        "MEADOWLARK_RULE_ROLE": "r",
+    }
+
+    done = subprocess.run(
+        [sys.executable, "-m", "meadowlark.prepare"],
+        cwd=TOP,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "set MEADOWLARK_RULE_DATABASE_URL=postgresql://ROLE:PASSWORD@HOST; see Roles in" in done.stderr

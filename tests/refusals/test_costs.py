@@ -7,6 +7,7 @@ import orjson
 from django.db import connection
 
 from edfi_api.refusals.ledger import Ledger, Resolving
+from tests import superuser
 from tests.plans import nodes
 
 ROWS = 1000
@@ -36,7 +37,7 @@ def test_no_accepted_write_is_compared_with_each_open_entry(db):
         plans.append((orjson.loads(found) if isinstance(found, str) else found)[0]["Plan"])
 
     with connection.cursor() as cursor:
-        cursor.execute(AS_IN_A_NEW_DATABASE)
+        superuser.execute(AS_IN_A_NEW_DATABASE)
         cursor.execute(OPEN_ENTRIES, [ROWS])
     with connection.execute_wrapper(explained):
         Ledger(connection).resolve([Resolving(1, 0, uuid.uuid4(), time.time(), is_delete=False) for _ in range(ROWS)])

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import psycopg
 
+from tests import superuser
+
 # The account for these programs if root runs the tests.
 ACCOUNT = "nobody"
 
@@ -14,5 +16,5 @@ def let_in(data: Path, url: str) -> None:
     if os.geteuid() == 0:
         with (data / "pg_ident.conf").open("a") as names:
             names.write(f'owner "{ACCOUNT}" all\n')
-        with psycopg.connect(url) as connection:
+        with psycopg.connect(superuser.url_of(url)) as connection:
             connection.execute("SELECT pg_reload_conf()")

@@ -11,6 +11,7 @@ import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres, url
 from meadowlark.postgres_programs import binaries
+from tests import superuser
 from tests.robustness.accounts import ACCOUNT
 from tests.robustness.waiting import wait_until
 
@@ -28,7 +29,7 @@ class StreamingReplica:
     def __init__(self, home: Path, primary: str) -> None:
         self.url = url(home)
         self._home = home
-        self._primary = primary
+        self._primary = superuser.url_of(primary)
         self._running = ExitStack()
 
     def __enter__(self) -> Self:
@@ -56,7 +57,7 @@ class StreamingReplica:
 
     def execute(self, statement: str) -> Any:
         """The first value of the first row."""
-        with psycopg.connect(self.url, autocommit=True) as connection:
+        with psycopg.connect(superuser.url_of(self.url), autocommit=True) as connection:
             result = connection.execute(statement)
             row = result.fetchone() if result.description else None
         return row[0] if row else None

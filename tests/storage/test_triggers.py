@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 
 from edfi_api.models import Document
+from tests import superuser
 from tests.conftest import ApiTestClient
 from tests.factories import DocumentFactory
 
@@ -57,7 +58,7 @@ def _counted_calls() -> Iterator[dict[str, int]]:
     """Filled with the functions that statements call during the block, with their number of calls."""
     calls: dict[str, int] = {}
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL track_functions TO 'all'")
+        superuser.execute("SET LOCAL track_functions TO 'all'")
         yield calls
         cursor.execute("SELECT funcname, calls FROM pg_stat_xact_user_functions")
         calls.update(cursor.fetchall())

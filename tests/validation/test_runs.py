@@ -349,30 +349,6 @@ def fails(context):
     assert rows("SELECT outcome, reason FROM validation_run_rule") == [("failed", "ValueError in line 7")]
 
 
-def test_a_role_limits_what_rules_read(rules, committing_api, rows, settings) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("DROP ROLE IF EXISTS rule_reader")
-        cursor.execute("CREATE ROLE rule_reader")
-        cursor.execute("GRANT SELECT ON document, resource_type TO rule_reader")
-    try:
-        settings.EDFI_API = {**settings.EDFI_API, "RULE_ROLE": "rule_reader"}
-        student(committing_api, "1")
-        rules.write("s1.sql", STUDENTS)
-        rules.write(
-            "s2.sql",
-            broken("S-2", "SELECT 1 AS education_organization_id, name AS key FROM security_apiclient"),
-        )
-
-        rules.run_with_failures()
-
-        assert [(row[0], row[1]) for row in rows(OUTCOMES)] == [("S-1", "published"), ("S-2", "failed")]
-        assert "permission denied" in rows(OUTCOMES)[1][3]
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DROP OWNED BY rule_reader")
-            cursor.execute("DROP ROLE rule_reader")
-
-
 def test_the_last_run_has_counts(rules, committing_api) -> None:
     assert last_run("default") is None
     rules.write("s1.sql", STUDENTS)

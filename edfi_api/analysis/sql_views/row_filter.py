@@ -21,6 +21,7 @@ from psycopg import errors, sql
 
 from edfi_api.analysis.sql_views import copies
 from edfi_api.analysis.sql_views.changes import Changes, ViewsNotInstalled
+from edfi_api.conf import api_settings
 from edfi_api.documents.securables import SecurableKind, groups
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security.policies.reach import REACHES, Pathway, association_types
@@ -45,6 +46,9 @@ _OF_READER = """
           JOIN public.organization_closure c ON c.ancestor_id = r.organization
          WHERE r.role = session_user
     ) o (id)
+"""
+_RULES_SEE_EVERYTHING = """
+INSERT INTO sql_reader (role, organization) VALUES (%s, NULL) ON CONFLICT DO NOTHING
 """
 _DIGEST = """
 SELECT coalesce(obj_description(oid, 'pg_policy'), '') FROM pg_policy
@@ -76,6 +80,8 @@ class RowFilter:
         wanted = before if self.is_wanted is None else self.is_wanted
         if wanted:
             _create_role(changes)
+            if login := api_settings.RULE_LOGIN.get("user"):
+                changes.run(_RULES_SEE_EVERYTHING, [login])
             statements = list(_turned_on(using, self.surface))
             digest = sha256("".join(statements).encode()).hexdigest()
             if digest != _value(using, _DIGEST):

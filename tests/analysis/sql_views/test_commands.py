@@ -19,6 +19,7 @@ from edfi_api.analysis.sql_views.definitions import definitions
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.operation.checks.sql_views import sql_views_are_up_to_date
+from tests import superuser
 from tests.analysis.sql_views.running import query, refusal, run
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +40,7 @@ def relations() -> dict[str, int]:
 def created(django_db_setup, django_db_blocker) -> Iterator[None]:
     """The views of the configured standard and a role that may read them, in a transaction that is rolled back."""
     with django_db_blocker.unblock(), transaction.atomic():
-        query(f"CREATE ROLE {READER}")
+        superuser.execute(f"CREATE ROLE {READER}; GRANT {READER} TO {superuser.APPLICATION}")
         run("create_sql_views", "--reader", READER)
         yield
         transaction.set_rollback(True)

@@ -20,6 +20,7 @@ from edfi_api.analysis.sql_views.management.commands import create_sql_views
 from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.changes.change_queries.restoring import restore
 from edfi_api.operation.observability.metrics import exposition
+from tests import superuser
 from tests.analysis.sql_views.killing import kills
 from tests.analysis.sql_views.running import query, run
 from tests.concurrency.concurrently import in_background
@@ -37,13 +38,13 @@ def school(committing_api, documents, resource_named, monkeypatch, current_views
     # To create all views takes seconds.
     monkeypatch.setattr(create_sql_views, "current_views", lambda _: replace(current_views, definitions=few))
     documents.store(resource_named("School"))
-    query(f"CREATE ROLE {READER}")
+    superuser.execute_elsewhere(f"CREATE ROLE {READER}; GRANT {READER} TO {superuser.APPLICATION}")
     run("create_sql_views", "--reader", READER, "--copy", "edfi.classperiod", "--copy", "edfi.bell*")
     yield SmallSchool(committing_api)
     connection.close()
     query("DROP SCHEMA IF EXISTS others CASCADE")
     Installation("default", drops_dependents=True).drop()
-    query(f"DROP ROLE {READER}")
+    superuser.execute_elsewhere(f"DROP ROLE {READER}")
 
 
 def differing() -> list[str]:

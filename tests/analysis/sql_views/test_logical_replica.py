@@ -16,6 +16,7 @@ import pytest
 
 from edfi_api.changes.change_stream.publication import TABLES
 from meadowlark.embedded_postgres import DURABLE, EmbeddedPostgres
+from tests import superuser
 from tests.robustness.accounts import let_in
 from tests.robustness.waiting import wait_until
 
@@ -48,8 +49,8 @@ class Database:
         environment = os.environ | {"DATABASE_URL": self.postgres.url, "MEADOWLARK_HOME": str(self.postgres.home)}
         subprocess.run([sys.executable, "manage.py", *arguments], cwd=TOP, env=environment, check=True)
 
-    def query(self, statement: str) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.postgres.url, autocommit=True) as connection:
+    def query(self, statement: str, url: str = "") -> list[tuple[Any, ...]]:
+        with psycopg.connect(url or self.postgres.url, autocommit=True) as connection:
             found = connection.execute(statement)
             return found.fetchall() if found.description else []
 
@@ -78,9 +79,10 @@ def test_a_logical_replica_shows_what_the_primary_has(databases, tmp_path) -> No
     assert set(TABLES) == set(re.findall(r"\w+", truncate)) - {"TRUNCATE", "CASCADE"}
 
     replica.query(truncate)
-    replica.query(subscribe.replace("PRIMARY", primary.postgres.url))
+    administrator = superuser.url_of(replica.postgres.url)
+    replica.query(subscribe.replace("PRIMARY", superuser.url_of(primary.postgres.url)), administrator)
     ready = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
-    wait_until(lambda: replica.query(ready) == [(True,)], 60)
+    wait_until(lambda: replica.query(ready, administrator) == [(True,)], 60)
     replica.manage("create_sql_views", "--copy", "edfi.school")
 
     found = "SELECT o.nameofinstitution FROM edfi.school s JOIN edfi.educationorganization o"

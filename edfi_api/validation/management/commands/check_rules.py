@@ -12,6 +12,7 @@ from edfi_api.management.arguments import add_database, name, path
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import large_scans, plan, problems, served
+from edfi_api.validation.login import NoLogin
 from edfi_api.validation.rule_files import RuleSet, configured_rules
 
 
@@ -55,5 +56,7 @@ class Command(DataStoreCommand):
             raise CommandError(f"There is no rule {identifier} in SQL.")
         try:
             self.stdout.write(plan(rule, current_surface(), database))
+        except NoLogin as error:
+            raise CommandError(f"{rule.path} {error}") from error
         except psycopg.Error as error:
             raise CommandError(f"{rule.path}: {error.diag.message_primary or error}") from error

@@ -15,6 +15,7 @@ from edfi_api.analysis.sql_views.indexes import ColumnIndex
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.analysis.sql_views.row_filter import RowFilter
+from edfi_api.conf import api_settings
 from edfi_api.management.arguments import add_database, name
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
@@ -147,7 +148,8 @@ def _installation(
     **_: Any,
 ) -> Installation:
     """What the options ask for. Raises CommandError for what they name and is not there."""
-    _refuse_unknown(reader or [], _roles(database), "role")
+    roles = _roles(database)
+    _refuse_unknown(reader or [], roles, "role")
     _refuse_unknown(schema or [], {each.schema for each in current.definitions}, "schema")
     copying = Copying(tuple(copy or ()), none=no_copy)
     useless = copying.useless_patterns(current.definitions)
@@ -155,7 +157,8 @@ def _installation(
         raise CommandError(f"no view that can be copied is called {', '.join(useless)}")
     schemas = None if schema is None else frozenset(schema)
     rows = RowFilter(current_surface(), row_filter)
-    return Installation(database, schemas, tuple(reader or ()), drop_dependents, copying, rows)
+    rules = roles & {api_settings.RULE_LOGIN.get("user")}  # Rules may be `over = "views"`.
+    return Installation(database, schemas, tuple({*(reader or ()), *rules}), drop_dependents, copying, rows)
 
 
 def _roles(database: str) -> set[str]:
