@@ -27,16 +27,6 @@ def test_a_superuser_as_application_is_a_warning() -> None:
         ]
 
 
-def test_a_membership_that_reaches_files_is_a_warning() -> None:
-    superuser.execute_elsewhere(f"GRANT pg_read_server_files TO {superuser.APPLICATION}")
-    try:
-        [warning] = warnings()
-    finally:
-        superuser.execute_elsewhere(f"REVOKE pg_read_server_files FROM {superuser.APPLICATION}")
-
-    assert warning.startswith("The user of the database is a member of pg_read_server_files;")
-
-
 @pytest.mark.parametrize(
     ("user", "warning"),
     [

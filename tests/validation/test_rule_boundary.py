@@ -79,14 +79,14 @@ def test_a_query_in_python_gets_permission_denied(rules: Rules, committing_api, 
     rules.write(
         "a1.py",
         """
-from edfi_api.validation.rule import Violation
+from edfi_api.validation.rule import RuleViolation
 from edfi_api.validation.rule_files import rule
 
 @rule(identifier="A-1", source="attacker", version="1", short="s", severity="minor", category="c",
       resource="ed-fi/students")
 def secrets(context):
     for secret, in context.rows("SELECT client_secret FROM security_apiclient"):
-        yield Violation(education_organization_id=1, key=secret)
+        yield RuleViolation(education_organization_id=1, key=secret)
 """,
     )
 
