@@ -170,13 +170,12 @@ def _login(setting: Setting, default: dict[str, str]) -> dict[str, str]:
     if not address:
         return default
     try:
-        parameters: dict[str, str] = conninfo_to_dict(address)
+        parameters = conninfo_to_dict(address)
     except psycopg.Error:
         parameters = {}
     if not parameters.get("user"):
         raise ImproperlyConfigured(f"{setting.variable} is not of the form postgresql://USER:PASSWORD@HOST.")
-    parameters.pop("dbname", None)
-    return parameters
+    return {name: str(value) for name, value in parameters.items() if name != "dbname"}
 
 
 def _given(setting: Setting) -> str:

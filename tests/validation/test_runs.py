@@ -305,7 +305,7 @@ def test_a_rule_in_python(rules, committing_api, rows) -> None:
     rules.write(
         "p.py",
         """
-from edfi_api.validation.rule import Violation
+from edfi_api.validation.rule import RuleViolation
 from edfi_api.validation.rule_files import rule
 
 
@@ -317,7 +317,7 @@ def same_names(context):
         "SELECT id, body ->> 'lastSurname' FROM documents(%(resource)s) ORDER BY id", {"resource": "ed-fi/students"}
     ):
         if name in names:
-            yield Violation(document_id=id_, education_organization_id=7, context={"other": names[name]},
+            yield RuleViolation(document_id=id_, education_organization_id=7, context={"other": names[name]},
                             other_document_ids=[names[name]])
         names[name] = id_
 """,
