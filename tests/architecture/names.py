@@ -91,6 +91,7 @@ ROLES = {
     "router": "what a request or a statement leads to",
     "routes": "the routes of a package",
     "site": "the admin site",
+    "rows": "the rows of tables",
     "spool": "a queue on disk",
     "validation": "whether a value keeps its rules",
     "waiting": "what waits for something else",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from edfi_api.api.batch.envelope import SentOperations
 from edfi_api.api.batch.free_order import Sorting
 from edfi_api.api.batch.operations import Attempt, Operation
-from edfi_api.api.batch.parameters import Limits
+from edfi_api.api.batch.parameters import BatchLimits
 from edfi_api.api.batch.sets import Sets
 from edfi_api.api.batch.waiting import Waiting
 from edfi_api.memory import MemoryExhausted, process_memory
@@ -27,7 +27,7 @@ class FreeRun:
         sets: Sets,
         operations: SentOperations,
         carry_out: CarryOut,
-        limits: Limits,
+        limits: BatchLimits,
     ) -> None:
         self._sorting = sorting
         self._sets = sets

@@ -44,7 +44,7 @@ class Parameters:
 
 
 @dataclass(slots=True)
-class Limits:
+class BatchLimits:
     """When a batch ends, by the monotonic clock, and how many bytes the operations may cost that are carried out
     together."""
 

@@ -16,7 +16,7 @@ from edfi_api.api.batch.causes import Causes
 from edfi_api.api.batch.envelope import Envelopes, most_bytes, refuse_unreadable
 from edfi_api.api.batch.free_order import LoadingOrder, Sorting
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.parameters import Limits, Order, Parameters
+from edfi_api.api.batch.parameters import BatchLimits, Order, Parameters
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.singles import OperationViewSets, Singles
 from edfi_api.api.batch.stored_uris import TransactionUris
@@ -59,7 +59,7 @@ class BatchView(EdFiView):
             rate_limits.limit(f"batch:{request.user.row_id}", limit, len(body))
             record = BatchRecord(request._request, wanted, len(body))
             until_sent.callback(record.end)
-            limits = Limits(time.monotonic() + api_settings.BATCH_SECONDS, memory)
+            limits = BatchLimits(time.monotonic() + api_settings.BATCH_SECONDS, memory)
             if wanted.is_atomic:
                 return self._atomic(request, body, record, limits)
             return self._independent(request, body, record, limits, until_sent)
@@ -77,7 +77,7 @@ class BatchView(EdFiView):
             refuse_unreadable(body)
 
     def _independent(
-        self, request: EdFiRequest, body: Body, record: BatchRecord, limits: Limits, until_sent: ExitStack
+        self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits, until_sent: ExitStack
     ) -> HttpResponseBase:
         """A long answer is sent while the rest of it is made, after `dispatch` has ended."""
         answer = until_sent.enter_context(closing(self._answer(request, body, record.parameters)))
@@ -91,7 +91,7 @@ class BatchView(EdFiView):
                 return answer.streamed(chain([text], blocks), until_sent.pop_all())
         return answer.finished(text)
 
-    def _atomic(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: Limits) -> HttpResponseBase:
+    def _atomic(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits) -> HttpResponseBase:
         for number in range(0 if body.is_single else _ATTEMPTS):
             with suppress(TooMuchContention):
                 attempt = self._batch(request, body, record, limits, is_repetition=number > 0, may_be_repeated=True)
@@ -112,7 +112,7 @@ class BatchView(EdFiView):
         kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
         return kind(bodies.answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
 
-    def _batch(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: Limits, **attempt: bool) -> Batch:
+    def _batch(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits, **attempt: bool) -> Batch:
         wanted, using = record.parameters, self.using
         has_transaction = wanted.is_atomic and not body.is_single
         uris = TransactionUris(using) if has_transaction else partial(stored_uris, using=using)

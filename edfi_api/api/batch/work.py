@@ -13,7 +13,7 @@ from edfi_api.api.batch.failures import Failures
 from edfi_api.api.batch.free_order import Sorting
 from edfi_api.api.batch.free_run import FreeRun
 from edfi_api.api.batch.operations import Attempt, Operation, Result, Summary
-from edfi_api.api.batch.parameters import Limits, Order, Parameters, Return
+from edfi_api.api.batch.parameters import BatchLimits, Order, Parameters, Return
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.recorded_operations import RecordedOperations
 from edfi_api.api.batch.sets import Sets, stretches
@@ -41,7 +41,7 @@ class Batch:
     causes: Causes
     record: BatchRecord
     sorting: Sorting
-    limits: Limits
+    limits: BatchLimits
     # An atomic batch that conflicts with others may be repeated, then without concurrent atomic batches.
     is_repetition: bool = False
     may_be_repeated: bool = False
