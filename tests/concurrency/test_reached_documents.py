@@ -4,7 +4,6 @@ import random
 from operator import itemgetter
 
 import pytest
-from django.core.management import call_command
 from django.db import connection, transaction
 
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
@@ -171,22 +170,3 @@ def test_person_paths_are_consistent_after_many_concurrent_associations(scenario
     at_once(*(client(seed) for seed in range(4)))
 
     assert_consistent_with_documents()
-
-
-@pytest.fixture
-def _all_applied_in_the_end(committing_api):
-    yield
-    call_command("migrate", verbosity=0)
-
-
-@pytest.mark.usefixtures("_all_applied_in_the_end")
-def test_documents_older_than_the_table_are_reached(scenario):
-    scenario.enroll("S1", 11)
-    scenario.relate("S1", "C1")
-    event(scenario, "S1")
-    call_command("migrate", "edfi_api", "0005", verbosity=0)
-
-    call_command("migrate", verbosity=0)
-
-    assert len(reached_from(11)) == 4
-    call_command("verify_integrity")

@@ -97,7 +97,7 @@ def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> Non
         pytest.skip("once is enough")
     (key, secret), admin_password = first.credentials(), password(first)
     assert "Documents by resource" in admin_page(first.address, admin_password)
-    assert f"MEADOWLARK_HOME={home} in front of them" in first.output
+    assert f"with this in front of them: MEADOWLARK_HOME={home} " in first.output
     assert first.stop(signal.SIGTERM) == 0
 
     second = Run(home, free_port(), "--demo", str(STUDENTS))

@@ -20,7 +20,7 @@ _END_OF_STEP = "--- end of step ---"
 _VARYING = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "ID"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "ID"),
-    (re.compile(r"\d+-l(\.[0-9a-f]{8})?\b"), "ETAG"),
+    (re.compile(r"\b(\d+|v[0-9a-f]+)-l(\.[0-9a-f]{8})?\b"), "ETAG"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"(?<=next-page-token: )\S+"), "TOKEN"),
 )

@@ -101,7 +101,7 @@ def test_a_full_queue_drops_the_newest_and_counts_them(monkeypatch):
 
 
 def test_a_queue_has_a_limit_of_bytes(monkeypatch):
-    monkeypatch.setattr(pending, "MOST_BYTES", 250)
+    monkeypatch.setattr(pending, "MOST_BYTES", 15_000)
     waiting = pending.Pending()
 
     assert [waiting.refuse(refusal(number)) for number in range(3)] == [True, True, False]

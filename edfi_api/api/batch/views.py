@@ -112,7 +112,9 @@ class BatchView(EdFiView):
         kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
         return kind(bodies.answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
 
-    def _batch(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits, **attempt: bool) -> Batch:
+    def _batch(
+        self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits, **attempt: bool
+    ) -> Batch:
         wanted, using = record.parameters, self.using
         has_transaction = wanted.is_atomic and not body.is_single
         uris = TransactionUris(using) if has_transaction else partial(stored_uris, using=using)
