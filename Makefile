@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-clients test-profiles test-refusals test-large-tables test-standards check docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
+	@echo 'make test-image  build the image on Debian packages and serve it, read-only; needs root, buildah and debootstrap'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
 	@echo 'make test-refusals  refusals of every resource of all bundled data standards, and a million of one client'
@@ -70,6 +71,10 @@ test-sql-views: $(VENV)/ready-for-tests
 test-modes: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --every-mode --numprocesses=2 --dist=worksteal tests/modes
+
+# Where root, buildah or debootstrap are missing the tests are skipped, and say so.
+test-image: $(VENV)/ready-for-tests
+	$(BIN)/python -m pytest -q -rs --image tests/image
 
 test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
 	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients

@@ -1,4 +1,4 @@
-"""The contents of the image according to docker/Dockerfile; no image is built."""
+"""The contents of the image according to docker/Dockerfile; tests/image builds it."""
 
 import re
 from pathlib import Path
