@@ -18,7 +18,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 
-# The versions that the tests run on. Another one is taken by `make PYTHON=...`, or if it is the only one.
+# The versions that servers were measured with. Another one is taken by `make PYTHON=...`, or if it is the only one.
 _VERSIONS = ("3.11", "3.12", "3.13")
 _NAMES = ("python3", *("python" + version for version in _VERSIONS))
 _SECONDS = 20
@@ -40,7 +40,7 @@ def build() -> str:
 
 
 def preferred() -> str:
-    """The path of the first optimized interpreter on PATH, else of the first one of a tested version, else `python3`.
+    """The path of the first optimized interpreter on PATH, else of the first one of a measured version, else `python3`.
     All of them can make a virtual environment."""
     usable = dict(_interpreters())
     return next((path for path, optimized in usable.items() if optimized), next(iter(usable), "python3"))
@@ -69,8 +69,8 @@ def _answer(path: str) -> str | None:
 def _check() -> str:
     """Whether this interpreter is optimized; nothing if it is of another version or cannot make virtual environments,
     for which Debian has a package of its own."""
-    is_tested = f"{sys.version_info[0]}.{sys.version_info[1]}" in _VERSIONS
-    return str(is_optimized()) if is_tested and importlib.util.find_spec("ensurepip") else ""
+    is_measured = f"{sys.version_info[0]}.{sys.version_info[1]}" in _VERSIONS
+    return str(is_optimized()) if is_measured and importlib.util.find_spec("ensurepip") else ""
 
 
 if __name__ == "__main__":
