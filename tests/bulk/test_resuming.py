@@ -78,7 +78,10 @@ def heed_ctrl_c():
 
 def wait_until_nobody_else_writes(deadline):
     """PostgreSQL finishes what it was told before it sees that the other end is gone."""
-    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    others = """
+        SELECT count(*) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'
+    """
     with connection.cursor() as cursor:
         while cursor.execute(others).fetchone()[0] and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -171,7 +171,7 @@ _LARGE_DOCUMENTS = """
 INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
 SELECT gen_random_uuid(), resource_type_id, 'Large', body || jsonb_build_object('codeValue', 'Large ' || number,
        'description', repeat('a', 3000000))
-  FROM document, generate_series(1, 60) number WHERE natural_key LIKE '%#Model'
+  FROM document, generate_series(1, 20) number WHERE natural_key LIKE '%#Model'
 """
 
 
