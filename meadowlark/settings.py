@@ -215,7 +215,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.renderers.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.renderers.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": [
-        "edfi_api.changes.change_queries.filters.ChangeVersionFilter",
+        "edfi_api.changes.change_queries.http.windows.ChangeVersionFilter",
         "edfi_api.queries.filters.QueryByExampleFilter",
     ],
     "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.EdFiPagination",

@@ -10,14 +10,14 @@ from django.views.generic import RedirectView
 
 from edfi_api.addresses import standard_segment
 from edfi_api.api.batch.urls import batch_routes
-from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
-from edfi_api.api.validation.extension import extension_views
 from edfi_api.api.viewsets.router import DataRouter
+from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.conf import api_settings
 from edfi_api.management_api.authorization_metadata import claim_set_routes
 from edfi_api.management_api.routes import management_routes
 from edfi_api.startup import current_surface
 from edfi_api.validation.extension_model import is_extension_served
+from edfi_api.validation.http.extension import extension_views
 
 surface = current_surface()
 
@@ -36,10 +36,10 @@ urlpatterns = [
     *batch_routes(router.served),
     path("", include("edfi_api.security.oauth.urls")),
     path("", include("edfi_api.api.relations.urls")),
-    path("", include("edfi_api.api.change_queries.urls")),
-    path("", include("edfi_api.api.validation.urls")),
+    path("", include("edfi_api.changes.change_queries.http.urls")),
+    path("", include("edfi_api.validation.http.urls")),
     path("", include("edfi_api.api.history.urls")),
-    path("", include("edfi_api.api.submissions.urls")),
+    path("", include("edfi_api.refusals.http.urls")),
     path("", include("edfi_api.api.metadata.urls")),
     path("", include("edfi_api.operation.observability.urls")),
     # Browsers request it for every page without an icon: those of the admin, and JSON.

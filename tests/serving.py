@@ -15,9 +15,9 @@ import pytest
 from django.test import override_settings
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries import key_fields
+from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.compilation import Compilation
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents.incoming import Preparers

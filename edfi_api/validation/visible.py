@@ -2,12 +2,15 @@
 
 A result says that a document exists, and something about its body. So the policy of the claim on results decides about
 the organization, and the policies for reading decide about the offending document and all other ones of the result.
+Pages of them are read without looking up the documents of more results than necessary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from edfi_api.listing.sql_rows import SqlRows, matching
 from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.queries.selection import LAST_ROW
 from edfi_api.security.authorization import readable_resources
 from edfi_api.security.tokens import AuthenticatedClient
 from edfi_api.storage import resource_types
@@ -15,6 +18,8 @@ from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql, all_of, any_of
 from edfi_api.storage.row_policy import RowPolicy
 
+_NEAR_RESULTS = 2_000
+_STEP = 4
 _NAMED_TYPES = Sql("SELECT DISTINCT unnest(document_types) FROM validation_rule")
 
 # Policies name their row `d`: first the result, with the columns of a document that it lacks, then a document.
@@ -59,6 +64,7 @@ AND NOT EXISTS (
     SELECT FROM unnest(named.document || named.others) AS wanted
      WHERE EXISTS (SELECT FROM document d WHERE d.document_uuid = wanted AND NOT ({readable}))
 )"""
+_CHECKED = Sql("CASE WHEN d.is_beyond THEN true ELSE {checked} END")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,31 @@ class Visible:
         return all_of([self.organizations, self.checked])
 
 
-def nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:
+@dataclass(frozen=True, slots=True)
+class VisibleRows(SqlRows):
+    """The results that meet all conditions and that a client sees.
+
+    Without statistics of its table PostgreSQL expects few results, and checks and sorts all of them for a page. So a
+    page is read from the nearest results that meet the cheap conditions, and from all only if there are more, and the
+    client may not see enough of these.
+    """
+
+    visible: Visible = field(kw_only=True)
+
+    def pages(self, size: int, offset: int) -> Iterator[Sql]:
+        number = _NEAR_RESULTS
+        while number < 2 * (size + offset):
+            number *= _STEP
+        near = _nearest([*self.conditions, self.visible.organizations], self.order, min(number, LAST_ROW - 1))
+        checked = matching(near, [_CHECKED.fill(checked=self.visible.checked)])
+        yield self._page(checked, size, offset, order="d.place", is_shown="NOT d.is_beyond")
+        yield self._page(self._matching(), size, offset)
+
+    def _matching(self) -> Sql:
+        return matching(self.tables, [*self.conditions, self.visible.whole])
+
+
+def _nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:
     """As RESULTS, of the first `number` results that meet the conditions, in the order of `d.place`, and of the one
     that follows them, for which `d.is_beyond` holds. `number` is part of the text, so that PostgreSQL plans for this
     many."""

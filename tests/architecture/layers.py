@@ -4,43 +4,7 @@ from tests.architecture.source import is_within
 
 # Layers, top first, with their modules. An import goes down, or stays in its layer.
 LAYERS: dict[str, tuple[str, ...]] = {
-    "Serving and operation": (
-        "meadowlark",
-        "descriptors",
-        "edfi_api.admin",
-        "edfi_api.apps",
-        "edfi_api.management",
-        "edfi_api.operation",
-        # Where Django looks for the admin of an app, its commands, URLs and system checks.
-        "edfi_api.analysis.sql_views.admin",
-        "edfi_api.analysis.sql_views.management",
-        "edfi_api.changes.change_queries.admin",
-        "edfi_api.changes.change_queries.admin_filters",
-        "edfi_api.changes.change_queries.admin_key_search",
-        "edfi_api.changes.change_queries.management",
-        "edfi_api.changes.change_stream.admin",
-        "edfi_api.changes.change_stream.management",
-        "edfi_api.data_stores.admin",
-        "edfi_api.data_stores.management",
-        "edfi_api.management_api.apps",
-        "edfi_api.management_api.management",
-        "edfi_api.profiles.admin",
-        "edfi_api.profiles.apps",
-        "edfi_api.profiles.checks",
-        "edfi_api.profiles.management",
-        "edfi_api.refusals.admin",
-        "edfi_api.refusals.admin_filters",
-        "edfi_api.refusals.admin_pages",
-        "edfi_api.refusals.management",
-        "edfi_api.security.admin",
-        "edfi_api.security.apps",
-        "edfi_api.security.checks",
-        "edfi_api.security.management",
-        "edfi_api.security.oauth.urls",
-        "edfi_api.validation.admin",
-        "edfi_api.validation.admin_overview",
-        "edfi_api.validation.management",
-    ),
+    "Serving and operation": ("meadowlark", "descriptors", "edfi_api.operation"),
     "HTTP API": ("edfi_api.api", "edfi_api.management_api"),
     "Validation": ("edfi_api.validation",),
     "SQL views": ("edfi_api.analysis",),
@@ -68,14 +32,24 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+# Parts of a capability that are in another layer than its package, by the name of the module or package: where Django
+# looks for the admin, the commands, the configuration and the system checks of an app, and what it offers over HTTP.
+PARTS = {
+    "admin": "Serving and operation",
+    "apps": "Serving and operation",
+    "checks": "Serving and operation",
+    "management": "Serving and operation",
+    "http": "HTTP API",
+}
+
 # Packages of one layer that have an order, top first: an import goes down, or stays in its package.
 ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.api.batch", "edfi_api.api.viewsets"),
-    ("edfi_api.api.change_queries", "edfi_api.api.viewsets"),
     ("edfi_api.api.history", "edfi_api.api.viewsets"),
     ("edfi_api.api.relations", "edfi_api.api.viewsets"),
-    ("edfi_api.api.submissions", "edfi_api.api.viewsets"),
     ("edfi_api.api.metadata", "edfi_api.api.viewsets"),
+    ("edfi_api.refusals.http", "edfi_api.api.viewsets"),
+    ("edfi_api.validation.http", "edfi_api.changes.change_queries.http", "edfi_api.api.viewsets"),
     ("edfi_api.management_api", "edfi_api.api"),
     ("edfi_api.loading.json_lines", "edfi_api.loading.interchange", "edfi_api.loading.bulk"),
     ("edfi_api.loading.interchange", "edfi_api.loading.mapping"),
@@ -92,7 +66,11 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
 
 
 def layer_of(module: str) -> int | None:
-    """The number of the layer, from the top: that of the longest name in LAYERS that contains the module."""
+    """The number of the layer, from the top: that of the part in PARTS, or of the longest name in LAYERS, that contains
+    the module."""
+    part = next((part for part in module.split(".") if part in PARTS), None)
+    if part is not None:
+        return list(LAYERS).index(PARTS[part])
     found = [
         (len(name), number) for number, names in enumerate(LAYERS.values()) for name in names if is_within(module, name)
     ]
@@ -100,8 +78,7 @@ def layer_of(module: str) -> int | None:
 
 
 def position_in(packages: tuple[str, ...], module: str) -> int | None:
-    """The position of the package that contains the module, if any; none for an app's commands and admin, which are in
-    a layer above the app."""
+    """The position of the package that contains the module, if any; none for a part that is in another layer."""
     found = [
         (len(name), position)
         for position, name in enumerate(packages)

@@ -52,7 +52,6 @@ SUBJECTS = {
 ROLES = {
     "access": "whether a request may use something, and what it finds there",
     "addresses": "paths of requests as values",
-    "admin_filters": "filters of lists in the admin",
     "answers": "what is sent back",
     "authorization": "whether a client may act on a resource; the texts about it",
     "builder": "the function that makes the value of the package",

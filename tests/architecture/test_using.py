@@ -12,12 +12,15 @@ _REQUEST_PACKAGES = (
     "edfi_api.api",
     "edfi_api.changes.change_queries.tracked",
     "edfi_api.changes.change_queries.versions",
+    "edfi_api.changes.change_queries.http",
     "edfi_api.queries",
     "edfi_api.security.policies",
     "edfi_api.security.organizations",
     "edfi_api.security.authorization",
     "edfi_api.security.row_policies",
     "edfi_api.storage",
+    "edfi_api.refusals.http",
+    "edfi_api.validation.http",
     "references",
 )
 _PATHS = [

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.refusals import admin
+from edfi_api.refusals.admin import refusals as admin
 from edfi_api.refusals.models import Refusal, SubmissionHour
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
@@ -208,7 +208,7 @@ def test_causes_of_the_overview_link_to_their_open_refusals(steward, two, api, r
 
 
 def test_a_cause_is_sought_among_the_open_refusals_that_the_overview_looks_at(steward, two, monkeypatch):
-    monkeypatch.setattr("edfi_api.refusals.admin_filters.LOOKED_AT", 1)
+    monkeypatch.setattr("edfi_api.refusals.admin.filters.LOOKED_AT", 1)
     found = [shown(steward, f"?cause={each.cause}") for each in two]
 
     assert [each.correlation_id in page or str(each.pk) in page for each, page in zip(two, found, strict=True)] == [
@@ -269,7 +269,7 @@ def test_csv_has_what_was_selected(steward, two, caplog):
 
 def test_csv_that_is_being_sent_uses_no_database(steward, two, monkeypatch):
     """Its connection belongs to other requests by then."""
-    monkeypatch.setattr("edfi_api.refusals.csv_text._BLOCK", 1)
+    monkeypatch.setattr("edfi_api.listing.csv_text._BLOCK", 1)
     monkeypatch.setattr("edfi_api.refusals.export._AT_ONCE", 1)
 
     response = steward.post(LIST, {"action": "export_csv", "_selected_action": [str(each.pk) for each in two]})

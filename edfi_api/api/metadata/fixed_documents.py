@@ -1,4 +1,4 @@
-"""The OpenAPI documents of fixed routes: JSON files in `fixed/`, in which placeholders are filled.
+"""The OpenAPI documents of fixed routes: `openapi.json` beside their views, with placeholders.
 
 - `"${version}"`, and settings such as `"${MAX_PAGE_SIZE}"`, stand for a value;
 - `${root}` is the URL of the server, `${context}` and `${variables}` are begin and end of a URL below every context;
@@ -22,7 +22,16 @@ from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, shared_resp
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 
-_FOLDER = Path(__file__).with_name("fixed")
+_PACKAGES = {
+    "batch": "api/batch",
+    "change_queries": "changes/change_queries/http",
+    "discovery": "api/metadata",
+    "history": "api/history",
+    "relations": "api/relations",
+    "submissions": "refusals/http",
+    "validation": "validation/http",
+}
+_TOP = Path(__file__).parents[2]
 _VALUE = re.compile(r'"\$\{(\w+)\}"')
 _PART_OF_URL = re.compile(r"\$\{(root|context|variables)\}")
 _SETTING = "x-setting"
@@ -62,4 +71,6 @@ def _with_shared_components(document: OpenApi, root: str) -> OpenApi:
     }
 
 
-DOCUMENTS: dict[str, Document] = {path.stem: partial(_document, path) for path in sorted(_FOLDER.glob("*.json"))}
+DOCUMENTS: dict[str, Document] = {
+    name: partial(_document, _TOP / package / "openapi.json") for name, package in _PACKAGES.items()
+}

@@ -1,28 +1,79 @@
-"""Deleted documents in the admin: search, view and restore."""
+"""Deleted documents in the admin: filters, search, view and restore."""
 
 import json
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, OuterRef, QuerySet
+from django.contrib.admin import ModelAdmin
+from django.contrib.postgres.fields import ArrayField
+from django.db import connections
+from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Concat
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from edfi_api.changes.change_queries import admin_key_search
-from edfi_api.changes.change_queries.admin_filters import DeletedByFilter, DeletedResourceFilter
 from edfi_api.changes.change_queries.exceptions import CannotRestore
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.changes.change_queries.restoring import restore
-from edfi_api.models import Document
+from edfi_api.models import Document, ResourceType
+from edfi_api.operation.administration import natural_keys
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import MOST_AT_ONCE
 from edfi_api.operation.administration.key_search import HELP
-from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
+from edfi_api.operation.administration.reference_filters import row_in
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.operation.administration.versions import link
+from edfi_api.security.models import ApiClient
 from references.identity import as_uuid
+
+_IN_THE_ADMIN = "admin"
+_THOSE_THAT_DELETED = """
+SELECT client FROM unnest(%s::bigint[]) AS c (client)
+ WHERE EXISTS (SELECT FROM deleted_document WHERE deleted_by = client)
+"""
+
+
+class DeletedResourceFilter(admin.SimpleListFilter):
+    """The resources with deleted documents. Only choices with rows are offered, each found by one index lookup."""
+
+    title = "resource"
+    parameter_name = "resource"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        deletes = DeletedDocument.objects.filter(resource_type=OuterRef("pk"))
+        types = ResourceType.objects.using(shown_in(request).using).filter(Exists(deletes)).order_by("name", "project")
+        return [(str(row), name) for row, name in types.values_list("pk", "name")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(resource_type_id=row_in(chosen))
+
+
+class DeletedByFilter(admin.SimpleListFilter):
+    """The API clients that have deleted documents, and one choice for all users of the admin."""
+
+    title = "deleted by"
+    parameter_name = "deleted_by"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        clients = dict(ApiClient.objects.order_by("name").values_list("pk", "name"))
+        with connections[shown_in(request).using].cursor() as cursor:
+            cursor.execute(_THOSE_THAT_DELETED, [list(clients)])
+            deleting = {row for (row,) in cursor}
+        choices = [(str(row), name) for row, name in clients.items() if row in deleting]
+        return [*choices, (_IN_THE_ADMIN, "a user of the admin")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        if chosen == _IN_THE_ADMIN:
+            return queryset.filter(deleted_by=None, deleted_by_user__isnull=False)
+        return queryset.filter(deleted_by=row_in(chosen))
 
 
 @admin.register(DeletedDocument)
@@ -62,7 +113,7 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
             return queryset, False
         if id_ := as_uuid(term):
             return queryset.filter(document_uuid=id_), False
-        return admin_key_search.find(term, queryset), False
+        return _with_key(term, queryset), False
 
     def has_restore_permission(self, request: HttpRequest) -> bool:
         """Restoring requires the permission to add documents."""
@@ -86,7 +137,7 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
 
     @admin.display(description="document")
     def key(self, deleted: DeletedDocument) -> str:
-        return abridged(deleted.natural_key)
+        return natural_keys.abridged(deleted.natural_key)
 
     @admin.display(ordering="resource_type")
     def resource(self, deleted: DeletedDocument) -> str:
@@ -120,3 +171,22 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         if deleted.body is None:
             return format_html("-")
         return format_html("<pre>{}</pre>", json.dumps(deleted.body, indent=2, ensure_ascii=False))
+
+
+def _with_key(text: str, deleted: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
+    """The deleted documents that match the text, which has one of the forms that the search for documents accepts
+    (`administration/key_search.py`): a value, `name=value`, a natural key, the URI of a descriptor. Whole values are
+    compared case-insensitively, by the index over the key values."""
+    elements = natural_keys.elements(text)
+    uri = natural_keys.without_prefix(text)
+    wanted = [[element.value for element in elements]]
+    if "#" in uri:
+        wanted.append(list(uri.rpartition("#")[::2]))
+    key_texts = Func(F("key_values"), function="key_texts", output_field=ArrayField(TextField()))
+    conditions = [Q(key_texts__contains=[value.lower() for value in values]) for values in wanted]
+    found = deleted.alias(key_texts=key_texts, ended_key=Concat("natural_key", Value("#"), output_field=TextField()))
+    found = found.filter(reduce(or_, conditions))
+    for name, value in elements:
+        if name:
+            found = found.filter(ended_key__icontains=f"{name}={value}#")
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import jwt
 
-from .http import FetchFailed, fetch_json
+from .http_client import FetchFailed, fetch_json
 from .issuers import Algorithm, Issuer, is_safe
 
 SECONDS = 3

@@ -18,7 +18,7 @@ from prometheus_client import Gauge
 
 from ..exceptions import IdentityProviderAway
 from .fetching import Key, fetch_keys
-from .http import FetchFailed
+from .http_client import FetchFailed
 from .issuers import Issuer
 
 _FRESH_SECONDS = 600

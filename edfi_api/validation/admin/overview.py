@@ -1,10 +1,18 @@
-"""Figures of the overview in the admin: open results by rule and organization, and what came of them by week."""
+"""The page of the admin with open results by rule and organization, and with appeared and resolved ones by week."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from django.contrib.admin import AdminSite
 from django.db import connections
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
+from edfi_api.operation.administration.store_choice import shown_in
+from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered, tables_page
+
+_LIST = "admin:validation_validationresult_changelist"
 _MOST_ROWS = 500
 _WEEKS = 12
 # Kinds of organizations that others lie below.
@@ -64,20 +72,62 @@ class Week(NamedTuple):
     resolved: int
 
 
-def kinds(using: str) -> list[str]:
+def overview_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
+    """The parameter `by` is a kind of organizations, such as LocalEducationAgency; each has the results of those
+    below it. Without, or if there is none of that kind, results are counted by their own organizations."""
+    using = shown_in(request).using
+    kinds = _kinds(using)
+    chosen = request.GET.get("by")
+    kind = chosen if chosen in kinds else None
+    tables = [_open(_open_results(kind, using), kind), _by_week(_weeks(using))]
+    above = Cell("Validation results", reverse(_LIST))
+    return tables_page(request, site, tables, title="Validation", above=above, choices=_choices(kinds, kind))
+
+
+def _choices(kinds: Sequence[str], chosen: str | None) -> list[Cell]:
+    return [
+        Cell(f"by {kind or 'organization'}", "" if kind == chosen else f"?by={kind or ''}") for kind in (None, *kinds)
+    ]
+
+
+def _open(found: Sequence[Open], kind: str | None) -> PageTable:
+    rows = [
+        cells(each.name, each.severity, _text(each.organization), Cell(each.entries, _address(each))) for each in found
+    ]
+    heads = ("Rule", "Severity", kind or "Organization", "Open")
+    return PageTable("Open results", heads, rows, "Nothing is open.")
+
+
+def _by_week(found: Sequence[Week]) -> PageTable:
+    rows = [cells(f"{each.monday:%Y-%m-%d}", each.runs, each.appeared, each.resolved) for each in found]
+    return PageTable("By week", ("Monday", "Runs", "Appeared", "Resolved"), rows, "No rule was run for twelve weeks.")
+
+
+def _text(organization: int | None) -> str | None:
+    return None if organization is None else str(organization)
+
+
+def _address(each: Open) -> str:
+    filters: dict[str, object] = {"rule__id__exact": each.rule}
+    if each.organization is not None:
+        filters["organization"] = each.organization
+    return filtered(_LIST, filters)
+
+
+def _kinds(using: str) -> list[str]:
     """The resources of organizations that have others below them."""
     with connections[using].cursor() as cursor:
         return [name for (name,) in cursor.execute(_KINDS)]
 
 
-def open_results(kind: str | None, using: str) -> list[Open]:
+def _open_results(kind: str | None, using: str) -> list[Open]:
     """By rule and organization, the largest numbers first; with `kind`, by organizations of this resource."""
     with connections[using].cursor() as cursor:
         statement = _BY_ORGANIZATION if kind is None else _BY_KIND
         return [Open(*row) for row in cursor.execute(statement, {"kind": kind, "most": _MOST_ROWS})]
 
 
-def weeks(using: str) -> list[Week]:
+def _weeks(using: str) -> list[Week]:
     """The latest first. A violation that comes and goes counts each time."""
     with connections[using].cursor() as cursor:
         return [Week(*row) for row in cursor.execute(_BY_WEEK, {"weeks": _WEEKS})]

@@ -1,7 +1,6 @@
 """`/submissions/v1`: refused writes of the client that requests them, and of no other."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import orjson
@@ -10,18 +9,16 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.status import HTTP_204_NO_CONTENT
 
-from edfi_api.api.submissions import causes, entries, parameters
-from edfi_api.api.submissions.sender import Sender, within
-from edfi_api.api.submissions.summary import summary
-from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
+from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
 from edfi_api.listing.pages import Listed, listed, total_of
 from edfi_api.logs import audit
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries.exceptions import UnknownQueryField
-from edfi_api.refusals.csv_text import CONTENT_TYPE, csv_file
+from edfi_api.refusals.http import entries
+from edfi_api.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.data_stores import data_store_in_address
@@ -62,8 +59,7 @@ class RefusalsView(SubmissionsView):
     """Entries by `sequence`, so that a client can read on from the last one that it has seen."""
 
     def get(self, request: EdFiRequest) -> HttpResponseBase:
-        filters = parameters.read(request.query_params, partial(within, request))
-        found = self.refusals().filter(filters).order_by("sequence")
+        found = self.refusals().filter(entries.selected(request)).order_by("sequence")
         page = self.paginator.read_offset(request)
         if not prefers_csv(request._request):
             shown = listed(found, page)
@@ -100,16 +96,16 @@ class CausesView(SubmissionsView):
     """Open causes."""
 
     def get(self, request: EdFiRequest) -> HttpResponseBase:
-        parameters.refuse_all_but_paging(request.query_params)
+        entries.refuse_all_but_paging(request.query_params)
         page = self.paginator.read_offset(request)
         is_csv = prefers_csv(request._request)
         size = None if is_csv and not _has_limit(request) else page.size
-        total = causes.count(self.sender) if page.wants_total else None
-        found = Listed(causes.causes(self.sender, list(self.places), size, page.offset), total)
+        total = count_causes(self.sender) if page.wants_total else None
+        found = Listed(causes(self.sender, list(self.places), size, page.offset), total)
         if not is_csv:
             return _json(list(found.rows), found.headers)
         audit.administered("causes of refusals exported", client=request.user.key)
-        return _csv(causes.CSV_COLUMNS, map(causes.row, found.rows), found.headers)
+        return _csv(CAUSE_COLUMNS, map(cause_row, found.rows), found.headers)
 
 
 class SummaryView(SubmissionsView):

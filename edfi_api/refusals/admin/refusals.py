@@ -12,14 +12,16 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.logs import audit
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
 from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.operation.administration.tables import tables_page
-from edfi_api.refusals import admin_pages, overview
-from edfi_api.refusals.admin_filters import (
+from edfi_api.refusals import overview
+from edfi_api.refusals.admin import pages
+from edfi_api.refusals.admin.filters import (
     ApplicationFilter,
     CauseFilter,
     ClientFilter,
@@ -29,7 +31,6 @@ from edfi_api.refusals.admin_filters import (
     StatusFilter,
     VendorFilter,
 )
-from edfi_api.refusals.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
@@ -142,24 +143,24 @@ class RefusalAdmin(ReadOnlyAdmin):
         """Tables of open entries; each number links to the list."""
         self._refuse_without_permission(request)
         tables = [
-            admin_pages.open_by("vendor", "By vendor and resource", overview.table("vendor")),
-            admin_pages.open_by("problem", "By problem and resource", overview.table("problem")),
+            pages.open_by("vendor", "By vendor and resource", overview.table("vendor")),
+            pages.open_by("problem", "By problem and resource", overview.table("problem")),
         ]
         if request.user.has_perm(_KEYS):
             self._audit(request, "causes of refusals shown")
-            tables.append(admin_pages.causes(overview.top_causes()))
-        return tables_page(request, self.admin_site, tables, title="Open refusals", above=admin_pages.above())
+            tables.append(pages.causes(overview.top_causes()))
+        return tables_page(request, self.admin_site, tables, title="Open refusals", above=pages.above())
 
     def activity_view(self, request: HttpRequest) -> HttpResponse:
         """What each client has sent, or one by resource."""
         self._refuse_without_permission(request)
         chosen = request.GET.get("client")
         if chosen is None:
-            tables = [admin_pages.activity(overview.activity())]
+            tables = [pages.activity(overview.activity())]
         else:
             client = get_object_or_404(ApiClient.objects.filter(pk=row_in(chosen)))
-            tables = [admin_pages.activity_of(client.name, client.pk, overview.activity_of(client.pk))]
-        return tables_page(request, self.admin_site, tables, title="Activity of clients", above=admin_pages.above())
+            tables = [pages.activity_of(client.name, client.pk, overview.activity_of(client.pk))]
+        return tables_page(request, self.admin_site, tables, title="Activity of clients", above=pages.above())
 
     @admin.action(description="Export as CSV", permissions=["export"])
     def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase:

@@ -2,17 +2,17 @@
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
-from edfi_api.api.validation.results import (
+from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+from edfi_api.profiles.catalog import ProfileCatalogs
+from edfi_api.startup import current_surface
+from edfi_api.validation.http.results import (
     AvailableVersionsView,
     ResolvedResultsView,
     ResultsView,
     ResultView,
 )
-from edfi_api.api.validation.rules import RulesView, RuleView
-from edfi_api.api.validation.runs import RunsView, RunView
-from edfi_api.api.viewsets.edfi_view import UnknownResourceView
-from edfi_api.profiles.catalog import ProfileCatalogs
-from edfi_api.startup import current_surface
+from edfi_api.validation.http.rules import RulesView, RuleView
+from edfi_api.validation.http.runs import RunsView, RunView
 
 _RESULTS = f"{addresses.VALIDATION}/validationResults"
 

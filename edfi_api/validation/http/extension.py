@@ -11,13 +11,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from rest_framework.response import Response
 
-from edfi_api.api.validation import results, rules, runs
-from edfi_api.api.validation.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.recorded_writes import record_refused
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.api.viewsets.router import OwnViews
-from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.changes.change_queries.http.windows import read_window
 from edfi_api.listing.fields import DATE, TEXT, UUID, Field
 from edfi_api.listing.filters import as_sql, read_filters
 from edfi_api.listing.pages import without_nulls
@@ -27,6 +25,8 @@ from edfi_api.profiles.catalog import ProfileCatalogs
 from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, refuse_filters
 from edfi_api.queries.partitions import NUMBER_PARAMETER, tokens_from
 from edfi_api.storage.driver.sql import Sql
+from edfi_api.validation.http import results, rules, runs
+from edfi_api.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.validation.resources import ENDPOINT, RESULT, RULE, RUN
 
 # Descriptor → the resource whose claim authorizes it, and its values.

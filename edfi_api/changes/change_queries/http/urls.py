@@ -2,8 +2,8 @@
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
-from edfi_api.api.change_queries.views import AvailableChangeVersionsView
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+from edfi_api.changes.change_queries.http.views import AvailableChangeVersionsView
 
 urlpatterns = [
     fixed_path(addresses.AVAILABLE_CHANGE_VERSIONS, AvailableChangeVersionsView.as_view(), "available-change-versions"),

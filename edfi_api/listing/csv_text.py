@@ -6,11 +6,21 @@ from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
+from django.http import HttpRequest
+
 CONTENT_TYPE = "text/csv; charset=utf-8"
+# Django matches a type with parameters with one that has the same or none. Of equal ones it prefers the first.
+_FORMS = ("application/json; charset=utf-8", CONTENT_TYPE)
 # A spreadsheet takes cells that begin like this for formulas.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _BLOCK = 500
 _MOST_IN_MEMORY = 2**20
+
+
+def prefers_csv(request: HttpRequest) -> bool:
+    """Whether the client prefers CSV to JSON, by the quality values of `Accept` (RFC 9110 §12.5.1). JSON is the answer
+    to a client that accepts neither."""
+    return request.get_preferred_type(_FORMS) == CONTENT_TYPE
 
 
 def csv_file(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> SpooledTemporaryFile[bytes]:

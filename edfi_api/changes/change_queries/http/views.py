@@ -1,15 +1,18 @@
-"""The `/deletes` and `/keyChanges` endpoints of each resource."""
+"""The `/deletes` and `/keyChanges` of each resource, and the available change versions."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from django.http import HttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import JsonTextResponse
+from edfi_api.changes.change_queries.http.windows import read_window
 from edfi_api.changes.change_queries.tracked import Delete, Tracked, TrackedKeyChange
-from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.queries.parameters import refuse_filters
 
 Change = TypeVar("Change", Delete, TrackedKeyChange)
@@ -44,6 +47,16 @@ class TrackedResourceViewSet(ResourceViewSet):
         tracked = Tracked(self.resource, window, policy, using=self.using)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
         return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
+
+
+class AvailableChangeVersionsView(EdFiView):
+    """Oldest and newest change version, for any authenticated client
+    (meadowlark/docs/reference/contract.md#change-queries)."""
+
+    detail = None
+
+    def get(self, request: Request, **kwargs: Any) -> Response:
+        return Response({"oldestChangeVersion": 0, "newestChangeVersion": newest_change_version(self.using)})
 
 
 def _delete(change: Delete) -> str:

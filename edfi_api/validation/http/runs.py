@@ -1,6 +1,7 @@
 """The runs of validation over HTTP."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -9,12 +10,12 @@ from django.http.response import HttpResponseBase
 from rest_framework.status import HTTP_202_ACCEPTED
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, NAMESPACE, CollectionView, id_of
-from edfi_api.api.validation.requested_rules import chosen_rules
-from edfi_api.api.validation.results import VisibleResultsView
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
 from edfi_api.conf import api_settings
+from edfi_api.documents import violations
+from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.violations import MOST_REPORTED, Violation
 from edfi_api.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field
 from edfi_api.listing.filters import as_sql, read_filters
 from edfi_api.listing.pages import without_nulls
@@ -24,6 +25,8 @@ from edfi_api.security.claims.model import Action
 from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, NoRelationship
 from edfi_api.security.row_policies import row_policy
 from edfi_api.storage.driver.sql import Sql
+from edfi_api.validation.http.base import ENGINE, NAMESPACE, CollectionView, id_of
+from edfi_api.validation.http.results import VisibleResultsView
 from edfi_api.validation.requests import active_rules, request_run
 from edfi_api.validation.resources import RESULT, RUN
 from edfi_api.validation.visible import RESULTS
@@ -72,6 +75,8 @@ SELECT d.rule_id, count(*) FILTER (WHERE d.first_run = r.id), count(*) FILTER (W
  GROUP BY d.rule_id
 """
 _RULES = Sql("SELECT id FROM validation_rule")
+# Of the body of a request for a run.
+_MEMBERS = ("rules", "categories")
 
 # By rule: how many results appeared, how many were resolved.
 _Counts = Mapping[int, Sequence[int]]
@@ -112,7 +117,7 @@ class RunsView(CollectionView):
         if not request.user.education_organization_ids:
             raise NoRelationship((), ("EducationOrganizationId",), ())
         # What is wrong with the body is answered with the names of all rules.
-        rules, categories = chosen_rules(request.parsers[0].parse(request._request), active_rules(self.using))
+        rules, categories = _chosen_rules(request.parsers[0].parse(request._request), active_rules(self.using))
         run = request_run(request.user, rules, categories, self.using)
         location = f"{self.host(request)}/{addresses.VALIDATION}/validationRuns/{run}"
         return EmptyResponse(HTTP_202_ACCEPTED, {"Location": location})
@@ -149,3 +154,26 @@ class RunView(VisibleResultsView):
         statement = Sql(_COUNTS, condition.parameters).fill(rows=RESULTS, visible=visible.whole)
         found = {rule: [0, 0] for (rule,) in self.rows(_RULES)}
         return found | {rule: [appeared, resolved] for rule, appeared, resolved in self.rows(statement)}
+
+
+def _chosen_rules(body: Mapping[str, Any], active: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """Identifiers and categories; `active` are those of the rules that there are. Raises DataValidationFailed."""
+    known = dict(zip(_MEMBERS, map(set, zip(*active, strict=True)), strict=False))
+    found = [violations.unknown_member(f"$.{name}") for name in body if name not in _MEMBERS]
+    chosen = []
+    for member in _MEMBERS:
+        values = body.get(member) or []
+        found += islice(_violations(values, f"$.{member}", known.get(member, set())), MOST_REPORTED)
+        chosen.append(values)
+    if found:
+        raise DataValidationFailed(found)
+    return chosen[0], chosen[1]
+
+
+def _violations(values: Any, path: str, known: set[str]) -> Iterable[Violation]:
+    if not isinstance(values, list):
+        yield violations.wrong_type(path, type(values).__name__, "array")
+        return
+    for number, value in enumerate(values):
+        if not isinstance(value, str) or value not in known:
+            yield violations.not_one_of(f"{path}[{number}]", sorted(known))

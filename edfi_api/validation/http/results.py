@@ -10,13 +10,9 @@ from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, CollectionView, ValidationView, id_of
-from edfi_api.api.validation.csv_results import csv_response
-from edfi_api.api.validation.rules import SEVERITY
-from edfi_api.api.validation.visible_rows import VisibleRows
-from edfi_api.api.viewsets.accepted_types import prefers_csv
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.changes.change_queries.http.windows import read_window
+from edfi_api.listing.csv_text import prefers_csv
 from edfi_api.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field, one_of
 from edfi_api.listing.filters import as_sql, read_filters
 from edfi_api.listing.pages import without_nulls
@@ -31,8 +27,11 @@ from edfi_api.queries.parameters import (
 )
 from edfi_api.queries.selection import EVERY_VERSION, Window
 from edfi_api.storage.driver.sql import Sql, all_of
+from edfi_api.validation.http.base import ENGINE, CollectionView, ValidationView, id_of
+from edfi_api.validation.http.csv_results import csv_response
+from edfi_api.validation.http.rules import SEVERITY
 from edfi_api.validation.resources import RESULT
-from edfi_api.validation.visible import RESULTS, Readable, Visible
+from edfi_api.validation.visible import RESULTS, Readable, Visible, VisibleRows
 
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.
