@@ -29,6 +29,7 @@ class SettingKind(StrEnum):
     PAIRS = "`VALUE=GROUP`, separated by commas"
     DATABASE = "URL of a database"
     LOGIN = "URL of a login"
+    SCHEDULE = "`WHEN COMMAND`, separated by semicolons"
 
 
 @dataclass(frozen=True)

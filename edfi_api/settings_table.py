@@ -27,6 +27,7 @@ qualifiers = partial(Setting, SettingKind.QUALIFIERS)
 pairs = partial(Setting, SettingKind.PAIRS)
 database = partial(Setting, SettingKind.DATABASE)
 login = partial(Setting, SettingKind.LOGIN)
+schedule = partial(Setting, SettingKind.SCHEDULE)
 
 _HOME = Path(__file__).parents[1] / ".home"
 
@@ -64,11 +65,11 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "seconds from an answer to the end of the next request's head, until the connection is closed; longer "
             "than a proxy before it keeps its own",
         ),
-        decimal(
-            "HOUSEKEEPING_HOURS",
-            24,
-            "how often `make run` starts `manage.py housekeeping`; `0` never. Other servers leave it to cron and the "
-            "like",
+        schedule(
+            "SCHEDULE",
+            "24h housekeeping",
+            "[commands that are started](meadowlark/docs/operate/schedule.md) every so often, or daily at a time in "
+            "UTC, separated by semicolons: `24h housekeeping; 02:00 run_validation`. Empty for none",
         ),
         number("DATABASE_WAIT", 60, "seconds that a container waits for its database"),
         boolean("DEBUG", False, "Django's debug pages; never in production"),
@@ -433,7 +434,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         boolean(
             "VALIDATION_REQUESTS",
             False,
-            "clients may request runs of rules, which `run_validation --follow` runs",
+            "clients may request runs of rules, which `run_validation --requested` runs",
         ),
         boolean("VALIDATION_EXTENSION", False, "rules, runs and results are also served at /data/ed-fi-x-validations"),
         number("VALIDATION_DAYS", 400, "for how many days `purge_validation` leaves resolved results and earlier runs"),
@@ -465,7 +466,7 @@ SETTINGS = {setting.name: setting for settings in GROUPS.values() for setting in
 # What only Django or the programs that start the server use; all others are members of `EDFI_API`.
 # fmt: off
 OF_THE_SERVER = {
-    "HOME", "PORT", "WORKER", "WORKERS", "REQUEST_SECONDS", "KEEPALIVE_SECONDS", "HOUSEKEEPING_HOURS",
+    "HOME", "PORT", "WORKER", "WORKERS", "REQUEST_SECONDS", "KEEPALIVE_SECONDS", "SCHEDULE",
     "DATABASE_WAIT", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "HTTPS", "HSTS_SECONDS", "CORS_ORIGINS", "GZIP",
     "DATABASE_URL", "CONNECTION_MAX_AGE", "TRANSACTION_POOLING", "STATEMENT_SECONDS", "LOCK_SECONDS",
     "DATABASE_REPLICA_URL", "COMPATIBILITY", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_SESSION_MINUTES",

@@ -12,6 +12,7 @@ import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 
+from edfi_api.operation.schedule.timetable import Entry, read_timetable
 from edfi_api.setting import Setting, SettingKind
 from edfi_api.settings_table import SETTINGS
 
@@ -178,6 +179,13 @@ def _login(setting: Setting, default: dict[str, str]) -> dict[str, str]:
     return {name: str(value) for name, value in parameters.items() if name != "dbname"}
 
 
+def _schedule(setting: Setting, default: str) -> tuple[Entry, ...]:
+    try:
+        return read_timetable(_text(setting, default))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"In {setting.variable}, {error}.") from error
+
+
 def _given(setting: Setting) -> str:
     """Compose passes on unset variables as empty ones, for which the default holds."""
     return os.environ.get(setting.variable, "").strip()
@@ -211,4 +219,5 @@ _READERS: dict[SettingKind, Callable[[Setting, Any], Any]] = {
     SettingKind.PAIRS: _pairs,
     SettingKind.DATABASE: _database,
     SettingKind.LOGIN: _login,
+    SettingKind.SCHEDULE: _schedule,
 }

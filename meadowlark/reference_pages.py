@@ -30,6 +30,7 @@ _SUBJECTS = {
     "Refused writes": ("edfi_api.refusals",),
     "Validation": ("edfi_api.validation",),
     "SQL views": ("edfi_api.analysis.sql_views",),
+    "The schedule": ("edfi_api.operation.schedule",),
 }
 _MADE = "This page is made from the code by `make docs`."
 

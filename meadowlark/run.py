@@ -4,15 +4,14 @@
 
 `make demo` does so with a made-up district and an administrator, in a home of its own.
 
-Supervises both servers, and stops them in reverse order on SIGTERM or Ctrl-C. Each runs in a session of its own, so
-that signals of the terminal reach only this process.
+Supervises both servers and the schedule, and stops them in reverse order on SIGTERM or Ctrl-C. Each runs in a session
+of its own, so that signals of the terminal reach only this process.
 """
 
 # ruff: noqa: S603 - the commands run here are our own.
 
 import argparse
 import json
-import math
 import os
 import signal
 import socket
@@ -39,7 +38,7 @@ DEMO_HOME = ".demo"
 DEMO_STUDENTS = "2000"
 # The commits of a database on the same machine are so fast that requests may wait for those of others.
 _WITH_OWN_DATABASE = {"MEADOWLARK_GROUP_MILLISECONDS": "20"}
-_MOST_HOURS = 24 * 7
+_RESTART_SECONDS = 60
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
@@ -73,23 +72,22 @@ def main() -> int:
     return 1
 
 
-class Housekeeping:
-    """Runs `manage.py housekeeping` every so many hours, beginning after the first of them; 0 never."""
+class Schedule:
+    """`manage.py run_schedule`, which is started again if it ends by itself; nothing for an empty schedule."""
 
-    def __init__(self, running: ExitStack, environment: Mapping[str, str], hours: float) -> None:
+    def __init__(self, running: ExitStack, environment: Mapping[str, str]) -> None:
         self._running = running
         self._environment = environment
-        self._seconds = hours * 3600
-        self._due = time.monotonic() + self._seconds
+        self._is_empty = not environment.get(SETTINGS["SCHEDULE"].variable, SETTINGS["SCHEDULE"].default).strip()
         self._process: subprocess.Popen[bytes] | None = None
+        self._due = 0.0
 
-    def start_if_due(self) -> None:
-        """Once the last run has ended, since a long one may take longer than the pause."""
-        if not self._seconds or time.monotonic() < self._due:
+    def ensure_running(self) -> None:
+        """A new one at most once a minute."""
+        if self._is_empty or (self._process and self._process.poll() is None) or time.monotonic() < self._due:
             return
-        if self._process is None or self._process.poll() is not None:
-            self._process = _start(self._running, ["meadowlark.command_line", "housekeeping"], self._environment)
-            self._due = time.monotonic() + self._seconds
+        self._process = _start(self._running, ["meadowlark.command_line", "run_schedule"], self._environment)
+        self._due = time.monotonic() + _RESTART_SECONDS
 
 
 def _choose_demo_home() -> None:
@@ -102,7 +100,7 @@ def _choose_demo_home() -> None:
 
 def serve(home: Path, demo_students: str | None = None) -> NoReturn:
     """Never returns: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping the servers."""
-    port, hours = _port(), _housekeeping_hours()
+    port = _port()
     with ExitStack() as running:
         postgres, defaults = None, {}
         if not os.environ.get("DATABASE_URL", "").strip():
@@ -116,9 +114,8 @@ def serve(home: Path, demo_students: str | None = None) -> NoReturn:
         # Before anything else can fail: the secret of a new client cannot be read again.
         _print(credentials_text(credentials))
         gunicorn = _start_gunicorn(running, port, environment)
-        housekeeping = Housekeeping(running, environment, hours)
         _print(welcome(f"http://{ADDRESS}:{port}", credentials))
-        _watch(gunicorn, postgres, housekeeping)
+        _watch(gunicorn, postgres, Schedule(running, environment))
 
 
 def _stop(*_: int | FrameType | None) -> None:
@@ -137,17 +134,6 @@ def _port() -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise CannotServe(f"MEADOWLARK_PORT is {text!r}; it must be a port number, 1 to 65535.")
     return int(text)
-
-
-def _housekeeping_hours() -> float:
-    text = os.environ.get("MEADOWLARK_HOUSEKEEPING_HOURS") or f"{SETTINGS['HOUSEKEEPING_HOURS'].default}"
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = math.nan
-    if not 0 <= hours <= _MOST_HOURS:
-        raise CannotServe(f"MEADOWLARK_HOUSEKEEPING_HOURS is {text!r}; it must be a number from 0 to {_MOST_HOURS}.")
-    return hours
 
 
 def _ensure_free(port: int) -> None:
@@ -209,12 +195,10 @@ def _is_answering(port: int) -> bool:
         return probe.connect_ex((ADDRESS, port)) == 0
 
 
-def _watch(
-    gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None, housekeeping: Housekeeping
-) -> NoReturn:
+def _watch(gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None, schedule: Schedule) -> NoReturn:
     while True:
         _ensure_alive(gunicorn)
-        housekeeping.start_if_due()
+        schedule.ensure_running()
         if postgres and not postgres.is_running():
             raise CannotServe(f"PostgreSQL ended by itself: {postgres.exit_reason()}")
         time.sleep(0.5)

@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "edfi_api.analysis.sql_views",
     "edfi_api.validation",
     "descriptors",
+    "edfi_api.operation.schedule",
     "edfi_api.operation.sign_in.apps.SignInConfig",
 ]
 
@@ -168,6 +169,9 @@ DATABASE_ROUTERS = ["edfi_api.data_stores.provisioning_state.DataStoreRouter"]
 STATEMENT_SECONDS = values["STATEMENT_SECONDS"]
 LOCK_SECONDS = values["LOCK_SECONDS"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# What `run_schedule` starts.
+SCHEDULE = values["SCHEDULE"]
 
 # The target of a login whose `next` is on another host.
 LOGIN_REDIRECT_URL = "admin:index"

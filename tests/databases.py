@@ -29,6 +29,14 @@ def rolled_back() -> Iterator[None]:
             transaction.set_rollback(True, using=alias)
 
 
+def database_url() -> str:
+    """The address of the database of the tests, for a process."""
+    settings = connections[DEFAULT_DB_ALIAS].settings_dict
+    host = settings["HOST"] or settings["OPTIONS"].get("host", "")
+    url = f"postgresql://{settings['USER']}:{settings['PASSWORD']}@/{settings['NAME']}?host={host}"
+    return f"{url}&port={settings['PORT']}" if settings["PORT"] else url
+
+
 def has_documents() -> bool:
     """Whether there are documents, or rows of what is derived from them."""
     with connection.cursor() as cursor:

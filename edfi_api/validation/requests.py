@@ -1,7 +1,7 @@
-"""Runs that API clients request: they are written down here, and run by `run_validation --follow`."""
+"""Runs that API clients request: they are written down here, and run by `run_validation --requested`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +9,8 @@ from django.db import connections
 
 from edfi_api.security.exceptions import TooManyRequests
 from edfi_api.security.tokens import AuthenticatedClient
+
+from .request import Request
 
 _SECONDS_BETWEEN = 3600
 _SOON = 60
@@ -44,6 +46,19 @@ class RunRequest:
     rules: Sequence[str]
     categories: Sequence[str]
     organizations: Sequence[int]
+
+    def with_options_of(self, request: Request) -> Request:
+        """The requested run; the values of parameters, the jobs and the replica are those of the other one."""
+        return replace(
+            request,
+            rules=frozenset(self.rules),
+            categories=frozenset(self.categories),
+            organizations=tuple(self.organizations),
+            is_full=False,
+            by=self.by,
+            run=self.run,
+            retires_others=False,
+        )
 
 
 def request_run(client: AuthenticatedClient, rules: Sequence[str], categories: Sequence[str], using: str) -> UUID:

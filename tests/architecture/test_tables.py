@@ -57,6 +57,7 @@ OWNERS = {
     "refusal_position": REFUSALS,
     "refused_tokens": SECURITY,
     "resource_type": STORAGE,
+    "scheduled_command": "edfi_api.operation.schedule",
     "security_apiclient": SECURITY,
     "security_application": SECURITY,
     "security_claimset": SECURITY,

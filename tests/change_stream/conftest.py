@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from edfi_api.changes.change_stream.exceptions import SinkFailed
 from edfi_api.changes.change_stream.streaming import Streamed, stream_once
+from tests.databases import database_url
 
 TOP = Path(__file__).parents[2]
 STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
@@ -63,17 +63,12 @@ class Process:
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self._folder = folder
         self.log = folder / "log"
-        settings = connection.settings_dict
-        host = settings["HOST"] or settings["OPTIONS"].get("host", "")
-        url = f"postgresql://{settings['USER']}:{settings['PASSWORD']}@/{settings['NAME']}?host={host}"
-        if settings["PORT"]:
-            url += f"&port={settings['PORT']}"
         output = folder / f"output{len(list(folder.glob('output*')))}"
         with output.open("wb") as lines, self.log.open("ab") as log:
             self.popen = subprocess.Popen(
                 [sys.executable, "manage.py", *arguments],
                 cwd=TOP,
-                env=os.environ | {"DATABASE_URL": url} | environment,
+                env=os.environ | {"DATABASE_URL": database_url()} | environment,
                 stdout=lines,
                 stderr=log,
             )

@@ -76,6 +76,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "rotate_secret": {"client": ["client"]},
     "rotate_store_key": {},
     "run_handlers": {"once": ["--once"]},
+    "run_schedule": {"is_listed": ["--list"]},
     "run_validation": {},
     "set_data_store_state": {"data_store": ["1"], "state": ["online"]},
     "stream_changes": {"consumer": ["--consumer", "consumer"]},
@@ -121,11 +122,10 @@ CONTRADICTIONS = {
     ("add_data_store_derivative", "env"): {"url"},
     ("provision_data_store", "env"): {"url"},
 }
-# Valid values, which would generate a district or run until they are stopped.
+# Valid values, which would generate a district.
 VALID = {
     ("generate_demo_district", "output"): set(BAD) - {"", " ", "/dev/null/file", ".", "\udcff", "\x1b[2J", "x" * 5000},
     ("generate_demo_district", "students"): {"9999"},
-    ("refresh_sql_views", "every"): {"0", "1.5", "9999"},
 }
 # An export reads one snapshot, so its transaction must be the outermost.
 # A run of rules has connections of its own.

@@ -127,6 +127,7 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
             "profiles",
             "references",
             "refusals",
+            "schedule",
             "security",
             "sign_in",
             "sql_views",

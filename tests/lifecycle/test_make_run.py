@@ -86,7 +86,7 @@ def test_a_home_outlives_a_failed_start_and_a_killed_web_server(
     assert failed.process.wait(120) == 1
     key, secret = failed.credentials()
 
-    run = Run(home, port, TMPDIR=str(temporary), MEADOWLARK_HOUSEKEEPING_HOURS="0.0005")
+    run = Run(home, port, TMPDIR=str(temporary), MEADOWLARK_SCHEDULE="2s housekeeping")
     run.wait_until_served()
     assert Client(run.address, key, secret).get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True
     run.wait_until_printed("clearsessions: done")
@@ -98,7 +98,7 @@ def test_a_home_outlives_a_failed_start_and_a_killed_web_server(
 
         assert run.process.wait(60) == 1
         assert "The web server ended by itself with status -9" in run.output
-        again = Run(home, port, TMPDIR=str(temporary), MEADOWLARK_HOUSEKEEPING_HOURS="0.0005")
+        again = Run(home, port, TMPDIR=str(temporary), MEADOWLARK_SCHEDULE="2s housekeeping")
         again.wait_until_served()
         assert visitor.get(f"{again.address}/health/live").status_code == 200
     again.wait_until_printed("clearsessions: done")
@@ -149,10 +149,9 @@ def test_a_full_disk_is_reported(tmp_path: Path, megabytes: int) -> None:
         subprocess.run(["umount", disk], check=True)
 
     assert status == 1
-    [reason] = [line for line in output.splitlines() if "No space left on device" in line]
-    assert reason.startswith(
-        ("PostgreSQL could not be initialised", "The database cannot be used", "Meadowlark was not")
-    )
+    reasons = [line for line in output.splitlines() if "No space left on device" in line]
+    beginnings = ("PostgreSQL could not be initialised", "The database cannot be used", "Meadowlark was not")
+    assert reasons and all(reason.startswith(beginnings) for reason in reasons)
     assert "Traceback" not in output
 
 
@@ -163,9 +162,9 @@ def test_an_invalid_port_is_refused(tmp_path: Path) -> None:
     assert run.output == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
 
 
-@pytest.mark.parametrize("hours", ["daily", "-1", "nan", "1000"])
-def test_invalid_hours_of_housekeeping_are_refused(tmp_path: Path, hours: str) -> None:
-    run = Run(tmp_path / "home", free_port(), MEADOWLARK_HOUSEKEEPING_HOURS=hours)
+def test_an_unusable_schedule_is_refused(tmp_path: Path) -> None:
+    run = Run(tmp_path / "home", free_port(), MEADOWLARK_SCHEDULE="daily housekeeping")
 
     assert run.process.wait(60) == 1
-    assert run.output == f"MEADOWLARK_HOUSEKEEPING_HOURS is '{hours}'; it must be a number from 0 to 168.\n"
+    assert "In MEADOWLARK_SCHEDULE, 'daily housekeeping' is not of the form '24h COMMAND'" in run.output
+    assert "Traceback" not in run.output

@@ -47,7 +47,7 @@ def test_the_state_is_told_in_one_table(steward, api, refused):
         "Open refusals": "1",
         "Consumer lake": "up to date",
         "Dead letters": "1",
-        "Last purge": "never: run housekeeping once a day",
+        "Last purge": "never: see run_schedule",
         "Last validation": "never",
     }
 

@@ -1,8 +1,7 @@
-"""Runs that clients request, and the process that runs them."""
+"""Runs that clients request, and the command that runs them."""
 
 import threading
-from datetime import UTC, datetime, time
-from typing import Any
+from io import StringIO
 from uuid import UUID
 
 import orjson
@@ -15,10 +14,6 @@ from openapi_spec_validator import validate
 from edfi_api.api.metadata.fixed_documents import DOCUMENTS
 from edfi_api.security.claims.file import read_claims
 from edfi_api.security.claims.stored_claims import load
-from edfi_api.validation.following import Follower
-from edfi_api.validation.management.commands.run_validation import Command
-from edfi_api.validation.request import Request
-from edfi_api.validation.rule_files import configured_rules
 from tests.conftest import ApiTestClient
 from tests.validation.api import RULES, RUNS, client, found
 from tests.validation.conftest import student
@@ -32,20 +27,11 @@ def requestable(settings, rules) -> None:
     settings.EDFI_API = {**settings.EDFI_API, "VALIDATION_REQUESTS": True}
 
 
-def follower(at: time | None = None, **options: Any) -> Follower:
-    command = Command()
-    reported: list[str] = []
-
-    def run(due: Request) -> bool:
-        return command._run(configured_rules(), due, "default")
-
-    follower = Follower("default", run, reported.append, Request(**options), at)
-    follower.reported = reported  # type: ignore[attr-defined]
-    return follower
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
+def run_requested() -> tuple[list[str], list[str]]:
+    """The lines that name the runs, and those on standard error."""
+    out, err = StringIO(), StringIO()
+    call_command("run_validation", "--requested", stdout=out, stderr=err)
+    return [line for line in out.getvalue().splitlines() if line.startswith("run ")], err.getvalue().splitlines()
 
 
 def status_of(api: ApiTestClient, location: str) -> str:
@@ -71,9 +57,9 @@ def test_a_requested_run_is_run_over_the_organizations_of_the_client(
     assert location.startswith("http://testserver/validation/v1/validationRuns/")
     assert status_of(one, location) == "Requested"
     assert client(77).get(location.removeprefix("http://testserver")).status_code == 404
-    running = follower()
-    assert running.work(now())
-    assert not running.work(now())
+    runs, _ = run_requested()
+    assert len(runs) == 1
+    assert run_requested() == ([], [])
     assert status_of(one, location) == "Completed"
     assert [rule for rule, *_ in found(one)] == ["R-1", "R-2"]
     assert [rule for rule, *_ in found(client(78))] == ["R-2"]
@@ -88,7 +74,7 @@ def test_a_client_has_one_request_an_hour(requestable, rules, committing_api, en
     one = client(77)
     assert one.post(RUNS, {}).status_code == 202
     waiting = one.post(RUNS, {})
-    assert follower().work(now())
+    run_requested()
     after = one.post(RUNS, {})
 
     assert (waiting.status_code, after.status_code) == (429, 429)
@@ -179,12 +165,9 @@ def test_a_run_that_was_stopped_is_not_begun_again(requestable, rules, committin
             " VALUES (%s, 'killed', 'gone', 'client', 0)",
             [location.rpartition("/")[2]],
         )
-    running = follower()
 
-    assert running.work(now())
-
-    assert running.reported == [f"the run {location.rpartition('/')[2]} was stopped before it ended"]
-    assert not running.work(now())
+    assert run_requested() == ([], [f"the run {location.rpartition('/')[2]} was stopped before it ended"])
+    assert run_requested() == ([], [])
     assert status_of(one, location) == "Stopped"
 
 
@@ -200,26 +183,24 @@ def test_a_run_of_some_organizations_leaves_the_next_one_incremental(rules, comm
     assert rows("SELECT is_full FROM validation_run_rule ORDER BY run_id") == [(True,), (True,), (False,)]
 
 
-def test_everything_is_run_at_a_time_of_day(rules, committing_api, rows) -> None:
-    student(committing_api, "A")
-    rules.write("students.sql", STUDENTS)
-    nightly = follower(time(2, 0), is_full=True)
-    nightly.due = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
-
-    assert not nightly.work(datetime(2026, 11, 23, 1, 59, tzinfo=UTC))
-    assert nightly.work(datetime(2026, 11, 23, 2, 1, tzinfo=UTC))
-    assert not nightly.work(datetime(2026, 11, 23, 2, 2, tzinfo=UTC))
-
-    assert nightly.due == datetime(2026, 11, 24, 2, 0, tzinfo=UTC)
-    assert rows("SELECT is_full FROM validation_run_rule") == [(True,)]
+def test_options_that_exclude_each_other_are_refused(db) -> None:
+    with pytest.raises(CommandError, match="exclude each other"):
+        call_command("run_validation", "--requested", "--dry-run")
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"), [(["--at", "02:00"], "--at needs --follow"), (["--follow", "--dry-run"], "exclude")]
-)
-def test_options_that_do_not_fit_are_refused(db, options, problem) -> None:
-    with pytest.raises(CommandError, match=problem):
-        call_command("run_validation", *options)
+def test_a_request_for_a_rule_that_is_gone_does_not_stop_the_others(requestable, rules, committing_api, enroll) -> None:
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    write(rules, "R-2", EACH)
+    rules.run()
+    one, other = client(77), client(77)
+    gone, kept = (each.post(RUNS, {"rules": [rule]})["Location"] for each, rule in ((one, "R-2"), (other, "R-1")))
+    (rules.folder / "r-2.sql").unlink()
+
+    runs, _ = run_requested()
+
+    assert len(runs) == 2
+    assert [status_of(one, gone), status_of(other, kept)] == ["Completed", "Completed"]
 
 
 def test_the_openapi_document_has_requests_if_they_are_switched_on(surface, settings) -> None:

@@ -16,8 +16,8 @@ class Command(BaseCommand):
     help = (
         "Removes what is no longer needed: old versions and the bodies of documents deleted long ago (purge_changes), "
         "old refusals (purge_refusals), results of validation that were resolved (purge_validation), expired tokens "
-        "(cleartokens), and expired sessions of the admin (clearsessions). To be run once a day, by a systemd timer or "
-        "a CronJob; make run and docker/compose.yaml do so themselves. Several may run at a time. The exit status is 1 "
+        "(cleartokens), and expired sessions of the admin (clearsessions). To be run once a day, as the "
+        "default of MEADOWLARK_SCHEDULE does. Several may run at a time. The exit status is 1 "
         "if a step failed, after the others were tried."
     )
 

@@ -18,6 +18,7 @@ from edfi_api.changes.change_queries.models import PurgeRun
 from edfi_api.changes.change_stream.lag import lags
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.data_stores.models import DataStore, State
+from edfi_api.operation.schedule.models import CommandOutcome, of_this_schedule
 from edfi_api.refusals import overview as refusals
 from edfi_api.validation.last_run import last_run
 
@@ -90,10 +91,17 @@ def _data_stores() -> Iterator[StatusLine]:
         yield StatusLine("Data stores", text, any(state != State.ONLINE for state in found))
 
 
+def _schedule() -> Iterator[StatusLine]:
+    for row in of_this_schedule():
+        if row.ended_at:
+            ago = _span(timezone.now() - row.ended_at)
+            yield StatusLine(f"Scheduled {row.entry}", f"{row.outcome} {ago} ago", row.outcome == CommandOutcome.FAILED)
+
+
 def _purge(using: str) -> Iterator[StatusLine]:
     last = PurgeRun.objects.using(using).order_by("-finished_at").first()
     if last is None:
-        yield StatusLine("Last purge", "never: run housekeeping once a day", needs_attention=True)
+        yield StatusLine("Last purge", "never: see run_schedule", needs_attention=True)
         return
     age = timezone.now() - last.finished_at
     yield StatusLine("Last purge", f"{_span(age)} ago", age > _LONGEST_WITHOUT_PURGE)
@@ -119,6 +127,7 @@ def _span(length: timedelta) -> str:
 _LINES: list[tuple[str, Callable[[], Iterator[StatusLine]]]] = [
     ("refusals.view_refusal", _refusals),
     ("data_stores.view_datastore", _data_stores),
+    ("data_stores.view_datastore", _schedule),
 ]
 _LINES_OF_DATABASE: list[tuple[str, Callable[[str], Iterator[StatusLine]]]] = [
     ("change_queries.view_changeconsumer", _consumers),

@@ -23,6 +23,7 @@ from edfi_api.data_stores.breaker import Breaker
 from edfi_api.data_stores.databases import data_store_of
 from edfi_api.data_stores.provisioning_state import Pending
 from edfi_api.data_stores.routes import routes
+from edfi_api.operation.schedule.models import CommandOutcome, of_this_schedule
 from edfi_api.refusals.overview import open_by_vendor
 from edfi_api.storage.database_state import known_database_state
 from edfi_api.validation.metrics import figures
@@ -196,6 +197,26 @@ class ValidationCollector(Collector):
         yield from (results, seconds, failed, age)
 
 
+class ScheduleCollector(Collector):
+    """How the commands of the schedule ended last."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        failed = GaugeMetricFamily(
+            "meadowlark_scheduled_command_failed", "Whether a scheduled command failed the last time.", labels=["entry"]
+        )
+        age = GaugeMetricFamily(
+            "meadowlark_scheduled_command_age_seconds",
+            "Time since a scheduled command last succeeded; absent before the first time.",
+            labels=["entry"],
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for row in of_this_schedule():
+                failed.add_metric([row.entry], float(row.outcome == CommandOutcome.FAILED))
+                if row.succeeded_at:
+                    age.add_metric([row.entry], (timezone.now() - row.succeeded_at).total_seconds())
+        yield from (failed, age)
+
+
 class DataStoreCollector(Collector):
     """The data stores that the process which answers has used, as it has seen them last. Connects to none."""
 
@@ -224,6 +245,7 @@ _DATABASE.register(SqlCopyCollector())
 _DATABASE.register(DataStoreCollector())
 _DATABASE.register(RefusalCollector())
 _DATABASE.register(ValidationCollector())
+_DATABASE.register(ScheduleCollector())
 
 
 def exposition() -> bytes:

@@ -1,24 +1,20 @@
 """`manage.py run_validation`: what rules find in the stored documents becomes results."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, time
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.changes.change_stream.following import retry_on_outage
-from edfi_api.data_stores.routing import Store
 from edfi_api.management.arguments import add_database, name, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import served
-from edfi_api.validation.following import Follower
 from edfi_api.validation.request import Request
+from edfi_api.validation.requests import end_request, next_request
 from edfi_api.validation.rule import Rule
-from edfi_api.validation.rule_files import RuleSet, configured_rules
-from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, run_rules
+from edfi_api.validation.rule_files import configured_rules
+from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, WasStopped, run_rules
 from edfi_api.validation.standby import NoReplica, ReplicaLags
 from edfi_api.validation.values import UnusableValue
 
@@ -59,64 +55,48 @@ class Command(DataStoreCommand):
         )
         parser.add_argument("--dry-run", action="store_true", help="print what rules find; nothing is stored")
         parser.add_argument("--replica", action="store_true", help="rules read from the streaming replica")
-        parser.add_argument("--follow", action="store_true", help="wait for runs that clients request, and run them")
-        parser.add_argument(
-            "--at",
-            type=time_of_day,
-            metavar="HH:MM",
-            help="with --follow: run everything daily at this time, in UTC",
-        )
+        parser.add_argument("--requested", action="store_true", help="only the runs that clients have requested")
         add_database(parser, "the database with the documents")
 
-    def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
-        if options["follow"]:
-            raise CommandError("--follow follows one data store.")
-        return options
-
     def handle(self, *args: Any, database: str, **options: Any) -> None:
-        if options["at"] and not options["follow"]:
-            raise CommandError("--at needs --follow.")
-        if options["follow"] and options["dry_run"]:
-            raise CommandError("--follow and --dry-run exclude each other.")
+        if options["requested"] and options["dry_run"]:
+            raise CommandError("--requested and --dry-run exclude each other.")
         request = Request(
             rules=frozenset(options["rule"]),
             categories=frozenset(options["category"]),
             organizations=tuple(options["organization"]),
             texts=dict(options["set"]),
-            is_full=options["full"] or options["follow"],
+            is_full=options["full"],
             is_rehearsal=options["dry_run"],
             jobs=options["jobs"],
             on_replica=options["replica"],
         )
-        found = configured_rules()
-        _refuse_unknown(served(found.rules, current_surface()), request)
-        if options["follow"]:
-            self._follow(request, options["at"], database)
-            return
         try:
-            is_whole = self._run(found, request, database)
+            is_whole = self._run_requested(request, database) if options["requested"] else self._run(request, database)
         except AlreadyRunning as error:
             raise CommandError(f"Rules are being run already: {error}.", returncode=_TEMPORARY_FAILURE) from error
         if not is_whole:
             raise CommandError("Not all rules were run completely.")
 
-    def _follow(self, request: Request, at: time | None, database: str) -> None:
-        """The files are read again for each run."""
-        follower = Follower(
-            database,
-            run=lambda due: self._run(configured_rules(), due, database),
-            report=self.stderr.write,
-            nightly=request,
-            at=at,
-        )
-        with suppress(KeyboardInterrupt):
-            retry_on_outage(follower.for_ever, database)
+    def _run_requested(self, request: Request, database: str) -> bool:
+        """Whether all runs that clients have requested were complete. One that was stopped is not begun again."""
+        is_whole = True
+        while wanted := next_request(database):
+            try:
+                is_whole &= self._run(wanted.with_options_of(request), database)
+            except WasStopped:
+                self.stderr.write(f"the run {wanted.run} was stopped before it ended")
+            end_request(wanted, database)
+        return is_whole
 
-    def _run(self, found: RuleSet, request: Request, database: str) -> bool:
+    def _run(self, request: Request, database: str) -> bool:
         """Whether all rules were run completely."""
+        found = configured_rules()
+        rules = served(found.rules, current_surface())
+        if request.run is None:  # A rule may be gone since a client has requested its run.
+            _refuse_unknown(rules, request)
         for problem in found.problems:
             self.stderr.write(str(problem))
-        rules = served(found.rules, current_surface())
         retires_others = request.retires_others and not found.problems
         try:
             report = run_rules(rules, replace(request, retires_others=retires_others), current_surface(), database)
@@ -142,14 +122,6 @@ class Command(DataStoreCommand):
                 self.stdout.write(f"{each.rule}: {what} {example.key}: {example.message}")
         if not is_rehearsal:
             self.stdout.write(f"run {report.identifier}" + ("" if report.is_complete else ", stopped: out of time"))
-
-
-def time_of_day(given: str) -> time:
-    """Hours and minutes."""
-    try:
-        return datetime.strptime(given, "%H:%M").time()  # noqa: DTZ007  It is in UTC.
-    except ValueError:
-        raise ArgumentTypeError(f"{given!r} is no time such as 02:00") from None
 
 
 def assignment(given: str) -> tuple[str, str]:

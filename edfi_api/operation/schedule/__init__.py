@@ -1,0 +1,1 @@
+"""Commands that are started at their times."""
