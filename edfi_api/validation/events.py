@@ -1,10 +1,6 @@
-"""Results → events for the sinks of the change stream, in the order of their versions and at least once.
+"""Results of validation as a log of the change stream: each result that appears, changes or is resolved."""
 
-A consumer has a position of its own, in versions of results. Runs publish under a lock, so versions become visible in
-their order, and none is missed.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
@@ -13,18 +9,13 @@ from uuid import UUID
 import orjson
 from django.db import connections
 
-from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
-from edfi_api.changes.change_stream.sinks.sink import Sink
+from edfi_api.changes.change_stream.exceptions import StreamedByItself
+from edfi_api.changes.change_stream.log import EventBatch, Newest, Origin, origin_of
+from edfi_api.model.surface.resource import Resource
 
 RESOURCE = "validation/validationResults"
 
 _BATCH = 500
-# Positions of consumers of changes are other numbers, so their locks are others, too.
-_LOCK = "SELECT pg_try_advisory_lock(hashtextextended('meadowlark validation_consumer ' || %s, 0))"
-_UNLOCK = "SELECT pg_advisory_unlock(hashtextextended('meadowlark validation_consumer ' || %s, 0))"
-_REGISTER = "INSERT INTO validation_consumer (name) VALUES (%s) ON CONFLICT DO NOTHING"
-_POSITION = "SELECT validation_version FROM validation_consumer WHERE name = %s"
-_MOVE = "UPDATE validation_consumer SET validation_version = %s WHERE name = %s"
 # A result that changed and was resolved since the last reading is one event, with its last state.
 _EVENTS = """
 SELECT d.validation_version,
@@ -33,14 +24,15 @@ SELECT d.validation_version,
        v.resource, d.document_uuid, d.natural_key, d.organization, d.message,
        coalesce(d.resolved_at, d.changed_at, d.appeared_at)
   FROM validation_result d JOIN validation_rule v ON v.id = d.rule_id
- WHERE d.validation_version > %s ORDER BY d.validation_version LIMIT %s
+ WHERE d.validation_version > %s AND d.validation_version <= %s ORDER BY d.validation_version LIMIT %s
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ResultEvent:
-    """A result that appeared, changed or was resolved."""
+    """A result that appeared, changed or was resolved; `origin` is set for those in a data store."""
 
+    origin: Origin | None
     version: int
     operation: str
     result_uuid: UUID
@@ -55,10 +47,32 @@ class ResultEvent:
     message: str
     changed_at: datetime
 
+    @classmethod
+    def from_line(cls, line: str) -> Self:
+        """The event in a line written by `line`."""
+        members = orjson.loads(line)
+        document = members["resourceId"]
+        return cls(
+            origin=Origin.in_line(members),
+            version=members["changeVersion"],
+            operation=members["operation"],
+            result_uuid=UUID(members["id"]),
+            result_identifier=members["resultIdentifier"],
+            rule_source=members["ruleSource"],
+            rule_identifier=members["ruleIdentifier"],
+            severity=members["severity"],
+            resource_type=members["resourceType"],
+            document_uuid=None if document is None else UUID(document),
+            natural_key=members["naturalKey"],
+            organization=members["educationOrganizationId"],
+            message=members["message"],
+            changed_at=datetime.fromisoformat(members["time"]),
+        )
+
     @property
-    def data_store(self) -> None:
-        """Not named: events are published for one database at a time."""
-        return None
+    def data_store(self) -> int | None:
+        """The id of its data store."""
+        return None if self.origin is None else self.origin.data_store
 
     @property
     def resource(self) -> str:
@@ -82,55 +96,44 @@ class ResultEvent:
             "message": self.message,
             "time": self.changed_at,
         }
+        if self.origin is not None:
+            members |= self.origin.members
         return orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
 
 
-class Position:
-    """How far a consumer has received events, held by one process at a time. Entering the context takes the lock."""
+class ResultLog:
+    """The results of all rules."""
 
-    def __init__(self, consumer: str, using: str) -> None:
-        self._consumer = consumer
-        self._using = using
-
-    def __enter__(self) -> Self:
-        """Raises ConsumerIsBusy if another process holds it."""
-        if not self._execute(_LOCK, [self._consumer]).fetchone()[0]:
-            raise ConsumerIsBusy(self._consumer)
-        self._execute(_REGISTER, [self._consumer])
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.is_usable():
-            self._execute(_UNLOCK, [self._consumer])
-
-    def is_usable(self) -> bool:
-        """Whether the connection to the database is."""
-        return connections[self._using].is_usable()
-
-    def next_events(self) -> list[ResultEvent]:
-        """The events behind the position; none if there are no more."""
-        [position] = self._execute(_POSITION, [self._consumer]).fetchone()
-        return [ResultEvent(*row) for row in self._execute(_EVENTS, [position, _BATCH])]
-
-    def move_to(self, version: int) -> None:
-        """Record that all events up to this version were received."""
-        self._execute(_MOVE, [version, self._consumer])
-
-    def _execute(self, statement: str, parameters: Sequence[Any]) -> Any:
-        return connections[self._using].cursor().execute(statement, parameters)
-
-
-def stream_results(consumer: str, sink: Sink, using: str, start: int | None = None) -> int:
-    """Send all current events after the consumer's position, or after version `start`. Returns their number.
-
-    Raises ConsumerIsBusy, and SinkFailed; the position is then after the last batch that the sink has accepted.
+    name = "validation"
+    resource = RESOURCE
+    verbose_name = "results of validation"
+    first_after = """
+    SELECT coalesce(d.resolved_at, d.changed_at, d.appeared_at) FROM validation_result d
+     WHERE d.validation_version > c.change_version ORDER BY d.validation_version LIMIT 1
     """
-    sent = 0
-    with Position(consumer, using) as position:
-        if start is not None:
-            position.move_to(start)
-        while events := position.next_events():
-            sink.send(events)
-            position.move_to(events[-1].version)
-            sent += len(events)
-    return sent
+
+    def resources(self, paths: Collection[str]) -> tuple[Resource, ...]:
+        """None: results are no documents of a resource. Raises StreamedByItself."""
+        if any(path.lower() != RESOURCE.lower() for path in paths):
+            raise StreamedByItself(RESOURCE)
+        return ()
+
+    def reader(self, resources: Collection[Resource], using: str) -> "_ResultReader":
+        return _ResultReader(using, origin_of(using))
+
+    def event(self, line: str) -> ResultEvent:
+        return ResultEvent.from_line(line)
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultReader:
+    using: str
+    origin: Origin | None
+
+    def batches(self, after: int, newest: Newest) -> Iterator[EventBatch]:
+        while after < newest.settled:
+            with connections[self.using].cursor() as cursor:
+                rows = cursor.execute(_EVENTS, [after, newest.settled, _BATCH]).fetchall()
+            events = [ResultEvent(self.origin, *row) for row in rows]
+            after = events[-1].version if len(events) == _BATCH else newest.settled
+            yield EventBatch(events, after)

@@ -75,7 +75,6 @@ OWNERS = {
     "student_path": STORAGE,
     "superseded_document": HISTORY,
     "tenant": DATA_STORES,
-    "validation_consumer": VALIDATION,
     "validation_request": VALIDATION,
     "validation_result": VALIDATION,
     "validation_rule": VALIDATION,

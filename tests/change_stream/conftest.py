@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from edfi_api.changes.change_stream.delivery import ToSink, deliver_once
+from edfi_api.changes.change_stream.documents import DocumentLog
 from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.changes.change_stream.streaming import Streamed, stream_once
 from tests.databases import database_url
 
 TOP = Path(__file__).parents[2]
@@ -45,7 +46,7 @@ def streamed(sink):
 
     def stream(consumer="tests", start=None, resources=()):
         before = len(sink.lines)
-        stream_once(Streamed(consumer, sink, resources), start)
+        deliver_once([ToSink(consumer, DocumentLog(), sink, resources, start=start)])
         return sink.lines[before:]
 
     return stream

@@ -12,10 +12,11 @@ from django.test import Client
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.changes.change_stream import delivery
-from edfi_api.changes.change_stream.delivery import deliver_once
+from edfi_api.changes.change_stream import documents as documents_log
+from edfi_api.changes.change_stream.delivery import ToHandler, deliver_once
+from edfi_api.changes.change_stream.exceptions import UnknownResource
 from edfi_api.changes.change_stream.handlers import handlers_in, on_change
 from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.changes.change_stream.resources import UnknownResource
 from edfi_api.models import Document
 from edfi_api.operation.observability.metrics import exposition
 from tests.change_stream.conftest import eventually, post_student
@@ -25,13 +26,17 @@ PAGE = Path(__file__).parents[2] / "meadowlark/docs/operate/change-streams.md"
 
 
 @pytest.fixture
-def module(surface):
+def module():
     """A module for handlers that tests define, with the loaded handlers."""
     module = ModuleType("handlers_of_a_test")
     sys.modules[module.__name__] = module
-    module.handlers = lambda: handlers_in([module.__name__], surface)
+    module.handlers = lambda: handlers_in([module.__name__])
     yield module
     del sys.modules[module.__name__]
+
+
+def deliver(module):
+    deliver_once([ToHandler(handler) for handler in module.handlers()])
 
 
 def define(module, function, name):
@@ -67,7 +72,7 @@ def test_the_example_of_the_page_works(api, documents, resource_named, module, t
     documents.store(resource_named("StudentSchoolAssociation"))
     enrollment = api.get("/studentSchoolAssociations").json()[0]
 
-    deliver_once(module.handlers())
+    deliver(module)
     assert rows("enrollment") == [
         (
             Document.objects.get(resource_type__name="StudentSchoolAssociation").document_uuid,
@@ -77,7 +82,7 @@ def test_the_example_of_the_page_works(api, documents, resource_named, module, t
     ]
 
     api.delete(f"/studentSchoolAssociations/{enrollment['id']}")
-    deliver_once(module.handlers())
+    deliver(module)
     assert rows("enrollment") == []
 
 
@@ -96,10 +101,10 @@ def test_handlers_are_called_once_for_each_change_that_they_are_registered_for(a
     define(module, other, "other")
     path = item_path(post_student(api, 1))
     post_student(api, 1, firstName="May")
-    deliver_once(module.handlers())
+    deliver(module)
     api.delete(path)
 
-    deliver_once(module.handlers())
+    deliver(module)
 
     assert [change.operation for change in seen] == ["insert", "delete"]
     assert [change.body["firstName"] for change in updates] == ["May"]
@@ -122,7 +127,7 @@ def test_a_failure_is_rolled_back_and_retried_before_later_changes(api, module, 
     for number in range(3):
         post_student(api, number)
 
-    deliver_once(module.handlers())
+    deliver(module)
 
     versions = Document.objects.order_by("change_version").values_list("change_version", flat=True)
     assert rows("noted") == [(version,) for version in versions]
@@ -142,7 +147,7 @@ def test_a_permanent_failure_is_a_dead_letter_that_the_admin_delivers_again(api,
     define(module, on_change("ed-fi/students")(fragile), "fragile")
     for number in range(3):
         post_student(api, number)
-    deliver_once(module.handlers())
+    deliver(module)
     assert handled == ["0", "2"]
     letter = DeadLetter.objects.get()
     assert (letter.handler, letter.attempts) == ("handlers_of_a_test.fragile", delivery.ATTEMPTS)
@@ -164,6 +169,20 @@ def test_a_permanent_failure_is_a_dead_letter_that_the_admin_delivers_again(api,
     )
     assert handled == ["0", "2", "1"]
     assert not DeadLetter.objects.exists()
+
+
+def test_handlers_take_turns_so_that_none_waits_for_all_changes_of_another(api, module, monkeypatch):
+    monkeypatch.setattr(documents_log, "_SMALLEST_SPAN", 1)
+    monkeypatch.setattr(documents_log, "_FEW", 0)
+    seen = []
+    for name in ("first", "second"):
+        define(module, on_change("ed-fi/students")(lambda change, name=name: seen.append(name)), name)
+    for number in range(2):
+        post_student(api, number)
+
+    deliver(module)
+
+    assert seen == ["first", "second", "first", "second"]
 
 
 def test_a_killed_runner_has_handled_each_change_exactly_once(process, committing_api, table):
@@ -189,10 +208,10 @@ def test_lag_is_the_age_of_the_oldest_undelivered_change(api, streamed):
     post_student(api, 2)
 
     text = exposition().decode()
-    [seconds] = re.findall(r'meadowlark_change_consumer_lag_seconds{consumer="behind"} (\S+)', text)
+    [seconds] = re.findall(r'meadowlark_change_consumer_lag_seconds{consumer="behind",log="documents"} (\S+)', text)
     assert 3600 <= float(seconds) < 3700
     streamed("behind")
-    assert 'meadowlark_change_consumer_lag_seconds{consumer="behind"} 0.0' in exposition().decode()
+    assert 'meadowlark_change_consumer_lag_seconds{consumer="behind",log="documents"} 0.0' in exposition().decode()
 
 
 def test_only_functions_of_the_module_itself_are_found_and_their_resources_must_exist(module):

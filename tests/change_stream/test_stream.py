@@ -6,7 +6,7 @@ import pytest
 from django.db import connection, transaction
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream.consumer import Consumer
+from edfi_api.changes.change_stream.consumers import Consumer
 from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed
 from edfi_api.models import Document
 from edfi_api.security.models import ApiClient

@@ -2,13 +2,15 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from django.core.management.base import CommandError
 
 from edfi_api.changes.change_stream import rounds
-from edfi_api.changes.change_stream.changes import Change, Origin
-from edfi_api.changes.change_stream.reading import ChangeReader
+from edfi_api.changes.change_stream.changes import Change
+from edfi_api.changes.change_stream.documents import DocumentLog
+from edfi_api.changes.change_stream.log import Origin, newest
 from edfi_api.changes.change_stream.sinks.sink import message_id
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.routes import read_table
@@ -72,8 +74,8 @@ def test_lines_name_the_data_store_and_the_client(two):
 def test_a_line_is_read_as_it_was_written(two):
     (first, _), _ = two
     using = alias_of(read_table().stores[first.pk].primary)
-    reader = ChangeReader(using=using)
-    [change] = [change for batch in reader.batches(0, reader.newest()) for change in batch.changes]
+    reader = DocumentLog().reader((), using)
+    [change] = [change for batch in reader.batches(0, newest(using)) for change in batch.events]
 
     assert change.origin == Origin(first.pk, {"schoolYear": "2026"})
     assert message_id(change) == f"{first.pk}-{change.version}"
@@ -99,7 +101,7 @@ def test_data_stores_that_are_added_are_followed(two, make_store, client_of, mon
     """The pause between two rounds is where the test acts."""
     _, api = two
     steps = iter([lambda: _add(make_store, api), _interrupt])
-    monkeypatch.setattr(rounds.time, "sleep", lambda _: next(steps)())
+    monkeypatch.setattr(rounds, "time", SimpleNamespace(sleep=lambda _: next(steps)()))
 
     run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores", "--follow")
 

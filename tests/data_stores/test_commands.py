@@ -11,7 +11,11 @@ from django.db import connections
 from django.test import Client
 
 from edfi_api.analysis.sql_views.models import SqlReader
+from edfi_api.changes.change_stream import delivery
+from edfi_api.changes.change_stream.models import DeadLetter
+from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import set_state
 from tests.management_commands import run
 from tests.validation import handlers
@@ -272,21 +276,27 @@ def failing_handler(a_rule, settings, monkeypatch):
     settings.EDFI_API = {**settings.EDFI_API, "CHANGE_HANDLERS": (handlers.__name__,)}
     monkeypatch.setattr(handlers, "FAILING", {"NK#studentUniqueId=1"})
     monkeypatch.setattr(handlers, "SEEN", [])
+    monkeypatch.setattr(delivery, "_FIRST_PAUSE_SECONDS", 0.001)
     return f"{handlers.__name__}.every"
 
 
 @pytest.mark.usefixtures("year")
-def test_a_handler_of_results_that_fails_in_one_data_store_is_reported(make_store, client_of, bodies, failing_handler):
+def test_a_result_that_a_handler_refuses_is_a_dead_letter_of_its_data_store(
+    make_store, client_of, bodies, failing_handler
+):
     stores = [make_store(name, schoolYear=name) for name in ("2026", "2027")]
     client = client_of(*stores)
     for store, unique_id in zip(stores, ("1", "2"), strict=True):
         client.at(f"/{store.name}").post(STUDENTS, bodies | {"studentUniqueId": unique_id})
         run("run_validation", "--data-store", store.name)
 
-    with pytest.raises(CommandError, match="failed for 1 data stores"):
-        run("run_handlers", "--once", "--all-data-stores", "--handler", failing_handler)
+    run("run_handlers", "--once", "--all-data-stores", "--handler", failing_handler)
 
     assert handlers.SEEN == [("every", "appeared", "NK#studentUniqueId=2")]
+    letters = [DeadLetter.objects.using(alias_of(read_table().stores[store.pk].primary)) for store in stores]
+    assert [list(each.values_list("natural_key", flat=True)) for each in letters] == [["NK#studentUniqueId=1"], []]
+    handled = json.loads(letters[0].get().change)
+    assert (handled["dataStore"], handled["context"]) == (stores[0].pk, {"schoolYear": "2026"})
 
 
 def _assert_pages_are_of(store, student, *, finds):

@@ -1,24 +1,29 @@
 """Results as events of the change stream, and how long results are kept."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection
 from django.utils import timezone
 
+from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_stream.delivery import ToSink, deliver_once
 from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.validation.events import stream_results
+from edfi_api.operation.observability.metrics import exposition
+from edfi_api.validation.events import ResultLog
 from edfi_api.validation.purging import purge
-from tests.change_stream.conftest import ListSink
+from tests.change_stream.conftest import ListSink, Process, eventually
 from tests.validation.conftest import student
 from tests.validation.rules import STUDENTS
 
 
 def streamed(sink: ListSink) -> list[tuple[str, str]]:
     before = len(sink.lines)
-    stream_results("tests", sink, "default")
+    deliver_once([ToSink("tests", ResultLog(), sink)])
     return [(line["operation"], line["naturalKey"]) for line in sink.lines[before:]]
 
 
@@ -66,6 +71,58 @@ def test_the_command_streams_results_only_when_asked_for(rules, committing_api, 
     assert json.loads(line)["ruleIdentifier"] == "S-1"
     call_command("stream_changes", consumer="others")
     assert b"ruleIdentifier" not in capfdbinary.readouterr().out
+
+
+def test_logs_have_consumers_of_their_own_with_the_same_names(rules, committing_api, capfdbinary) -> None:
+    rules.write("s1.sql", STUDENTS)
+    student(committing_api, "1")
+    rules.run()
+    call_command("stream_changes", consumer="lake")
+    capfdbinary.readouterr()
+
+    call_command("stream_changes", consumer="lake", resource=["Validation/validationResults"])
+
+    assert b"ruleIdentifier" in capfdbinary.readouterr().out
+    assert set(ChangeConsumer.objects.values_list("log", "name")) == {("documents", "lake"), ("validation", "lake")}
+
+
+def test_results_are_streamed_by_themselves(db) -> None:
+    with pytest.raises(CommandError, match="validation/validationResults is streamed by itself"):
+        call_command("stream_changes", consumer="a", resource=["ed-fi/students", "validation/validationResults"])
+
+
+def test_a_follower_is_notified_of_results(rules, committing_api, tmp_path) -> None:
+    rules.write("s1.sql", STUDENTS)
+    student(committing_api, "1")
+    follow = ("stream_changes", "--consumer", "tests", "--follow", "--resource", "validation/validationResults")
+    (tmp_path / "output").mkdir()
+    process = Process(tmp_path / "output", *follow)
+    try:
+        eventually(ChangeConsumer.objects.filter(change_version__gt=0).exists)
+
+        rules.run()
+
+        eventually(process.lines, seconds=5)
+    finally:
+        process.end()
+    assert [line["ruleIdentifier"] for line in process.lines()] == ["S-1"]
+
+
+def test_lag_is_the_age_of_the_oldest_result_that_a_consumer_has_not_received(rules, committing_api) -> None:
+    sink = ListSink()
+    streamed(sink)
+    rules.write("s1.sql", STUDENTS)
+    student(committing_api, "1")
+    rules.run()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE validation_result SET appeared_at = now() - interval '1 hour'")
+    label = '{consumer="tests",log="validation"}'
+
+    [seconds] = re.findall(rf"meadowlark_change_consumer_lag_seconds{label} (\S+)", exposition().decode())
+
+    assert 3600 <= float(seconds) < 3700
+    streamed(sink)
+    assert f"meadowlark_change_consumer_lag_seconds{label} 0.0" in exposition().decode()
 
 
 def test_resolved_results_are_purged(rules, committing_api, rows) -> None:

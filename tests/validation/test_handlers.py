@@ -3,9 +3,13 @@
 from io import StringIO
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.test import Client
 
+from edfi_api.changes.change_stream import delivery
+from edfi_api.changes.change_stream.models import DeadLetter
 from tests.validation import handlers
 from tests.validation.conftest import student
 from tests.validation.rules import STUDENTS
@@ -46,23 +50,35 @@ def test_a_handler_is_called_for_each_state_of_its_results(rules, committing_api
     assert delivered() == []
 
 
-def test_a_result_whose_handler_fails_waits_and_the_others_do_not(rules, committing_api) -> None:
+def test_a_result_that_a_handler_refuses_is_a_dead_letter_that_the_admin_delivers_again(
+    rules, committing_api, monkeypatch
+) -> None:
+    monkeypatch.setattr(delivery, "_FIRST_PAUSE_SECONDS", 0.001)
     rules.write("s2.sql", STUDENTS.replace("S-1", "S-2"))
     for number in ("1", "2"):
         student(committing_api, number)
         rules.run()
-    handlers.FAILING.add(SECOND)
+    handlers.FAILING.add(FIRST)
 
-    with pytest.raises(CommandError, match="A handler of results failed"):
-        delivered()
-
-    assert sorted(handlers.SEEN) == [
-        ("every", "appeared", FIRST),
+    assert delivered() == [
+        ("every", "appeared", SECOND),
         ("of_rule", "appeared", FIRST),
         ("of_rule", "appeared", SECOND),
     ]
+    letter = DeadLetter.objects.get()
+    assert (letter.handler, letter.resource, letter.natural_key, letter.attempts) == (
+        "tests.validation.handlers.every",
+        "validation/validationResults",
+        FIRST,
+        delivery.ATTEMPTS,
+    )
     handlers.FAILING.clear()
-    assert delivered() == [("every", "appeared", SECOND)]
+    handlers.SEEN.clear()
+    admin = Client()
+    admin.force_login(User.objects.create_superuser("operator"))
+    admin.post("/admin/change_stream/deadletter/", {"action": "deliver_again", "_selected_action": letter.pk})
+    assert handlers.SEEN == [("every", "appeared", FIRST)]
+    assert not DeadLetter.objects.exists()
 
 
 def test_an_unknown_handler_is_refused(db) -> None:

@@ -8,6 +8,9 @@ from django.db import models
 
 from edfi_api.models import ResourceType
 
+# The name of the log of documents; see `changes/change_stream/log.py`.
+DOCUMENTS = "documents"
+
 
 class SecuredVersion(models.Model):
     """The securable values of the former document; see documents/securables.py."""
@@ -110,13 +113,16 @@ class DeletedDocument(SecuredVersion):
 
 
 class ChangeConsumer(models.Model):
-    """A consumer of the change stream, and the version up to which it has received changes."""
+    """A consumer of a log of the change stream, and the version up to which it has received changes."""
 
-    name = models.TextField(primary_key=True)
+    id = models.BigAutoField(primary_key=True)
+    log = models.TextField(default=DOCUMENTS)
+    name = models.TextField()
     change_version = models.BigIntegerField(default=0)
 
     class Meta:
         db_table = "change_consumer"
+        unique_together = [("log", "name")]
 
     def __str__(self) -> str:
         return self.name

@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
-from edfi_api.changes.change_queries.models import ChangeConsumer, PurgeRun
+from edfi_api.changes.change_queries.models import DOCUMENTS, ChangeConsumer, PurgeRun
 from edfi_api.storage.driver.batches import in_batches
 
 _PURGE_SUPERSEDED = """
@@ -44,7 +44,7 @@ class PurgedChanges:
 
 def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> PurgedChanges:
     """Purge what was superseded or deleted before a time, as far as every consumer has received it."""
-    slowest = ChangeConsumer.objects.using(using).order_by("change_version").first()
+    slowest = ChangeConsumer.objects.using(using).filter(log=DOCUMENTS).order_by("change_version").first()
     seen = slowest.change_version if slowest else None
     parameters = {"before": before, "seen": seen}
     purged = PurgedChanges(

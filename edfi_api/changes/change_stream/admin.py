@@ -17,7 +17,6 @@ from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.conf import api_settings
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
-from edfi_api.startup import current_surface
 
 # An error quotes the values that a handler could not process.
 _FIELDS_OF_DOCUMENTS = {"natural_key", "change", "error", "last_line", "traceback"}
@@ -34,7 +33,8 @@ class RemovableAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
 class ChangeConsumerAdmin(RemovableAdmin):
     """A deleted consumer no longer prevents purging; if it connects again, it starts from the beginning."""
 
-    list_display = ["name", "change_version"]
+    list_display = ["name", "log", "change_version"]
+    list_filter = ["log"]
 
 
 @admin.register(DeadLetter)
@@ -72,7 +72,7 @@ class DeadLetterAdmin(RemovableAdmin):
     @admin.action(description="Deliver again", permissions=["delete"])
     def deliver_again(self, request: HttpRequest, letters: QuerySet[DeadLetter]) -> None:
         """Delivers the selected dead letters in the order of their changes."""
-        handlers = handlers_in(api_settings.CHANGE_HANDLERS, current_surface())
+        handlers = handlers_in(api_settings.CHANGE_HANDLERS)
         chosen, delivered = list(letters.order_by("change_version")), 0
         for letter in chosen:
             try:

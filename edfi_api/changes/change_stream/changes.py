@@ -1,6 +1,5 @@
 """Changes of documents, and their representation as a line of JSON."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -9,6 +8,7 @@ from uuid import UUID
 
 import orjson
 
+from edfi_api.changes.change_stream.log import Origin
 from edfi_api.documents import json_text
 
 
@@ -19,14 +19,6 @@ class Operation(StrEnum):
     UPDATE = "update"
     KEY_CHANGE = "key_change"
     DELETE = "delete"
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The data store of a change: its id and its context. Versions are unique within it only."""
-
-    data_store: int
-    context: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ class Change:
             client=members["client"],
             changed_at=datetime.fromisoformat(members["time"]),
             old_key_values=members.get("oldKeyValues"),
-            origin=Origin(members["dataStore"], members["context"]) if "dataStore" in members else None,
+            origin=Origin.in_line(members),
         )
 
     @property
@@ -89,7 +81,7 @@ class Change:
             "client": self.client,
         }
         if self.origin is not None:
-            members |= {"dataStore": self.origin.data_store, "context": self.origin.context}
+            members |= self.origin.members
         if self.old_key_values is not None:
             members["oldKeyValues"] = self.old_key_values
         members["body"] = None if self.text is None else orjson.Fragment(self.text)

@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 
 
+class ChangeStreamError(Exception):
+    """The base of all."""
+
+
 @dataclass
-class ConsumerIsBusy(Exception):
+class ConsumerIsBusy(ChangeStreamError):
     """Another process holds this consumer."""
 
     name: str
@@ -13,15 +17,8 @@ class ConsumerIsBusy(Exception):
         return f"another process reads the changes as {self.name!r}"
 
 
-class ResultHandlerFailed(Exception):
-    """A handler of results of validation raised an error, which is in the log."""
-
-    def __str__(self) -> str:
-        return "A handler of results failed; its position is before the result."
-
-
 @dataclass
-class SinkFailed(Exception):
+class SinkFailed(ChangeStreamError):
     """A sink did not accept changes; they will be sent again."""
 
     reason: str
@@ -31,7 +28,17 @@ class SinkFailed(Exception):
 
 
 @dataclass
-class UnknownHandler(Exception):
+class StreamedByItself(ChangeStreamError):
+    """The log of this resource has no other resources."""
+
+    resource: str
+
+    def __str__(self) -> str:
+        return f"{self.resource} is streamed by itself."
+
+
+@dataclass
+class UnknownHandler(ChangeStreamError):
     """The configured modules have no handler with this name."""
 
     name: str
@@ -41,7 +48,17 @@ class UnknownHandler(Exception):
 
 
 @dataclass
-class UnknownSink(Exception):
+class UnknownResource(ChangeStreamError):
+    """No resource has this path."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"there is no resource {self.path!r}; one reads like ed-fi/students"
+
+
+@dataclass
+class UnknownSink(ChangeStreamError):
     """The settings have no sink with this name."""
 
     name: str

@@ -1,30 +1,32 @@
-"""Change handlers: functions that are marked by a decorator in the modules of the setting CHANGE_HANDLERS.
+"""Handlers: functions that are marked by a decorator in the modules of the setting CHANGE_HANDLERS.
 
-The decorator does not register anything globally, so the order of imports does not matter.
+The decorators do not register anything globally, so the order of imports does not matter.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from edfi_api.changes.change_stream.changes import Change, Operation
-from edfi_api.changes.change_stream.resources import resource_at
-from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.changes.change_stream.documents import DocumentLog
+from edfi_api.changes.change_stream.log import Event, Log, logs
+from edfi_api.model.surface.resource import Resource
 
-Handle = Callable[[Change], object]
-
-_MARK = "handled_changes"
+_MARK = "handled_events"
 
 
 @dataclass(frozen=True, slots=True)
-class _Handled:
-    path: str
-    operations: frozenset[Operation]
+class Handled:
+    """Events of the log of this name that `accepts` is true of; all of them are of one of the resources, if it names
+    any."""
+
+    log: str
+    accepts: Callable[[Any], bool]
+    resources: tuple[str, ...] = ()
 
 
-def on_change(resource: str, *operations: str) -> Callable[[Handle], Handle]:
+def on_change(resource: str, *operations: str) -> Callable[[Callable[[Change], object]], Callable[[Change], object]]:
     """Call the function for these operations on documents of a resource: `insert`, `update`, `key_change`, `delete`; by
     default for all. The decorator may be applied several times.
 
@@ -32,9 +34,18 @@ def on_change(resource: str, *operations: str) -> Callable[[Handle], Handle]:
     other effects at least once. It receives changes in order; functions do not wait for each other. If it raises, it is
     called again, and after several failures the change becomes a dead letter.
     """
-    handled = _Handled(resource, frozenset(map(Operation, operations or Operation)))
+    wanted, path = frozenset(map(Operation, operations or Operation)), resource.lower()
 
-    def mark(function: Handle) -> Handle:
+    def accepts(change: Change) -> bool:
+        return change.operation in wanted and change.resource.lower() == path
+
+    return called_for(Handled(DocumentLog.name, accepts, (resource,)))
+
+
+def called_for(handled: Handled) -> Callable[[Callable[[Any], object]], Callable[[Any], object]]:
+    """Mark a function as a handler of these events."""
+
+    def mark(function: Callable[[Any], object]) -> Callable[[Any], object]:
         setattr(function, _MARK, (*getattr(function, _MARK, ()), handled))
         return function
 
@@ -43,37 +54,33 @@ def on_change(resource: str, *operations: str) -> Callable[[Handle], Handle]:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """A marked function; its dotted name is also the name of its consumer."""
+    """A marked function, and the log that it handles; its dotted name is also the name of its consumer."""
 
     name: str
-    handle: Handle
-    operations: frozenset[tuple[str, Operation]]
-    resources: tuple[Resource, ...]
+    handle: Callable[[Event], object]
+    log: Log
+    handled: tuple[Handled, ...]
+    resources: Collection[Resource]
 
-    def accepts(self, change: Change) -> bool:
-        return (change.resource, change.operation) in self.operations
-
-
-def handlers_in(modules: Iterable[str], surface: Surface) -> tuple[Handler, ...]:
-    """The marked functions that these modules define. Raises UnknownResource for a path that is not a resource's."""
-    functions = [each for name in modules for each in marked_functions(import_module(name), _MARK)]
-    return tuple(_handler(function, surface) for function in functions)
+    def accepts(self, event: Event) -> bool:
+        return any(each.accepts(event) for each in self.handled)
 
 
-def marked_functions(module: ModuleType, mark: str) -> list[Any]:
-    """The functions with this attribute that the module defines, without imported ones."""
-    return [each for each in vars(module).values() if hasattr(each, mark) and each.__module__ == module.__name__]
+def handlers_in(modules: Iterable[str]) -> tuple[Handler, ...]:
+    """The marked functions that these modules define, without imported ones. Raises UnknownResource for a path that is
+    not a resource's."""
+    functions = [
+        each
+        for name in modules
+        for each in vars(import_module(name)).values()
+        if hasattr(each, _MARK) and each.__module__ == name
+    ]
+    return tuple(handler for log in logs() for function in functions for handler in _handlers(function, log))
 
 
-def _handler(function: Handle, surface: Surface) -> Handler:
-    handled = [(resource_at(each.path, surface), each.operations) for each in getattr(function, _MARK)]
-    return Handler(
-        name=f"{function.__module__}.{function.__qualname__}",
-        handle=function,
-        operations=frozenset(
-            (resource.url_path.removeprefix("/"), operation)
-            for resource, operations in handled
-            for operation in operations
-        ),
-        resources=tuple({resource.name: resource for resource, _ in handled}.values()),
-    )
+def _handlers(function: Callable[[Event], object], log: Log) -> Iterable[Handler]:
+    """None if the function handles no events of the log."""
+    handled = tuple(each for each in getattr(function, _MARK) if each.log == log.name)
+    if handled:
+        resources = log.resources([path for each in handled for path in each.resources])
+        yield Handler(f"{function.__module__}.{function.__qualname__}", function, log, handled, resources)

@@ -1,11 +1,11 @@
-"""Dead letters: changes for which a handler has failed. The table is created by `sql/dead_letters.sql`."""
+"""Dead letters: events for which a handler has failed. The table is created by `sql/dead_letters.sql`."""
 
 from typing import Self
 
-from django.db import models
+from django.db import DEFAULT_DB_ALIAS, models
 from django.utils import timezone
 
-from edfi_api.changes.change_stream.changes import Change
+from edfi_api.changes.change_stream.log import Event
 
 
 class DeadLetter(models.Model):
@@ -28,14 +28,14 @@ class DeadLetter(models.Model):
         return f"{self.handler}: {self.resource}, change {self.change_version}"
 
     @classmethod
-    def keep(cls, handler: str, change: Change, error: str, attempts: int, using: str) -> Self:
+    def keep(cls, handler: str, change: Event, error: str, attempts: int, using: str) -> Self:
         """Create or update the dead letter: one per handler and change, even if old changes are delivered again."""
         letter, _ = cls.objects.using(using).update_or_create(
             handler=handler,
             change_version=change.version,
             defaults={
                 "resource": change.resource,
-                "natural_key": change.natural_key,
+                "natural_key": change.natural_key or "",
                 "change": change.line().decode(),
                 "error": error,
                 "attempts": attempts,
@@ -43,6 +43,12 @@ class DeadLetter(models.Model):
             },
         )
         return letter
+
+    @classmethod
+    def numbers(cls, using: str = DEFAULT_DB_ALIAS) -> dict[str, int]:
+        """Handler → number of its dead letters."""
+        counted = cls.objects.using(using).values_list("handler").annotate(models.Count("pk"))
+        return dict(counted.order_by("handler"))
 
     def failed_again(self, error: str) -> None:
         """Record one more failed attempt."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
-from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, ResultHandlerFailed
+from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.named import described
@@ -21,8 +21,8 @@ Report = Callable[[str], object]
 
 
 def one_round(stores: Iterable[Store], work: Work, report: Report) -> list[str]:
-    """Call `work` with the alias of each data store; those that failed. One that does not answer, whose changes another
-    process is working on, or a handler of whose results fails, does not keep the others from being worked on."""
+    """Call `work` with the alias of each data store; those that failed. One that does not answer, or whose changes
+    another process is working on, does not keep the others from being worked on."""
     failed = []
     for number, store in enumerate(stores):
         try:
@@ -32,7 +32,7 @@ def one_round(stores: Iterable[Store], work: Work, report: Report) -> list[str]:
             finally:
                 if number >= _MOST_CONNECTIONS and using != DEFAULT_DB_ALIAS:
                     connections[using].close()
-        except (ConsumerIsBusy, ResultHandlerFailed, ConnectionUnusable, DatabaseError, InterfaceError) as error:
+        except (ConsumerIsBusy, ConnectionUnusable, DatabaseError, InterfaceError) as error:
             report(f"{described(store)}: {_reason(error)}")
             failed.append(described(store))
     return failed

@@ -17,7 +17,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from edfi_api.analysis.sql_views.copies import age
-from edfi_api.changes.change_stream.lag import dead_letters, lags
+from edfi_api.changes.change_stream.consumers import lags
+from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.breaker import Breaker
 from edfi_api.data_stores.databases import data_store_of
@@ -125,19 +126,21 @@ class ChangeStreamCollector(Collector):
         seconds = GaugeMetricFamily(
             "meadowlark_change_consumer_lag_seconds",
             "Age of the oldest change that a consumer has not seen.",
-            labels=["consumer"],
+            labels=["consumer", "log"],
         )
         versions = GaugeMetricFamily(
-            "meadowlark_change_consumer_version", "Change version up to which a consumer is.", labels=["consumer"]
+            "meadowlark_change_consumer_version",
+            "Change version up to which a consumer is.",
+            labels=["consumer", "log"],
         )
         letters = GaugeMetricFamily(
             "meadowlark_dead_letters", "Changes that a handler could not process.", labels=["handler"]
         )
         with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
             for lag in lags():
-                seconds.add_metric([lag.consumer], lag.seconds)
-                versions.add_metric([lag.consumer], lag.change_version)
-            for handler, count in dead_letters().items():
+                seconds.add_metric([lag.consumer, lag.log], lag.seconds)
+                versions.add_metric([lag.consumer, lag.log], lag.change_version)
+            for handler, count in DeadLetter.numbers().items():
                 letters.add_metric([handler], count)
         yield from (seconds, versions, letters)
 

@@ -15,7 +15,8 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.changes.change_stream.sinks.sink import Event, message_id
+from edfi_api.changes.change_stream.log import Event
+from edfi_api.changes.change_stream.sinks.sink import message_id
 
 try:
     import nats

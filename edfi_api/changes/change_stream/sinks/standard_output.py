@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.changes.change_stream.sinks.sink import Event
+from edfi_api.changes.change_stream.log import Event
 
 
 class StandardOutput:

@@ -14,7 +14,8 @@ from urllib3 import PoolManager, Retry, Timeout
 from urllib3.exceptions import HTTPError
 
 from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.changes.change_stream.sinks.sink import Event, message_id
+from edfi_api.changes.change_stream.log import Event
+from edfi_api.changes.change_stream.sinks.sink import message_id
 
 _SECRET_PREFIX = "whsec_"  # noqa: S105  what a secret looks like
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})

@@ -4,7 +4,6 @@ Each change is sent at least once: the position of the consumer is stored in the
 has accepted the changes. A new consumer starts with all existing documents.
 """
 
-import time
 from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,21 +12,17 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
-from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed, UnknownSink
-from edfi_api.changes.change_stream.resources import UnknownResource, resource_at
+from edfi_api.changes.change_stream.delivery import ToSink, deliver_for_ever, deliver_once
+from edfi_api.changes.change_stream.exceptions import ChangeStreamError
+from edfi_api.changes.change_stream.log import log_of, logs
 from edfi_api.changes.change_stream.rounds import for_ever, one_round
 from edfi_api.changes.change_stream.sinks.sink import configured_sink
-from edfi_api.changes.change_stream.streaming import Streamed, stream_for_ever, stream_once
 from edfi_api.data_stores.routing import Store
 from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import name, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.startup import current_surface
-from edfi_api.validation.events import RESOURCE, stream_results
 
 _LAST_VERSION = 2**63 - 1
-# Only runs make events, some times a day.
-_SECONDS_BETWEEN_LOOKS = 10
 
 
 class Command(DataStoreCommand):
@@ -53,7 +48,7 @@ class Command(DataStoreCommand):
             action="append",
             default=[],
             metavar="PROJECT/ENDPOINT",
-            help=f"only this resource; may be repeated. {RESOURCE}: results of validation",
+            help=". ".join(["only this resource; may be repeated", *_other_logs()]),
         )
         parser.add_argument(
             "--sink", default="output", metavar="NAME", help="one of the setting CHANGE_SINKS (default output)"
@@ -64,48 +59,35 @@ class Command(DataStoreCommand):
         if options["start"] is not None:
             raise CommandError("Change versions are those of one data store: --from needs a single --data-store.")
         try:
-            resources = [resource_at(path, current_surface()) for path in options["resource"]]
-            consumer = options["consumer"]
+            source, consumer = log_of(options["resource"]), options["consumer"]
+            resources = source.resources(options["resource"])
             with configured_sink(options["sink"], consumer) as to, suppress(KeyboardInterrupt):
 
                 def stream(using: str) -> int:
-                    return stream_once(Streamed(consumer, to, resources, using))
+                    return deliver_once([ToSink(consumer, source, to, resources, using=using)], using)
 
                 if options["follow"]:
                     for_ever(choose, stream, self.stderr.write)
                 elif failed := one_round(choose(), stream, self.stderr.write):
                     raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
-        except (SinkFailed, UnknownSink, UnknownResource, ImproperlyConfigured) as error:
+        except (ChangeStreamError, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
 
     def handle(
         self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, database: str, **_: Any
     ) -> None:
-        if RESOURCE.lower() in (path.lower() for path in resource):
-            self._stream_results(consumer, sink, database, start, follow=follow, alone=len(resource) == 1)
-            return
         try:
-            resources = [resource_at(path, current_surface()) for path in resource]
+            source = log_of(resource)
+            resources = source.resources(resource)
             with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
-                streamed = Streamed(consumer, to, resources, database)
+                stream = [ToSink(consumer, source, to, resources, using=database, start=start)]
                 if follow:
-                    stream_for_ever(streamed, start)
+                    deliver_for_ever(stream, database)
                 else:
-                    self.stderr.write(f"{stream_once(streamed, start)} changes")
-        except (ConsumerIsBusy, SinkFailed, UnknownSink, UnknownResource, ImproperlyConfigured) as error:
+                    self.stderr.write(counted(deliver_once(stream, database), "change"))
+        except (ChangeStreamError, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
 
-    def _stream_results(
-        self, consumer: str, sink: str, database: str, start: int | None, *, follow: bool, alone: bool
-    ) -> None:
-        """Results of validation have versions, and so positions, of their own."""
-        if not alone:
-            raise CommandError(f"{RESOURCE} is streamed by itself.")
-        try:
-            with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
-                self.stderr.write(counted(stream_results(consumer, to, database, start), "event"))
-                while follow:
-                    time.sleep(_SECONDS_BETWEEN_LOOKS)
-                    stream_results(consumer, to, database)
-        except (ConsumerIsBusy, SinkFailed, UnknownSink, ImproperlyConfigured) as error:
-            raise CommandError(str(error)) from error
+
+def _other_logs() -> list[str]:
+    return [f"{log.resource}: {log.verbose_name}" for log in logs() if log.resource]

@@ -1,28 +1,27 @@
-"""Reads changes in the order of their versions, up to the settled one.
+"""The log of documents: their changes, in the order of their versions.
 
 Changes are read in batches of versions. Each version is at most one change, so the size of a batch bounds memory;
 batches grow where versions are sparse, because their documents have changed again since.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from edfi_api.changes.change_stream.changes import Change, Operation, Origin
-from edfi_api.data_stores.routes import store_at
+from edfi_api.changes.change_queries.models import DOCUMENTS
+from edfi_api.changes.change_stream.changes import Change, Operation
+from edfi_api.changes.change_stream.exceptions import UnknownResource
+from edfi_api.changes.change_stream.log import EventBatch, Newest, origin_of
 from edfi_api.documents import json_text
 from edfi_api.model.surface.naming import url_segment
 from edfi_api.model.surface.resource import Resource
 from edfi_api.models import ResourceType
+from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
 
 _FEW, _MANY = 500, 2_000
 _SMALLEST_SPAN = 2 * _MANY
-
-# A statement of its own, which must run before the rows are read; see the SQL function.
-_NEWEST = "SELECT newest_change_version(), coalesce(pg_sequence_last_value('change_version'), 0)"
 
 # One branch per resource type, so that each table is read by an index that starts with the type.
 _BATCH = """
@@ -37,30 +36,37 @@ SELECT c.change_version, c.operation, c.resource_type_id, c.document_uuid, c.nat
         AND k.resource_type_id = c.resource_type_id AND k.change_version = c.change_version
  ORDER BY c.change_version
 """
-
-
 _KEYS = "SELECT id, client_id::text FROM security_apiclient WHERE id = ANY (%(clients)s)"
 
 
-@dataclass(frozen=True, slots=True)
-class Newest:
-    """`settled` is the version up to which all changes are visible, `taken` the last value of the sequence."""
+class DocumentLog:
+    """Versions of documents, and their deletions."""
 
-    settled: int
-    taken: int
+    name = DOCUMENTS
+    resource = None
+    verbose_name = "changes of documents"
+    # The minimum over the first unread change of each resource type, which an index finds.
+    first_after = """
+    SELECT first.changed_at FROM resource_type t CROSS JOIN LATERAL (
+        SELECT changed_at, change_version FROM document_change d
+         WHERE d.resource_type_id = t.id AND d.change_version > c.change_version
+         ORDER BY d.change_version LIMIT 1
+    ) first ORDER BY first.change_version LIMIT 1
+    """
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether no transaction is writing: all versions taken from the sequence are committed or rolled back."""
-        return self.settled == self.taken
+    def resources(self, paths: Collection[str]) -> tuple[Resource, ...]:
+        """Those of the surface with these paths, case-insensitively. Raises UnknownResource."""
+        found = {path: current_surface().resource_at(path) for path in paths}
+        for path, resource in found.items():
+            if resource is None:
+                raise UnknownResource(path)
+        return tuple({each.name: each for each in found.values() if each}.values())
 
+    def reader(self, resources: Collection[Resource], using: str) -> "ChangeReader":
+        return ChangeReader(resources, using)
 
-@dataclass(frozen=True, slots=True)
-class ChangeBatch:
-    """All changes after the previous batch up to the version `upto`."""
-
-    changes: Sequence[Change]
-    upto: int
+    def event(self, line: str) -> Change:
+        return Change.from_line(line)
 
 
 class ChangeReader:
@@ -69,27 +75,22 @@ class ChangeReader:
     def __init__(self, resources: Collection[Resource] = (), using: str = DEFAULT_DB_ALIAS) -> None:
         self._using = using
         self._paths = _paths(using)
-        self._origin = _origin(using)
+        self._origin = origin_of(using)
         self._keys: dict[int, str | None] = {}
         numbers = resource_types.numbers(using)
         self._types = [numbers[resource.name] for resource in resources] or list(self._paths)
 
-    def newest(self) -> Newest:
-        """The version up to which changes can be read now."""
-        [row] = self._rows(_NEWEST, {})
-        return Newest(*row)
-
-    def batches(self, after: int, newest: Newest) -> Iterator[ChangeBatch]:
+    def batches(self, after: int, newest: Newest) -> Iterator[EventBatch]:
         """All changes after a version up to the settled one. Empty batches are included: they advance the position."""
         span = _SMALLEST_SPAN
         while after < newest.settled:
             upto = min(after + span, newest.settled)
-            batch = ChangeBatch(self._changes(after, upto), upto)
+            batch = EventBatch(self._changes(after, upto), upto)
             yield batch
             after = upto
-            if len(batch.changes) < _FEW:
+            if len(batch.events) < _FEW:
                 span *= 4
-            elif len(batch.changes) > _MANY:
+            elif len(batch.events) > _MANY:
                 span = max(span // 4, _SMALLEST_SPAN)
 
     def _changes(self, after: int, upto: int) -> list[Change]:
@@ -129,9 +130,3 @@ def _paths(using: str) -> dict[int, str]:
     """Resource type → `ed-fi/students`. The table also has resources of earlier data standards."""
     rows = ResourceType.objects.using(using)
     return {row.id: f"{url_segment(row.project)}/{row.endpoint}" for row in rows}
-
-
-def _origin(using: str) -> Origin | None:
-    """None for the control database."""
-    store = None if using == DEFAULT_DB_ALIAS else store_at(using)
-    return None if store is None else Origin(store.id, dict(store.context_as_written))
