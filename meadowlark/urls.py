@@ -9,7 +9,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from edfi_api.addresses import standard_segment
-from edfi_api.api.batch.urls import batch_routes
+from edfi_api.api.batch.views import batch_routes
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.conf import api_settings

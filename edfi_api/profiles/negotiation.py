@@ -1,12 +1,13 @@
 """Client, resource, method and header → the part of a profile that a request is under, or the refusal."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edfi_api.model.profiles.definition import Usage
 from edfi_api.model.surface.resource import Resource
-from edfi_api.profiles.catalog import ProfileCatalog, ProfilePart, StoredProfile
+from edfi_api.profiles.catalog import ProfileCatalog, ProfileCatalogs, ProfilePart, StoredProfile
 from edfi_api.profiles.exceptions import (
     NoPartForUsage,
+    NoUsableProfile,
     OtherResourceInMediaType,
     ProfileRequired,
     ResourceNotInProfile,
@@ -14,9 +15,47 @@ from edfi_api.profiles.exceptions import (
     WrongProfileUsage,
 )
 from edfi_api.profiles.media_types import ProfileMediaType
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.storage.conditions import WriteCondition
 
 _HEADERS = {Usage.READABLE: "Accept", Usage.WRITABLE: "Content-Type"}
 _METHODS = {Usage.READABLE: ["GET"], Usage.WRITABLE: ["POST", "PUT"]}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledResource:
+    """A resource under the profiles of its clients."""
+
+    resource: Resource
+    catalogs: ProfileCatalogs
+
+    def part(
+        self,
+        client: AuthenticatedClient,
+        requested: ProfileMediaType | None,
+        method: str,
+        route_methods: tuple[str, ...],
+    ) -> ProfilePart | None:
+        """The part that the client requests or is assigned. Raises what `Negotiation.part` does."""
+        if requested is None and not client.profile_ids:
+            return None
+        catalog = self.catalogs.at(client.claims_version)
+        return Negotiation(catalog, client.tenant_id, client.profile_ids, self.resource, method, route_methods).part(
+            requested
+        )
+
+    def condition(self, condition: WriteCondition, client: AuthenticatedClient) -> WriteCondition:
+        """The condition of a write, also on versions of what the client reads through profiles."""
+        tags = {version.partition(".")[2] for version in condition.part_versions}
+        if not tags:
+            return condition
+        catalog = self.catalogs.at(client.claims_version)
+        try:
+            readable = catalog.readable_parts(client.profile_ids, client.tenant_id, self.resource)
+        except NoUsableProfile:
+            return condition
+        parts = [part for part in readable if part.tag in tags and part.read_view is not None]
+        return replace(condition, versions_of=lambda body: {f"{part.version(0, body)}.{part.tag}" for part in parts})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Ledger of refusals": ("edfi_api.refusals",),
     "Changes": ("edfi_api.changes",),
     "Errors": ("edfi_api.problem_details",),
+    "Writes": ("edfi_api.writes",),
     "Authentication and authorization": ("edfi_api.security", "edfi_api.profiles"),
     "Queries": ("edfi_api.listing", "edfi_api.queries"),
     "Served surface": ("edfi_api.compilation", "edfi_api.compiling", "edfi_api.startup"),

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from edfi_api.api.batch.envelope import Envelopes
 from edfi_api.api.batch.natural_keys import NaturalKeys
+from edfi_api.api.batch.operations import Envelopes
 from edfi_api.models import Document
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.api.batch import free_run
+from edfi_api.api.batch import free_order
 from edfi_api.models import Document
 from tests.batch.batch_client import BatchClient, parts
 from tests.batch.both_ways import together
@@ -61,8 +61,8 @@ def test_a_reversed_chain_is_written_in_two_rounds(batch, log):
 
 
 def test_a_circle_is_written_however_many_others_wait(batch, monkeypatch):
-    monkeypatch.setattr(free_run, "_ENOUGH_CIRCLES", 2)
-    monkeypatch.setattr(free_run, "_LARGEST_CIRCLE", 3)
+    monkeypatch.setattr(free_order, "_ENOUGH_CIRCLES", 2)
+    monkeypatch.setattr(free_order, "_LARGEST_CIRCLE", 3)
     batch.results(start())
     without_students = [enrolment(number) for number in range(50, 56)]
     too_large = [agency(number, 41 + (number - 40) % 4) for number in range(41, 45)]

@@ -6,7 +6,7 @@ import pytest
 
 from edfi_api.api.batch import views
 from edfi_api.api.batch.singles import Singles
-from edfi_api.api.batch.urls import batch_routes
+from edfi_api.api.batch.views import batch_routes
 from edfi_api.api.metadata.discovery import discovery_document, specifications
 from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.storage.exceptions import TooMuchContention
@@ -66,13 +66,13 @@ def test_denials_of_attempts_that_are_repeated_are_audited_once(api, batch, docu
     vendor = BatchClient(Scenario(api, documents).client("SISVendor", 2).token)
     attempts = []
 
-    def meets_others_twice(singles, operation):
+    def meets_others_twice(singles, operation, leniency):
         attempts.append(operation.position)
         if operation.position == 1 and len(attempts) < 5:
             raise TooMuchContention
-        return Singles.view(singles, operation)
+        return Singles.write(singles, operation, leniency)
 
-    monkeypatch.setattr(_Interrupted, "view", meets_others_twice)
+    monkeypatch.setattr(_Interrupted, "write", meets_others_twice)
     monkeypatch.setattr(views, "Singles", _Interrupted)
 
     response = vendor.send([period("P1", 1), student(1), period("P2", 1)])

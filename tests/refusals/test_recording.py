@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.api.batch.body import LINES
-from edfi_api.api.batch.recorded_operations import RecordedOperations
+from edfi_api.api.batch.record import RecordedOperations
+from edfi_api.api.batch.sent_batch import LINES
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from tests.batch.batch_client import BatchClient
 from tests.batch.operations import DESCRIPTORS, school

@@ -3,7 +3,9 @@
 import pytest
 from rest_framework.permissions import BasePermission
 
+from edfi_api.api.batch.views import BatchView
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from tests.batch.batch_client import BatchClient
 from tests.security.strategies.scenario import EO, Scenario
 
 
@@ -30,6 +32,17 @@ def test_a_permission_class_of_the_settings_is_honoured(scenario, monkeypatch):
     assert (refusal.status_code, refusal.json()["type"]) == (403, "urn:ed-fi:api:security:authorization")
     assert refusal.json()["errors"] == ["Documents of last year are kept."]
     assert scenario.api.get(path).status_code == 200
+
+
+def test_it_is_honoured_for_each_operation_of_a_batch(scenario, monkeypatch):
+    paths = [scenario.calendar(code, 11) for code in "AB"]
+    operations = [{"op": "delete", "resource": "/ed-fi/calendars", "id": path.rpartition("/")[2]} for path in paths]
+    monkeypatch.setattr(BatchView, "permission_classes", [NothingIsDeleted])
+
+    results = BatchClient(scenario.api.token).independent(*operations)
+
+    assert [result["status"] for result in results] == [403, 403]
+    assert [scenario.api.get(path).status_code for path in paths] == [200, 200]
 
 
 def test_claim_sets_apply_without_permission_classes(scenario, monkeypatch):

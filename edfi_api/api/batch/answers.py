@@ -8,19 +8,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from os import SEEK_END
 from tempfile import SpooledTemporaryFile
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import orjson
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from edfi_api.api.batch.body import LINES
+from edfi_api.api.batch.operations import Result
+from edfi_api.api.batch.sent_batch import LINES
 from edfi_api.api.viewsets.responses import FinishedResponse
 from edfi_api.documents import json_text
 
 _JSON = "application/json; charset=utf-8"
 MOST_IN_MEMORY = 2**20
 _BLOCK = 2**16
+_MOST_NAMED = 100
 
 
 class Answer:
@@ -154,6 +156,40 @@ class _Stream:
 
     def close(self) -> None:
         self._until_sent.close()
+
+
+class _Failure(NamedTuple):
+    """The JSON text of a result, a tenth of its members in memory."""
+
+    position: int
+    text: bytes
+
+
+class Failures:
+    """Collects the failed results of an atomic batch; keeps as many as are named in the problem."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.are_temporary = True
+        self._own: list[_Failure] = []
+        self._consequences: list[_Failure] = []
+
+    def add(self, result: Result) -> None:
+        self.count += 1
+        self.are_temporary = self.are_temporary and result.is_temporary
+        kept = self._own if result.caused_by is None else self._consequences
+        kept.append(_Failure(result.operation.position, _text(result.members())))
+        if len(kept) > 2 * _MOST_NAMED:
+            kept[:] = _first(kept)
+
+    def named(self) -> list[dict[str, Any]]:
+        """The results of those that fail by themselves, by position, then of those that fail because others did."""
+        named = [*_first(self._own), *_first(self._consequences)][:_MOST_NAMED]
+        return [orjson.loads(failure.text) for failure in named]
+
+
+def _first(failures: list[_Failure]) -> list[_Failure]:
+    return sorted(failures)[:_MOST_NAMED]
 
 
 def _text(members: Mapping[str, Any]) -> bytes:

@@ -6,22 +6,26 @@ statements; what they leave is carried out one at a time, behind the set, which 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
-from edfi_api.api.batch.envelope import SentOperations
-from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
-from edfi_api.api.batch.preparation import PreparedOperation, goes_alone, independent, prepared
-from edfi_api.api.batch.singles import Singles
-from edfi_api.documents.leniency import Tolerated
+from uuid_utils.compat import uuid7
+
+from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations, without_frames
+from edfi_api.api.batch.singles import Singles, tolerated_in
+from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.storage import resource_types, sets
-from edfi_api.storage.conditions import CONDITION_FAILURES
+from edfi_api.storage.conditions import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
 from edfi_api.storage.deletions import delete_unreferenced
-from edfi_api.storage.exceptions import DocumentNotFound
+from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
-from edfi_api.storage.stored import Outcome, Written
+from edfi_api.storage.sets import REFUSALS, Row
+from edfi_api.storage.stored import Written
 from edfi_api.storage.stored_versions import StoredVersion, referential_ids, stored_versions
+from edfi_api.writes import WrittenDocument
 
 # Below it, a set costs more than its operations one at a time.
 _FEWEST = 2
@@ -29,6 +33,8 @@ _MOST = 2_000
 
 # Operations, and what became of those that were carried out together, by position.
 Run = tuple[Sequence[Operation], Mapping[int, Attempt]]
+# Of an update by natural key, while it is prepared.
+_ANY_UUID = UUID(int=0)
 
 
 def stretches(positions: Iterable[int], operations: SentOperations, memory: int) -> Iterator[list[Operation]]:
@@ -56,6 +62,53 @@ def _are_alike(one: Operation, other: Operation) -> bool:
     return one.kind.action == other.kind.action and not (goes_alone(one) or goes_alone(other))
 
 
+@dataclass(slots=True)
+class PreparedOperation:
+    """An operation with its document, None if it is not valid, for which there is a `refusal`, or if the operation goes
+    alone for another reason."""
+
+    operation: Operation
+    incoming: IncomingDocument | None = None
+    refusal: Exception | None = None
+    # Whether the natural key of the operation is not that of its document.
+    changes_key: bool = False
+    condition: WriteCondition = UNCONDITIONAL
+    tolerated: Sequence[Tolerated] = ()
+
+    @property
+    def own(self) -> set[int]:
+        return {alias.int for alias in self.incoming.identity.aliases} if self.incoming else set()
+
+    @property
+    def targets(self) -> set[int]:
+        return {target.int for target in self.incoming.targets} if self.incoming else set()
+
+    @property
+    def id(self) -> UUID:
+        """The referential id of the document."""
+        assert self.incoming is not None  # noqa: S101  Callers look before.
+        return self.incoming.identity.referential_id
+
+    def row(self, known: Mapping[UUID, StoredVersion]) -> Row:
+        """The row to write. `known` has what is stored of updates, and of operations with conditions.
+
+        Raises DocumentNotFound, NothingToMatch, and what `WriteCondition.expected_version` does.
+        """
+        operation, incoming = self.operation, self.incoming
+        assert incoming is not None  # noqa: S101  Callers look before.
+        found = known.get(self.id)
+        if operation.kind is Kind.UPDATE and (
+            found is None or operation.document_uuid not in (None, found.document_uuid)
+        ):
+            raise NothingToMatch if self.condition.needs_a_document else DocumentNotFound(incoming.resource)
+        expected = None
+        if self.condition.is_given:
+            expected = self.condition.expected_version(found.change_version if found else None)
+        elif operation.kind is Kind.UPDATE and found is not None:
+            expected = found.change_version
+        return Row(incoming, uuid7(), expected)
+
+
 class Sets:
     """Carries out the sets of one batch."""
 
@@ -78,7 +131,7 @@ class Sets:
         """Write creates and upserts of any resources at once, so that they may refer to each other in circles; the
         results of those that were written."""
         by_type: dict[int, SetConditions] = {}
-        rows: list[sets.Row] = []
+        rows: list[Row] = []
         written: list[PreparedOperation] = []
         provided: set[int] = set()
         numbers = resource_types.numbers(self._using)
@@ -90,7 +143,7 @@ class Sets:
             if resource is None or conditions is None or not provided.isdisjoint(each.own):
                 continue
             row = _row(each, known, conditions)
-            if not isinstance(row, sets.Row):
+            if not isinstance(row, Row):
                 continue
             by_type[numbers[resource.name]] = conditions
             rows.append(row)
@@ -150,11 +203,11 @@ class Sets:
     ) -> Mapping[int, Attempt]:
         """What is certain."""
         done: dict[int, Attempt] = {}
-        rows: list[sets.Row] = []
+        rows: list[Row] = []
         staged: list[PreparedOperation] = []
         for each in run:
             found = _row(each, known, conditions)
-            if isinstance(found, sets.Row):
+            if isinstance(found, Row):
                 rows.append(found)
                 staged.append(each)
             elif found is not None:
@@ -175,9 +228,7 @@ class Sets:
         return result, refusal
 
     def _result(self, prepared: PreparedOperation, written: Written) -> Result:
-        operation = prepared.operation
-        status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
-        result = self._singles.written(operation, status, written)
+        result = self._singles.written(prepared.operation, WrittenDocument.whole(written))
         result.tolerated = prepared.tolerated
         return result
 
@@ -193,9 +244,9 @@ class Sets:
                 done[operation.position] = self._refused(operation, operation.refusal)
             elif id_ is not None:
                 firsts.setdefault(id_, operation)
-            elif not operation.headers:
+            elif not operation.has_condition:
                 absent.append(operation)
-        operations = {id_: operation for id_, operation in firsts.items() if not operation.headers}
+        operations = {id_: operation for id_, operation in firsts.items() if not operation.has_condition}
         deleted: set[UUID] = set()
         if len(operations) >= _FEWEST:
             deleted = delete_unreferenced(resource, list(operations), conditions, self._using, self._singles.client)
@@ -224,7 +275,7 @@ class Sets:
 
 def _row(
     prepared_: PreparedOperation, known: Mapping[UUID, StoredVersion], conditions: SetConditions
-) -> sets.Row | Exception | None:
+) -> Row | Exception | None:
     """The row of an operation, or why it is refused; None if only the single request finds that out."""
     if prepared_.incoming is None:
         return prepared_.refusal
@@ -240,3 +291,65 @@ def _row(
 def _refers_to_itself(resource: Resource) -> bool:
     names = {resource.name, resource.superclass.name} if resource.superclass else {resource.name}
     return any(reference.target in names for reference in resource.references)
+
+
+def goes_alone(operation: Operation) -> bool:
+    """Whether the single request reads what is stored before it decides what to write."""
+    has_id_by_key = operation.key is not None and "id" in (operation.document or ())
+    return operation.resource is None or has_id_by_key or _is_under_a_profile(operation)
+
+
+def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
+    """As the single request would prepare it."""
+    assert operation.resource is not None  # noqa: S101  The stretch has one.
+    document, preparer = operation.document, singles.preparer(operation.resource)
+    if operation.refusal is not None or document is None:
+        return PreparedOperation(operation, refusal=operation.refusal)
+    leniency = Leniency(singles.is_strict)
+    try:
+        if operation.kind is not Kind.UPDATE:
+            incoming = preparer.prepare_new(document, singles.stored_uris, leniency)
+        elif _has_other_id(operation):
+            return PreparedOperation(operation)
+        else:
+            uuid = operation.document_uuid or _ANY_UUID
+            document = document | {"id": str(uuid)}
+            incoming = preparer.prepare_replacement(document, uuid, singles.stored_uris, leniency)
+    except REFUSALS as refusal:
+        return PreparedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
+    changes_key = operation.key is not None and (
+        preparer.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
+    )
+    condition = operation.condition
+    return PreparedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency))
+
+
+def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[PreparedOperation]]:
+    """Cuts a stretch where an operation depends on one before it, or one before it on what it provides."""
+    run: list[PreparedOperation] = []
+    provided: set[int] = set()
+    referred: set[int] = set()
+    for each in operations:
+        own, targets = each.own, each.targets
+        refers_only_to_others = targets - own
+        if run and not (provided.isdisjoint(own | targets) and referred.isdisjoint(own)):
+            yield run
+            run, provided, referred = [], set(), set()
+        run.append(each)
+        provided |= own
+        referred |= refers_only_to_others
+    if run:
+        yield run
+
+
+def _is_under_a_profile(operation: Operation) -> bool:
+    """Whether it names a profile, or has a tag of what was read through one."""
+    return bool(operation.profile) or (operation.has_condition and bool(operation.condition.part_versions))
+
+
+def _has_other_id(operation: Operation) -> bool:
+    """Whether the document of an update has an `id` that is not, or may not be, that of the operation."""
+    sent = (operation.document or {}).get("id")
+    if sent is None:
+        return False
+    return not isinstance(sent, str) or sent.lower() != str(operation.document_uuid)

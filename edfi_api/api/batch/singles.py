@@ -1,81 +1,72 @@
-"""An operation as the single request that does the same: through the viewset of its resource.
-
-So it has the same checks in the same order, the same effects and the same refusals, whatever the viewsets do.
-"""
+"""An operation as the single request that does the same: by the same functions (`edfi_api.writes`), so with the same
+checks in the same order, the same effects and the same refusals."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
-from typing import Any
+from functools import partial
 from uuid import UUID
 
 from django.db import ProgrammingError
-from django.http import HttpRequest, HttpResponse, QueryDict
 from uuid_utils.compat import uuid7
 
-from edfi_api import addresses
-from edfi_api.api.batch.operations import Kind, Operation, Result
+from edfi_api import addresses, writes
+from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.api.viewsets.factory import ServedSurface, viewset_class
+from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.api.viewsets.handling import requested_leniency
-from edfi_api.api.viewsets.headers import written_document_headers
+from edfi_api.api.viewsets.headers import location, quoted
 from edfi_api.api.viewsets.recorded_writes import data_store_of
-from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.api.viewsets.representation import tag_of
+from edfi_api.documents.descriptor_values import StoredUris
 from edfi_api.documents.extraction import DocumentIdentity
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.handler import correlation_id
-from edfi_api.security.authorization import ACTIONS, Authorization, refusal_behind
-from edfi_api.storage.stored import Written
+from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.security.authorization import ACTIONS, Authorization, authorize, refusal_behind
+from edfi_api.storage import descriptor_casing
+from edfi_api.storage.stored import Outcome
 from edfi_api.storage.stored_versions import stored_versions
-
-_METHODS = {Kind.CREATE: "POST", Kind.UPSERT: "POST", Kind.UPDATE: "PUT", Kind.DELETE: "DELETE"}
-# The methods of the routes of single requests.
-_OF_A_COLLECTION, _OF_AN_ITEM = ("GET", "POST"), ("GET", "PUT", "DELETE")
-_NO_QUERY = QueryDict("")
-# Headers of the batch that say something about its own body, and conditions.
-_OF_THE_BATCH = (
-    "CONTENT_LENGTH",
-    "CONTENT_TYPE",
-    "HTTP_CONTENT_ENCODING",
-    "HTTP_ACCEPT",
-    "HTTP_IF_MATCH",
-    "HTTP_IF_NONE_MATCH",
-    "HTTP_TRANSFER_ENCODING",
-    "QUERY_STRING",
-    "wsgi.input",
-)
-
-# The stored URIs of descriptors, by referential id.
-StoredUris = Callable[[Iterable[UUID]], dict[UUID, str]]
+from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 _log = logging.getLogger(__name__)
 
-
-class OperationViewSet(ResourceViewSet):
-    """The viewset of a resource for operations."""
-
-    is_recorded = False  # The batch may be rolled back.
-    uris: StoredUris
-
-    def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
-        return self.uris(ids)
+# Raises what the permission classes of the settings refuse of an action.
+CheckPermissions = Callable[[str], None]
 
 
-class OperationViewSets:
-    """The viewsets of a surface, each made at its first operation."""
+class WritableResources:
+    """The resources of a surface for operations, each made at its first one."""
 
     def __init__(self, served: ServedSurface) -> None:
         self.served = served
-        self._made: dict[ResourceName, type[OperationViewSet]] = {}
+        self._made: dict[ResourceName, WritableResource] = {}
 
-    def __getitem__(self, resource: Resource) -> type[OperationViewSet]:
+    def __getitem__(self, resource: Resource) -> WritableResource:
         if resource.name not in self._made:
-            made: Any = viewset_class(resource, self.served, OperationViewSet)
-            self._made[resource.name] = made
+            self._made[resource.name] = self.served.writable(resource)
         return self._made[resource.name]
+
+
+class TransactionUris:
+    """The URIs of stored descriptors within one transaction: what it has written may be rolled back, so nothing is kept
+    beyond it."""
+
+    def __init__(self, using: str) -> None:
+        self._using = using
+        self._known: dict[UUID, str] = {}
+
+    def __call__(self, ids: Iterable[UUID]) -> dict[UUID, str]:
+        wanted = list(ids)
+        if unknown := [id_ for id_ in wanted if id_ not in self._known]:
+            self._known |= descriptor_casing.read_uris(unknown, self._using)
+        return {id_: self._known[id_] for id_ in wanted if id_ in self._known}
+
+    def forget(self) -> None:
+        """To be called when descriptors have been written or deleted."""
+        self._known.clear()
 
 
 class Singles:
@@ -84,36 +75,33 @@ class Singles:
     def __init__(
         self,
         request: EdFiRequest,
-        viewsets: OperationViewSets,
+        resources: WritableResources,
         using: str,
         stored_uris: StoredUris,
+        check_permissions: CheckPermissions,
     ) -> None:
         self.using = using
-        self.viewsets = viewsets
         self.stored_uris = stored_uris
         self.is_strict = requested_leniency(request._request).is_strict
         self.client: int = request.user.row_id
         self.data_store = data_store_of(request)
         self.has_profiles = bool(request.user.profile_ids)
-        self._request = request
         self.correlation_id = correlation_id(request._request)
-        self._meta = {name: value for name, value in request.META.items() if name not in _OF_THE_BATCH}
+        self._request = request
+        self._resources = resources
+        self._check_permissions = check_permissions
 
-    def attempted(self, operation: Operation) -> tuple[Result, Exception | None]:
+    def attempted(self, operation: Operation) -> Attempt:
         """What the single request would be answered, and the reason of a refusal. Every failure is a result."""
-        view = None
-        reason = None
+        leniency, reason = Leniency(self.is_strict), None
         try:
             if operation.refusal is not None:
                 raise operation.refusal
-            view = self.view(operation)
-            response: HttpResponse = getattr(view, view.action)(view.request, prefix=addresses.DATA)
-            result = _written(operation, view, response)
+            result = self._carried_out(operation, leniency)
         except Exception as error:  # A bug refuses one operation, as it refuses one request.
             reason = self._reason(operation, error)
             result = self.refused(operation, reason)
-        if view is not None and view.leniency is not None:
-            result.tolerated = tolerated_in(view.leniency)
+        result.tolerated = tolerated_in(leniency)
         return result, reason
 
     def refused(self, operation: Operation, error: Exception) -> Result:
@@ -125,69 +113,71 @@ class Singles:
         body = problem.body(self.correlation_id)
         return Result(operation, problem.status, problem=body, is_temporary=problem.status == 503)
 
+    def written(self, operation: Operation, written: WrittenDocument) -> Result:
+        """The result of an operation whose document was written."""
+        resource, id_ = _resource(operation), written.document_uuid
+        status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
+        address = location(self._request._request, addresses.DATA, resource, id_)
+        etag = quoted(tag_of(written.version, written.part))
+        return Result(operation, status, id_, address, etag, written.change_version)
+
     def authorization(self, operation: Operation) -> Authorization:
         """What the client may do. Raises what the single request would be refused with."""
-        return self._view(operation).authorize(self._single_request(operation))
+        action, surface = _action(operation), self._resources.served.surface
+        self._check_permissions(action)
+        return authorize(self._request.user, _resource(operation), ACTIONS[action], surface, self.using)
 
     def preparer(self, resource: Resource) -> Preparer:
-        return self.viewsets.served.preparers[resource.name]
+        return self._resources.served.preparers[resource.name]
 
     def identity(self, operation: Operation) -> DocumentIdentity:
         """The identity that is the natural key of the operation."""
-        assert operation.resource is not None and operation.key is not None  # noqa: S101  Callers look before.
-        return self.preparer(operation.resource).extractor.identity(operation.key)
+        assert operation.key is not None  # noqa: S101  Callers look before.
+        return self.preparer(_resource(operation)).extractor.identity(operation.key)
 
-    def written(self, operation: Operation, status: int, written: Written) -> Result:
-        """The result of an operation whose document was written in a set."""
-        assert operation.resource is not None  # noqa: S101  Others are in no set.
-        headers = written_document_headers(self._request._request, addresses.DATA, operation.resource, written)
-        location, etag = headers["Location"], headers["ETag"]
-        return Result(operation, status, written.document_uuid, location, etag, written.change_version)
+    def _carried_out(self, operation: Operation, leniency: Leniency) -> Result:
+        write, may_do = self.write(operation, leniency), partial(self.authorization, operation)
+        match operation.kind:
+            case Kind.DELETE:
+                if not writes.delete(write, may_do):
+                    raise ResourceNotFound
+                return Result(operation, 204, id=str(write.document_uuid))
+            case Kind.UPDATE:
+                return self.written(operation, writes.update(write, may_do))
+        return self.written(operation, writes.upsert(write, may_do))
 
-    def view(self, operation: Operation) -> OperationViewSet:
-        """The view at the point at which it would call its action."""
-        view = self._view(operation)
-        if view.detail:
-            view.document_uuid = uuid = self._document_uuid(operation)
-            if operation.document is not None and operation.document.get("id") is None:
-                view.request.parsers = _parsed(operation.document | {"id": str(uuid)})
-        return view
+    def write(self, operation: Operation, leniency: Leniency) -> Write:
+        """What the single request would be decoded to."""
+        document, uuid = operation.document, operation.document_uuid
+        if operation.key is not None and uuid is None:
+            uuid = self._stored_uuid(operation)
+            if uuid is None:
+                # As of a document that does not exist, whatever the id in the document is.
+                uuid = uuid7()
+                document = document and {name: value for name, value in document.items() if name != "id"}
+        return Write(
+            resource=self._resources[_resource(operation)],
+            client=self._request.user,
+            using=self.using,
+            stored_uris=self.stored_uris,
+            document=document,
+            document_uuid=uuid,
+            content_type=operation.profile,
+            condition=operation.condition,
+            leniency=leniency,
+            may_omit_id=True,
+        )
 
-    def _view(self, operation: Operation) -> OperationViewSet:
-        assert operation.resource is not None and operation.kind is not None  # noqa: S101  Others have a refusal.
-        view = self.viewsets[operation.resource]()
-        view.action, view.using = operation.kind.action, self.using
-        view.detail = operation.kind in (Kind.UPDATE, Kind.DELETE)
-        view.route_methods = _OF_AN_ITEM if view.detail else _OF_A_COLLECTION
-        view.request = self._single_request(operation)
-        view.uris = self.stored_uris
-        return view
-
-    def _single_request(self, operation: Operation) -> EdFiRequest:
-        sent: HttpRequest = copy(self._request._request)
-        sent.method = _METHODS[operation.kind or Kind.UPSERT]
-        sent.META = self._meta | operation.headers
-        sent.GET = _NO_QUERY
-        request = EdFiRequest(sent, parsers=_parsed(operation.document), authenticators=self._request.authenticators)
-        request.user, request.auth = self._request.user, self._request.auth
-        return request
-
-    def _document_uuid(self, operation: Operation) -> UUID:
-        """The id of the document; of one that does not exist, if the natural key belongs to none."""
-        if operation.document_uuid is not None:
-            return operation.document_uuid
+    def _stored_uuid(self, operation: Operation) -> UUID | None:
+        """The id of the document that has the natural key of the operation."""
         id_ = self.identity(operation).referential_id
         found = stored_versions([id_], self.using).get(id_)
-        if found is not None:
-            return found.document_uuid
-        if operation.document is not None:
-            operation.document.pop("id", None)
-        return uuid7()
+        return None if found is None else found.document_uuid
 
     def _reason(self, operation: Operation, error: Exception) -> Exception:
         """As `AuthorizedView.handle_exception`."""
         if isinstance(error, ProgrammingError) and operation.resource is not None and operation.kind is not None:
-            action, surface = ACTIONS[operation.kind.action], self.viewsets.served.surface
+            action, surface = ACTIONS[operation.kind.action], self._resources.served.surface
             return refusal_behind(self._request.user, operation.resource, action, surface, self.using) or error
         return error
 
@@ -197,25 +187,11 @@ def tolerated_in(leniency: Leniency) -> Sequence[Tolerated]:
     return () if leniency.is_strict else leniency.tolerated
 
 
-class _Parsed:
-    """In place of a parser: the document of an operation, which has been parsed with the batch."""
-
-    def __init__(self, document: dict[str, Any] | None) -> None:
-        self._document = document
-
-    def parse(self, request: HttpRequest) -> dict[str, Any] | None:
-        return self._document
+def _resource(operation: Operation) -> Resource:
+    assert operation.resource is not None  # noqa: S101  Without one there is a refusal.
+    return operation.resource
 
 
-def _parsed(document: dict[str, Any] | None) -> Any:
-    """The parsers of a request with this document."""
-    return (_Parsed(document),)
-
-
-def _written(operation: Operation, view: OperationViewSet, response: HttpResponse) -> Result:
-    if operation.kind is Kind.DELETE:
-        return Result(operation, response.status_code, id=str(view.document_uuid))
-    location, etag = response.headers["Location"], response.headers["ETag"]
-    assert view.written is not None  # noqa: S101  The write has succeeded.
-    written = view.written
-    return Result(operation, response.status_code, written.document_uuid, location, etag, written.change_version)
+def _action(operation: Operation) -> str:
+    assert operation.kind is not None  # noqa: S101  Without one there is a refusal.
+    return operation.kind.action

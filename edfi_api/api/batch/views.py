@@ -1,31 +1,43 @@
 """Many writes in one request: `POST /batch`. See meadowlark/docs/use/batch.md."""
 
 import time
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import chain
+from threading import Lock
 
 from django.http.response import HttpResponseBase
+from django.urls import URLPattern
 
-from edfi_api.api.batch import body as bodies
-from edfi_api.api.batch import parameters
-from edfi_api.api.batch.admission import admitted
+from edfi_api import addresses
+from edfi_api.addresses import fixed_path
 from edfi_api.api.batch.answers import MOST_IN_MEMORY, Answer, SortedAnswer
-from edfi_api.api.batch.body import Body
-from edfi_api.api.batch.causes import Causes
-from edfi_api.api.batch.envelope import Envelopes, most_bytes, refuse_unreadable
 from edfi_api.api.batch.free_order import LoadingOrder, Sorting
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.parameters import BatchLimits, Order, Parameters
+from edfi_api.api.batch.operations import Envelopes, most_bytes, refuse_unreadable
 from edfi_api.api.batch.record import BatchRecord
-from edfi_api.api.batch.singles import OperationViewSets, Singles
-from edfi_api.api.batch.stored_uris import TransactionUris
-from edfi_api.api.batch.work import Batch
+from edfi_api.api.batch.sent_batch import (
+    BatchLimits,
+    Body,
+    Order,
+    Parameters,
+    answers_in_lines,
+    is_lines,
+    read_parameters,
+    received,
+)
+from edfi_api.api.batch.singles import Singles, TransactionUris, WritableResources
+from edfi_api.api.batch.work import Batch, Causes
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
+from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT
 from edfi_api.memory import SMALL, process_memory
+from edfi_api.problem_details.http_exceptions import TooManyBatches
 from edfi_api.security import rate_limits
+from edfi_api.security.exceptions import TooManyRequests
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.exceptions import TooMuchContention
 
@@ -33,25 +45,42 @@ from edfi_api.storage.exceptions import TooMuchContention
 _ATTEMPTS = 3
 # Of estimated memory: about 250 documents of usual size, and 2,000.
 _FEWEST_BYTES, _MOST_BYTES = 2 * 2**20, 16 * 2**20
+_RETRY_AFTER_SECONDS = 1
+
+
+def batch_routes(served: ServedSurface) -> list[URLPattern]:
+    """The routes of batches for the resources of a surface; none if they are switched off."""
+    if not api_settings.BATCH:
+        return []
+    natural_keys = NaturalKeys()
+    view = BatchView.as_view(
+        resources=WritableResources(served),
+        natural_keys=natural_keys,
+        loading_order=LoadingOrder(served.surface),
+        envelopes=Envelopes(served.surface, natural_keys),
+    )
+    return [fixed_path(address, view, "batch") for address in (addresses.BATCH, addresses.BATCH_ALIAS)]
 
 
 class BatchView(EdFiView):
     """Needs a valid token; each operation is authorized as the single request."""
 
     detail = None
+    # Of the operation whose permissions are checked.
+    action: str | None = None
     # DRF's `as_view` accepts only attributes that the class has.
-    viewsets: OperationViewSets = None  # type: ignore[assignment]
+    resources: WritableResources = None  # type: ignore[assignment]
     natural_keys: NaturalKeys = None  # type: ignore[assignment]
     envelopes: Envelopes = None  # type: ignore[assignment]
     loading_order: LoadingOrder = None  # type: ignore[assignment]
 
     def post(self, request: EdFiRequest) -> HttpResponseBase:
         """Raises what is wrong with the batch as a whole."""
-        wanted = parameters.read(request.query_params)
-        bodies.is_lines(request.META.get("CONTENT_TYPE", ""))
+        wanted = read_parameters(request.query_params)
+        is_lines(request.META.get("CONTENT_TYPE", ""))
         with ExitStack() as until_sent:
             until_sent.enter_context(admitted(request.user.row_id))
-            body = until_sent.enter_context(closing(bodies.received(request._request)))
+            body = until_sent.enter_context(closing(received(request._request)))
             self._divide(body, wanted)
             memory = until_sent.enter_context(_memory_for(body))
             self._refuse_unreadable(body, wanted)
@@ -63,6 +92,11 @@ class BatchView(EdFiView):
             if wanted.is_atomic:
                 return self._atomic(request, body, record, limits)
             return self._independent(request, body, record, limits, until_sent)
+
+    def check_operation(self, action: str) -> None:
+        """Raise what the permission classes of the settings refuse of the single request with this action."""
+        self.action = action
+        self.check_permissions(self.request)
 
     def _divide(self, body: Body, wanted: Parameters) -> None:
         is_stream = body.is_lines and not wanted.is_atomic
@@ -110,7 +144,7 @@ class BatchView(EdFiView):
 
     def _answer(self, request: EdFiRequest, body: Body, wanted: Parameters) -> Answer:
         kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
-        return kind(bodies.answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
+        return kind(answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
 
     def _batch(
         self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits, **attempt: bool
@@ -118,13 +152,13 @@ class BatchView(EdFiView):
         wanted, using = record.parameters, self.using
         has_transaction = wanted.is_atomic and not body.is_single
         uris = TransactionUris(using) if has_transaction else partial(stored_uris, using=using)
-        preparers = self.viewsets.served.preparers
+        preparers = self.resources.served.preparers
         record.begin()
         return Batch(
             body,
             wanted,
             self.envelopes,
-            Singles(request, self.viewsets, using, uris),
+            Singles(request, self.resources, using, uris, self.check_operation),
             Causes(preparers, self.natural_keys),
             record,
             Sorting(self.loading_order, self.natural_keys, preparers, using),
@@ -141,3 +175,37 @@ def _memory_for(body: Body) -> AbstractContextManager[int]:
         return nullcontext(total)
     least = max(min(total, _FEWEST_BYTES), *body.costs)
     return process_memory().lent(least, min(total, _MOST_BYTES))
+
+
+class _UnderWay:
+    """The batches of this process, by client."""
+
+    def __init__(self) -> None:
+        self._by_client: Counter[int] = Counter()
+        self._lock = Lock()
+
+    def begin(self, client: int) -> None:
+        with self._lock:
+            if self._by_client.total() >= api_settings.BATCHES_AT_ONCE:
+                raise TooManyBatches
+            if self._by_client[client] >= api_settings.BATCHES_PER_CLIENT:
+                raise TooManyRequests(_RETRY_AFTER_SECONDS)
+            self._by_client[client] += 1
+
+    def end(self, client: int) -> None:
+        with self._lock:
+            self._by_client[client] -= 1
+            self._by_client += Counter()  # Drops clients without batches.
+
+
+_under_way = _UnderWay()
+
+
+@contextmanager
+def admitted(client: int) -> Iterator[None]:
+    """Counts a batch of the client with this row id while it is executed. Raises TooManyBatches, TooManyRequests."""
+    _under_way.begin(client)
+    try:
+        yield
+    finally:
+        _under_way.end(client)

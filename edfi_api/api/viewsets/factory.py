@@ -1,16 +1,17 @@
 """Creates the viewset class of a resource."""
 
 from edfi_api.api.viewsets.links import Linker
-from edfi_api.api.viewsets.profiled import ProfiledResource
 from edfi_api.api.viewsets.representation import Representation
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.profiles.catalog import OfParts, ProfileCatalogs
+from edfi_api.profiles.negotiation import ProfiledResource
 from edfi_api.profiles.preparation import profile_preparers
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.visible_fields import with_visible_fields
+from edfi_api.writes import WritableResource
 
 
 class ServedSurface:
@@ -24,10 +25,15 @@ class ServedSurface:
         self.profile_queries = OfParts(lambda part: QueryByExample(with_visible_fields(part.resource, part.view)))
         self.profile_preparers = profile_preparers(self.preparers)
 
+    def writable(self, resource: Resource) -> WritableResource:
+        """The resource with what its writes need."""
+        profiled, preparer = ProfiledResource(resource, self.profiles), self.preparers[resource.name]
+        return WritableResource(resource, profiled, preparer, self.profile_preparers, self.preparers)
+
 
 def viewset_class(resource: Resource, served: ServedSurface, base: type[ResourceViewSet]) -> type[ResourceViewSet]:
     """A subclass of `base`, `StudentViewSet` for the resource Student, with everything compiled for its requests."""
-    preparer = served.preparers[resource.name]
+    writable = served.writable(resource)
     project = next(project for project in served.surface.projects if project.name == resource.name.project)
     members = {
         "__doc__": resource.documentation,
@@ -35,12 +41,10 @@ def viewset_class(resource: Resource, served: ServedSurface, base: type[Resource
         "project": project,
         "surface": served.surface,
         "fixed_headers": _fixed_headers(project),
-        "preparers": served.preparers,
-        "profiled": ProfiledResource(
-            resource, served.profiles, preparer, served.profile_preparers, served.profile_queries
-        ),
+        "writable": writable,
         "query_by_example": QueryByExample(resource),
-        "representation": Representation(preparer.extractor, served.linker),
+        "profile_queries": served.profile_queries,
+        "representation": Representation(writable.preparer.extractor, served.linker),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)
 

@@ -1,8 +1,6 @@
 """The headers of documents: ETag, Location, and the preconditions If-Match and If-None-Match."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from django.http import HttpRequest
 from django.utils.encoding import iri_to_uri
@@ -11,42 +9,30 @@ from edfi_api.api.viewsets.representation import etag
 from edfi_api.model.surface.resource import Resource
 from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage.conditions import AnyVersion, Versions, WriteCondition
-from edfi_api.storage.stored import StoredDocument, Written
+from edfi_api.storage.stored import StoredDocument
 
 # As `etag` makes it under a part of a profile that hides something.
 _VISIBLE_VERSION = re.compile(r"(?P<version>v[0-9a-f]{24})-[ln]\.(?P<part>[0-9a-f]{8})")
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
 
-def etag_header(tag: str) -> dict[str, str]:
-    """The strong `ETag` with this value."""
-    return {"ETag": f'"{tag}"'}
+def quoted(tag: str) -> str:
+    """The value of the strong `ETag`."""
+    return f'"{tag}"'
 
 
-def written_document_headers(
-    request: HttpRequest, prefix: str, resource: Resource, document: Written, part: ProfilePart | None = None
-) -> dict[str, str]:
-    """`Location`, with the path prefix that the client used, and `ETag`, of what is read through a part of a profile
-    if there is one."""
+def location(request: HttpRequest, prefix: str, resource: Resource, document_uuid: str) -> str:
+    """The address of a document, with the path prefix that the client used."""
     # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
     start = f"{request.scheme}://{request.get_host()}{iri_to_uri(request.META.get('SCRIPT_NAME', ''))}"
-    return {
-        "Location": f"{start}/{prefix}{resource.url_path}/{document.document_uuid}",
-        **etag_header(etag(document, part)),
-    }
+    return f"{start}/{prefix}{resource.url_path}/{document_uuid}"
 
 
-def write_condition(request: HttpRequest) -> WriteCondition:
-    """The condition of a request."""
-    return condition_of(request.META)
-
-
-def condition_of(variables: Mapping[str, Any]) -> WriteCondition:
-    """The condition in `If-Match` and `If-None-Match`, by their names in WSGI. In `If-Match` a weak tag never matches
-    (RFC 9110 §13.1.1). Those of parts of documents match nothing until the caller sets `versions_of`."""
+def write_condition(if_match: str | None, if_none_match: str | None) -> WriteCondition:
+    """The condition in these headers. In `If-Match` a weak tag never matches (RFC 9110 §13.1.1). Those of parts of
+    documents match nothing until `versions_of` is set."""
     return WriteCondition(
-        must_match=_versions(variables.get("HTTP_IF_MATCH"), weak_counts=False),
-        must_not_match=_versions(variables.get("HTTP_IF_NONE_MATCH"), weak_counts=True),
+        must_match=_versions(if_match, weak_counts=False), must_not_match=_versions(if_none_match, weak_counts=True)
     )
 
 

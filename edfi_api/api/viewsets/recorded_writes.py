@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
 from edfi_api.refusals.observed import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
+from edfi_api.writes import Write
 from references.exceptions import MissingTarget, UnresolvedReference
 
 _DIGITS = len(str(2**63))
@@ -23,28 +24,15 @@ def recorder() -> WriteRecorder | None:
     return _recorder(name) if name else None
 
 
-class ReceivedWrite:
-    """What is known of a write while it is executed."""
-
-    __slots__ = ("began", "prepared", "sent")
-
-    def __init__(self) -> None:
-        self.began = time.time()
-        self.sent: dict[str, Any] | None = None
-        self.prepared: IncomingDocument | PendingDocument | None = None
-
-
-def record_accepted(
-    request: Any, resource: str, received: ReceivedWrite, document_uuid: str | UUID, *, is_delete: bool = False
-) -> None:
+def record_accepted(request: Any, write: Write, document_uuid: str | UUID) -> None:
     """A write succeeded."""
     own = recorder()
     if own is None:
         return
-    client, data_store = request.user.row_id, data_store_of(request)
-    if own.accepted(client, data_store, resource, received.began):
-        ids = ids_of(received.prepared, document_uuid)
-        own.succeeded(AcceptedWrite(client, data_store, resource, ids, received.began, is_delete))
+    client, data_store, resource = request.user.row_id, data_store_of(request), write.resource.resource.url_path
+    if own.accepted(client, data_store, resource, write.began):
+        ids = ids_of(write.prepared, document_uuid)
+        own.succeeded(AcceptedWrite(client, data_store, resource, ids, write.began, write.document is None))
 
 
 def record_refused(
@@ -54,7 +42,7 @@ def record_refused(
     *,
     resource: str,
     preparer: Preparer | None = None,
-    received: ReceivedWrite | None = None,
+    write: Write | None = None,
     document_uuid: UUID | None = None,
 ) -> None:
     """A request was answered with a problem."""
@@ -76,8 +64,8 @@ def record_refused(
             at=time.time(),
             size=size,
             document_uuid=document_uuid,
-            sent=received.sent if received and size <= MOST_BODY_BYTES else None,
-            prepared=received.prepared if received else None,
+            sent=write.document if write and size <= MOST_BODY_BYTES else None,
+            prepared=write.prepared if write else None,
             missing=missing_targets(error),
         )
     )

@@ -14,10 +14,10 @@ from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
 from edfi_api.profiles.catalog import ProfilePart, version_of_part
-from edfi_api.storage.stored import StoredDocument, Written
+from edfi_api.storage.stored import StoredDocument
 
 
-def etag(document: StoredDocument | Written, part: ProfilePart | None = None) -> str:
+def etag(document: StoredDocument, part: ProfilePart | None) -> str:
     """The unquoted value: the change version, which changes exactly when the body changes; under a part of a profile
     the version of what is read through it.
 
@@ -25,12 +25,18 @@ def etag(document: StoredDocument | Written, part: ProfilePart | None = None) ->
     """
     if part is None:
         return f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
-    return tag_of_part(part.version(document.change_version, document.text), part)
+    return tag_of(part.version(document.change_version, document.text), part)
 
 
-def tag_of_part(version: str, part: ProfilePart) -> str:
-    """The same for the version of what is read through the part."""
-    return f"{version}-{'l' if api_settings.LINKS else 'n'}.{part.tag}"
+def tag_of(version: str, part: ProfilePart | None) -> str:
+    """The same for this version."""
+    tag = f"{version}-{'l' if api_settings.LINKS else 'n'}"
+    return tag if part is None else f"{tag}.{part.tag}"
+
+
+def profiled_headers(part: ProfilePart | None) -> dict[str, str]:
+    """`Content-Type` of documents that are served through a profile; without one nothing differs."""
+    return {} if part is None else {"Content-Type": part.media_type}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +71,13 @@ class Representation:
         """With links, the text is parsed once for both."""
         if not api_settings.LINKS:
             text = part.project_text(document.text)
-            return tag_of_part(version_of_part(json_text.loads(text)), part), text
+            return tag_of(version_of_part(json_text.loads(text)), part), text
         body = json_text.loads(document.text)
         visible = part.project(body)
         version = version_of_part(visible)
         # Stored links are in the order of all reference objects, hidden ones too. Visible ones are the same objects.
         self.linker.add_links(body, document, self.extractor, using)
-        return tag_of_part(version, part), json_text.dumps(visible)
+        return tag_of(version, part), json_text.dumps(visible)
 
     def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
         """A JSON array of documents."""

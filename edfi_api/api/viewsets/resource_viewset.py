@@ -4,7 +4,8 @@
 classes are those of the settings; exceptions pass through to the handler.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 from uuid import UUID
 
@@ -21,31 +22,28 @@ from rest_framework.status import (
 )
 from rest_framework.viewsets import ViewSetMixin
 
+from edfi_api import writes
 from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.handling import add_handling, requested_leniency
-from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.api.viewsets.profiled import ProfiledResource, profiled_headers, stored, without_hidden
-from edfi_api.api.viewsets.recorded_writes import ReceivedWrite, record_accepted, record_refused
-from edfi_api.api.viewsets.representation import CollectionText, Representation, etag
+from edfi_api.api.viewsets.headers import is_not_modified, location, quoted, write_condition
+from edfi_api.api.viewsets.recorded_writes import record_accepted, record_refused
+from edfi_api.api.viewsets.representation import CollectionText, Representation, etag, profiled_headers, tag_of
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
-from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.profiles.catalog import ProfilePart
-from edfi_api.profiles.visibility import visibility_of
+from edfi_api.profiles.catalog import OfParts, ProfilePart
+from edfi_api.profiles.media_types import in_accept
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import Order, Selection, all_documents
 from edfi_api.storage import store
-from edfi_api.storage.conditions import WriteCondition
 from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.exceptions import KeyChangeContradicts
-from edfi_api.storage.requests import DeleteRequest
-from edfi_api.storage.stored import Outcome, Written
+from edfi_api.storage.stored import Outcome
+from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 Result = TypeVar("Result")
 
@@ -69,21 +67,19 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     resource: Resource
     project: ProjectFacts
     surface: Surface
-    preparers: Preparers
-    profiled: ProfiledResource
+    writable: WritableResource
     query_by_example: QueryByExample
+    profile_queries: OfParts[QueryByExample]
     representation: Representation
     fixed_headers: FixedHeaders
     # Those of the route, as `Allow` lists them, without HEAD.
     route_methods: tuple[str, ...]
     # Of the actions that have something to tolerate; None of the others.
     leniency: Leniency | None = None
-    # Of a POST or PUT that succeeded.
-    written: Written | None = None
-    # From the beginning of a write.
-    received: ReceivedWrite | None = None
-    # Whether a write that succeeds is handed to the recorder.
-    is_recorded = True
+    # Of the routes of a single document.
+    document_uuid: UUID = None  # type: ignore[assignment]
+    # From the time on at which everything that was sent is known.
+    write: Write | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
@@ -122,13 +118,19 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def selection(self, part: ProfilePart | None) -> Selection:
         """The documents that the filter backends select, by what a part of a profile shows of them."""
         if part is not None and part.view is not None:
-            self.query_by_example = self.profiled.queries[part]
+            self.query_by_example = self.profile_queries[part]
         self.leniency = requested_leniency(self.request._request)
         return cast(Selection, self.filter_queryset(self.get_queryset()))
 
+    def read_part(self, request: EdFiRequest) -> ProfilePart | None:
+        """The part of a profile through which documents are read. Raises MalformedProfileMediaType and what
+        `Negotiation.part` does."""
+        requested = in_accept(request.META.get("HTTP_ACCEPT", ""))
+        return self.writable.profiled.part(request.user, requested, "GET", self.route_methods)
+
     def list(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """A page of documents; filters are the resource's query fields."""
-        part = self.profiled.read_part(request, self.route_methods)
+        part = self.read_part(request)
         page = self.paginator.read(request)
         documents = self.selection(part).restricted_by(self.authorize(request).policy)
 
@@ -147,7 +149,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Page tokens with which several clients can read the collection in parallel."""
-        documents = self.selection(self.profiled.read_part(request, self.route_methods))
+        documents = self.selection(self.read_part(request))
         number = self.paginator.read_number(request)
         documents = documents.restricted_by(self.authorize(request).policy)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
@@ -162,93 +164,70 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
-        self.leniency = requested_leniency(request._request)
-        self.received = received = ReceivedWrite()
-        received.sent = body = request.parsers[0].parse(request._request)
-        part, preparer, request_class = self.profiled.written_part(request, self.route_methods)
-        received.prepared = prepared = preparer.prepare_new(body, self.stored_uris, self.leniency)
-        allowed = self.authorize(request)
-        written = store.upsert(
-            request_class(
-                prepared,
-                client=request.user.row_id,
-                condition=self.condition(request),
-                policy=allowed.policy,
-                may_read=allowed.may_read,
-                using=self.using,
-            )
-        )
+        write = self.sent_document(request)
+        written = writes.upsert(write, partial(self.authorize, request))
+        record_accepted(request, write, written.document_uuid)
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
-        self.written = written if part is None else stored(written, prepared)
-        headers = written_document_headers(request, prefix, self.resource, self.written, part)
-        if self.is_recorded:
-            record_accepted(request, self.resource.url_path, received, written.document_uuid)
-        return EmptyResponse(status=status, headers=headers)
+        return self.written_response(request, prefix, written, status)
 
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """The document; 304 if the client has its current version."""
-        part = self.profiled.read_part(request, self.route_methods)
+        part = self.read_part(request)
         document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
         if document is None:
             raise ResourceNotFound
         if is_not_modified(request, document, part):
-            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(etag(document, part)))
+            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers={"ETag": quoted(etag(document, part))})
         tag, text = self.representation.under(part).served(document, self.using)
-        return JsonTextResponse(text, headers=profiled_headers(part) | etag_header(tag))
+        return JsonTextResponse(text, headers=profiled_headers(part) | {"ETag": quoted(tag)})
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
-        self.leniency = requested_leniency(request._request)
-        self.received = received = ReceivedWrite()
-        received.sent = body = request.parsers[0].parse(request._request)
-        part, preparer, request_class = self.profiled.written_part(request, self.route_methods)
-        if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
-            body = body | {"id": str(self.document_uuid)}
-        prepared = preparer.prepare_replacement(body, self.document_uuid, self.stored_uris, self.leniency)
-        received.prepared = prepared
-        allowed = self.authorize(request)
-        write = request_class(
-            prepared,
-            client=request.user.row_id,
-            condition=self.condition(request),
-            policy=allowed.policy,
-            may_read=allowed.may_read,
-            using=self.using,
-        )
-        try:
-            written = store.update(write, self.document_uuid, self.preparers)
-        except KeyChangeContradicts as refusal:
-            raise without_hidden(refusal, visibility_of(request.user, self.profiled.catalogs)) from refusal
-        if self.is_recorded:
-            record_accepted(request, self.resource.url_path, received, self.document_uuid)
-        self.written = written if part is None else stored(written, prepared)
-        headers = written_document_headers(request, prefix, self.resource, self.written, part)
-        return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
+        write = self.sent_document(request)
+        written = writes.update(write, partial(self.authorize, request))
+        record_accepted(request, write, written.document_uuid)
+        return self.written_response(request, prefix, written, HTTP_204_NO_CONTENT)
 
-    def condition(self, request: EdFiRequest) -> WriteCondition:
-        """The condition of a write, on versions of the document or of what the client reads of it."""
-        condition = write_condition(request)
-        if condition.must_match is None and condition.must_not_match is None:
-            return condition
-        return self.profiled.condition(condition, request.user)
+    def sent_document(self, request: EdFiRequest) -> Write:
+        """A document to write, and how it is to be handled."""
+        self.leniency = requested_leniency(request._request)
+        return self.sent_write(
+            request,
+            document=request.parsers[0].parse(request._request),
+            content_type=request.META.get("CONTENT_TYPE", ""),
+            leniency=self.leniency,
+            may_omit_id=api_settings.PUT_WITHOUT_ID,
+        )
+
+    def sent_write(self, request: EdFiRequest, **sent: Any) -> Write:
+        """What the client requests; a refusal is recorded with it."""
+        self.write = write = Write(
+            resource=self.writable,
+            client=request.user,
+            using=self.using,
+            stored_uris=partial(stored_uris, using=self.using),
+            document_uuid=self.document_uuid,
+            condition=write_condition(request.META.get("HTTP_IF_MATCH"), request.META.get("HTTP_IF_NONE_MATCH")),
+            **sent,
+        )
+        return write
+
+    def written_response(
+        self, request: EdFiRequest, prefix: str, written: WrittenDocument, status: int
+    ) -> HttpResponse:
+        """The answer to a write that has succeeded."""
+        headers = {
+            "Location": location(request._request, prefix, self.resource, written.document_uuid),
+            "ETag": quoted(tag_of(written.version, written.part)),
+        }
+        return EmptyResponse(status=status, headers=headers)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Delete the document."""
-        self.received = received = ReceivedWrite()
-        allowed = self.authorize(request)
-        delete = DeleteRequest(
-            self.resource,
-            self.document_uuid,
-            client=request.user.row_id,
-            condition=self.condition(request),
-            policy=allowed.policy,
-            may_read=allowed.may_read,
-            using=self.using,
-        )
-        if not store.delete(delete):
+        write = self.sent_write(request)
+        if not writes.delete(write, partial(self.authorize, request)):
             raise ResourceNotFound
-        if self.is_recorded:
-            record_accepted(request, self.resource.url_path, received, self.document_uuid, is_delete=True)
+        record_accepted(request, write, self.document_uuid)
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -258,14 +237,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             response,
             exc,
             resource=self.resource.url_path,
-            preparer=self.profiled.preparer,
-            received=self.received,
-            document_uuid=getattr(self, "document_uuid", None),
+            preparer=self.writable.preparer,
+            write=self.write,
+            document_uuid=self.document_uuid,
         )
         # DRF's response refers to the view and the view to it, so both stay until the next garbage collection.
-        self.received = None
+        self.write = None
         return response
-
-    def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
-        """The URIs of the client's stored descriptors among these referential ids."""
-        return stored_uris(ids, self.using)

@@ -1,24 +1,29 @@
-"""The body of a batch: received whole, then divided into the texts of its operations without parsing them.
+"""What a batch is sent as: the parameters in its query string, and a body with its operations.
 
-The body is kept in memory up to a megabyte, and in a temporary file beyond that. Of each operation only its place in
-the body is kept, so memory grows by a few bytes for each.
+The body is received whole, then divided into the texts of its operations without parsing them: a parser would need many
+times the memory of the text. It is kept in memory up to a megabyte, and in a temporary file beyond that. Of each
+operation only its place in the body is kept, so memory grows by a few bytes for each.
 """
 
 import mmap
+import re
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
 import orjson
 from django.http import HttpRequest
 
-from edfi_api.api.batch import json_elements
 from edfi_api.conf import api_settings
 from edfi_api.documents.exceptions import MalformedJson
 from edfi_api.memory import cost_of_json
 from edfi_api.problem_details.http_exceptions import BatchTooLarge, UnsupportedMediaType
+from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
+from edfi_api.queries.parameters import last_values
 
 _MOST_IN_MEMORY = 2**20
 _MOST_MAPPED = 4 * 2**20
@@ -28,6 +33,76 @@ _ARRAY = "application/json"
 LINES = "application/x-ndjson"
 _LINES = frozenset({LINES, "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 _ANY_WINDOW = 16 + zlib.MAX_WBITS  # A gzip header, and the largest window.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},"]', re.DOTALL)
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_OPENING, _CLOSING, _QUOTE = (b"[", b"{"), (b"]", b"}"), b'"'
+
+
+class Mode(StrEnum):
+    """Whether a refused operation undoes all others."""
+
+    ATOMIC = "atomic"
+    INDEPENDENT = "independent"
+
+
+class Order(StrEnum):
+    """Whether operations are executed one after the other, or in an order in which they can be written."""
+
+    GIVEN = "given"
+    FREE = "free"
+
+
+class Return(StrEnum):
+    """Which results are answered."""
+
+    ALL = "all"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The parameters of a batch."""
+
+    mode: Mode = Mode.ATOMIC
+    order: Order = Order.GIVEN
+    returned: Return = Return.ALL
+
+    @property
+    def is_atomic(self) -> bool:
+        return self.mode is Mode.ATOMIC
+
+
+@dataclass(slots=True)
+class BatchLimits:
+    """When a batch ends, by the monotonic clock, and how many bytes the operations may cost that are carried out
+    together."""
+
+    end: float
+    memory: int
+
+
+_CHOICES: Mapping[str, type[Mode] | type[Order] | type[Return]] = {"mode": Mode, "order": Order, "return": Return}
+
+
+def read_parameters(query: Mapping[str, str]) -> Parameters:
+    """Raises UnknownQueryField for the first unknown name, ParameterValidationFailed for all unusable values."""
+    given = last_values(query)
+    for name, (sent_as, _) in given.items():
+        if name not in _CHOICES and not api_settings.IGNORE_UNKNOWN_PARAMETERS:
+            raise UnknownQueryField(sent_as)
+    values = {name: given[name][1].lower() for name in _CHOICES if name in given}
+    problems = [
+        f"{name.capitalize()} must be one of: {', '.join(_CHOICES[name])}."
+        for name, value in values.items()
+        if value not in list(_CHOICES[name])
+    ]
+    if problems:
+        raise ParameterValidationFailed(problems)
+    return Parameters(
+        Mode(values.get("mode", Mode.ATOMIC)),
+        Order(values.get("order", Order.GIVEN)),
+        Return(values.get("return", Return.ALL)),
+    )
 
 
 class Body:
@@ -62,7 +137,7 @@ class Body:
         if self.is_lines:
             yield from _lines(self._file)
         elif size <= _MOST_IN_MEMORY:
-            yield from json_elements.places(self._file.read())
+            yield from _elements(self._file.read())
         else:
             with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as text:
                 yield from _with_little_mapped(text)
@@ -97,7 +172,7 @@ class Body:
 def _with_little_mapped(text: mmap.mmap) -> Iterator[tuple[int, int]]:
     """The places in a mapped file, of which little counts as memory of the process at a time."""
     unmapped = 0
-    for start, length in json_elements.places(text):
+    for start, length in _elements(text):
         yield start, length
         if start - unmapped >= _MOST_MAPPED:
             text.madvise(mmap.MADV_DONTNEED, unmapped, _MOST_MAPPED)
@@ -195,3 +270,45 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, int]]:
             start, length, is_blank = start + length, 0, True
     if not is_blank:
         yield start, length
+
+
+def _elements(text: bytes | mmap.mmap) -> Iterator[tuple[int, int]]:
+    """Start and length of each element of a JSON array, by the brackets and commas outside of strings. Raises
+    MalformedJson, possibly after some elements, if the text has not the form of an array; whether the elements are JSON
+    is not checked here."""
+    start = _behind_space(text, 0)
+    if text[start : start + 1] != b"[":
+        raise _no_array()
+    depth, position = 0, 0
+    for token in _TOKEN.finditer(text, start):
+        sign = text[token.start() : token.start() + 1]
+        if sign in _OPENING:
+            depth += 1
+            if depth == 1:
+                start = position = token.end()
+        elif sign == _QUOTE:
+            if token.end() == token.start() + 1:
+                break  # The string has no end.
+        elif depth == 1 and sign in (b",", b"]"):
+            is_empty = _behind_space(text, start) == token.start()
+            if is_empty and not (sign == b"]" and start == position):
+                raise MalformedJson("an element of the array is missing")
+            if not is_empty:
+                yield start, token.start() - start
+            start = token.end()
+            if sign == b"]":
+                if _behind_space(text, start) != len(text):
+                    break
+                return
+        elif sign in _CLOSING:
+            depth -= 1
+    raise _no_array()
+
+
+def _behind_space(text: bytes | mmap.mmap, start: int) -> int:
+    found = _SPACE.match(text, start)
+    return found.end() if found else start
+
+
+def _no_array() -> MalformedJson:
+    return MalformedJson("a JSON array of operations is expected")

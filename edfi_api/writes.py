@@ -1,0 +1,173 @@
+"""Upsert, update and delete of one document by a client: what a request does, and an operation of a batch.
+
+Each function takes a `Write`, which is what the client has sent, decoded, and returns what was written. The order of
+checks is that of the contract (meadowlark/docs/reference/contract.md#order-of-checks): the profile, the document, the
+authorization, then what is stored. HTTP is left to the callers.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from edfi_api.documents.descriptor_values import StoredUris
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers
+from edfi_api.documents.leniency import Leniency
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
+from edfi_api.profiles import media_types
+from edfi_api.profiles.catalog import OfParts, ProfilePart
+from edfi_api.profiles.negotiation import ProfiledResource
+from edfi_api.profiles.preparation import ProfilePreparer
+from edfi_api.profiles.visibility import Visibility, visibility_of
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.authorization import Authorization
+from edfi_api.storage import store
+from edfi_api.storage.conditions import UNCONDITIONAL, WriteCondition
+from edfi_api.storage.exceptions import KeyChangeContradicts
+from edfi_api.storage.merges import MergeRequest
+from edfi_api.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.storage.stored import Outcome, Written
+
+# Returns what the client may do; called when the document has been checked. Raises the refusals of the claim set.
+Authorize = Callable[[], Authorization]
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class WritableResource:
+    """A resource with what its writes need: `preparer` and `profile_preparers` prepare its documents, as a whole and
+    under parts of profiles; `preparers` are those of all resources, to which a changed key cascades."""
+
+    resource: Resource
+    profiled: ProfiledResource
+    preparer: Preparer
+    profile_preparers: OfParts[ProfilePreparer | None]
+    preparers: Preparers
+
+
+@dataclass(slots=True, kw_only=True)
+class Write:
+    """A document to upsert, one to write in place of that with the id, or, without a document, the id of one to delete.
+
+    `content_type` may name a profile. With `may_omit_id` the document of an update need not repeat the id. `leniency`
+    gets what is tolerated in the document, and `prepared` is what becomes of it once it has been found valid: both are
+    also known of a write that is refused later.
+    """
+
+    resource: WritableResource
+    client: AuthenticatedClient
+    using: str
+    stored_uris: StoredUris
+    document: dict[str, Any] | None = None
+    document_uuid: UUID | None = None
+    content_type: str = ""
+    condition: WriteCondition = UNCONDITIONAL
+    leniency: Leniency = field(default_factory=Leniency)
+    may_omit_id: bool = False
+    # In seconds since 1970.
+    began: float = field(default_factory=time.time)
+    prepared: IncomingDocument | PendingDocument | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDocument:
+    """What was written. `version` is that of what the client reads: of the document, or of what the part of a profile
+    shows of it."""
+
+    outcome: Outcome
+    document_uuid: str
+    change_version: int
+    version: str
+    part: ProfilePart | None = None
+
+    @classmethod
+    def whole(cls, written: Written) -> "WrittenDocument":
+        """Without a profile."""
+        return cls(written.outcome, written.document_uuid, written.change_version, str(written.change_version))
+
+
+def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
+    """Insert the document, or replace the one with its natural key.
+
+    Raises what refuses it: of a profile, as `Negotiation.part` does; of the document, as `Preparer.prepare_new`; of
+    the claim set; and of what is stored, as `store.upsert`.
+    """
+    assert write.document is not None  # noqa: S101  Only a delete has none.
+    under = _under(write, "POST", ("GET", "POST"))
+    write.prepared = under.preparer.prepare_new(write.document, write.stored_uris, write.leniency)
+    return _result(write, under, store.upsert(under.request_class(write.prepared, **_terms(write, authorize()))))
+
+
+def update(write: Write, authorize: Authorize) -> WrittenDocument:
+    """Replace the document with the id. Raises as `upsert`, `Preparer.prepare_replacement` and `store.update` do."""
+    assert write.document is not None and write.document_uuid is not None  # noqa: S101  An update has both.
+    resource, document, uuid = write.resource, write.document, write.document_uuid
+    under = _under(write, "PUT", ("GET", "PUT", "DELETE"))
+    if write.may_omit_id and document.get("id") is None:
+        document = document | {"id": str(uuid)}
+    write.prepared = under.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
+    request = under.request_class(write.prepared, **_terms(write, authorize()))
+    try:
+        written = store.update(request, uuid, resource.preparers)
+    except KeyChangeContradicts as refusal:
+        raise _without_hidden(refusal, visibility_of(write.client, resource.profiled.catalogs)) from refusal
+    return _result(write, under, written)
+
+
+def delete(write: Write, authorize: Authorize) -> bool:
+    """Delete the document with the id; False if there is none. Raises the refusals of the claim set, and what
+    `store.delete` does."""
+    assert write.document_uuid is not None  # noqa: S101  A delete has an id.
+    terms = _terms(write, authorize())
+    return store.delete(DeleteRequest(write.resource.resource, write.document_uuid, **terms))
+
+
+class _Under(NamedTuple):
+    """How documents are written under a part of a profile, or without one: what prepares them, and the class of the
+    request to the store. Under a part that hides members they are merged with the stored ones."""
+
+    part: ProfilePart | None
+    preparer: Preparer | ProfilePreparer
+    request_class: Callable[..., WriteRequest | MergeRequest]
+
+
+def _under(write: Write, method: str, route_methods: tuple[str, ...]) -> _Under:
+    """By the profile that the write names or its client is assigned."""
+    requested = media_types.in_content_type(write.content_type)
+    part = write.resource.profiled.part(write.client, requested, method, route_methods)
+    merging = None if part is None else write.resource.profile_preparers[part]
+    if merging is None:
+        return _Under(part, write.resource.preparer, WriteRequest)
+    return _Under(part, merging, MergeRequest)
+
+
+def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
+    return {
+        "client": write.client.row_id,
+        "condition": write.resource.profiled.condition(write.condition, write.client),
+        "policy": allowed.policy,
+        "may_read": allowed.may_read,
+        "using": write.using,
+    }
+
+
+def _result(write: Write, under: _Under, written: Written) -> WrittenDocument:
+    part, prepared = under.part, write.prepared
+    if part is None:
+        return WrittenDocument.whole(written)
+    # Only a merge returns the stored text.
+    text = prepared.text if isinstance(prepared, IncomingDocument) else written.text
+    version = part.version(written.change_version, text)
+    return WrittenDocument(written.outcome, written.document_uuid, written.change_version, version, part)
+
+
+def _without_hidden(refusal: KeyChangeContradicts, visibility: Visibility) -> KeyChangeContradicts:
+    """The refusal without its violations if one is at a hidden place of the referrer: each contains the values of all
+    places that have to agree."""
+    places = [JsonPath.parse(_INDEX.sub(ALL_ITEMS, violation.path)) for violation in refusal.violations]
+    if all(visibility.shows(refusal.resource, place) for place in places):
+        return refusal
+    return replace(refusal, violations=[])
