@@ -215,9 +215,9 @@ if values["MANAGEMENT_ONLY"]:
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.authentication.IsApiClient"],
-    "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.parsers.EdFiJsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.renderers.EdFiJsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.renderers.NoNegotiation",
+    "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.requests.EdFiJsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.responses.EdFiJsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.responses.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": [
         "edfi_api.changes.change_queries.http.windows.ChangeVersionFilter",
         "edfi_api.queries.filters.QueryByExampleFilter",

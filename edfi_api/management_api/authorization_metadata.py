@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.addresses import fixed_path
-from edfi_api.api.viewsets.open_view import OpenView
+from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.exceptions import TenantUnknown
 from edfi_api.data_stores.models import Tenant

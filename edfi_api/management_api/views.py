@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.addresses import base_of
-from edfi_api.api.viewsets.renderers import EdFiJsonRenderer, NoNegotiation
+from edfi_api.api.viewsets.responses import EdFiJsonRenderer, NoNegotiation
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import Tenant
 from edfi_api.logs import audit

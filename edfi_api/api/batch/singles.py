@@ -13,10 +13,9 @@ from edfi_api import addresses, writes
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.factory import ServedSurface
-from edfi_api.api.viewsets.handling import requested_leniency
-from edfi_api.api.viewsets.headers import location, quoted
 from edfi_api.api.viewsets.recorded_writes import data_store_of
-from edfi_api.api.viewsets.representation import tag_of
+from edfi_api.api.viewsets.requests import requested_leniency
+from edfi_api.api.viewsets.responses import location, quoted, tag_of
 from edfi_api.documents.descriptor_values import StoredUris
 from edfi_api.documents.extraction import DocumentIdentity
 from edfi_api.documents.incoming import Preparer

@@ -6,9 +6,8 @@ from typing import Any
 import orjson
 from django.http.response import HttpResponseBase
 
-from edfi_api.api.viewsets.authorized_view import AuthorizedView
-from edfi_api.api.viewsets.document_id import document_uuid
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
+from edfi_api.api.viewsets.requests import document_uuid
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.differences import ABSENT, differences

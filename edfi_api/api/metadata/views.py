@@ -17,7 +17,7 @@ from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import respond
 from edfi_api.api.metadata.publications import GRAPHML, Publish
 from edfi_api.api.metadata.xsd import XsdDocuments
-from edfi_api.api.viewsets.open_view import OpenView
+from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 

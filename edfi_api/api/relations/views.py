@@ -9,11 +9,9 @@ from django.http.response import HttpResponseBase
 from edfi_api.api.relations.parameters import RelationsQuery, read
 from edfi_api.api.relations.related import RelatedDocument, related_documents
 from edfi_api.api.relations.related_resources import Direction, RelatedResources
-from edfi_api.api.viewsets.authorized_view import AuthorizedView
-from edfi_api.api.viewsets.document_id import document_uuid
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.api.viewsets.links import Linker
-from edfi_api.api.viewsets.representation import Representation
+from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
+from edfi_api.api.viewsets.representation import Linker, Representation
+from edfi_api.api.viewsets.requests import document_uuid
 from edfi_api.api.viewsets.responses import JsonArray, json_file_response
 from edfi_api.documents.extraction import Extractor
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface

@@ -1,12 +1,13 @@
-"""The base view of all data routes: Django REST framework's dispatch without the steps that this API does not need.
+"""The base views of all data routes: Django REST framework's dispatch without the steps that this API does not need.
 
 There is no content negotiation and no versioning, and responses with documents are ready bytes without a renderer.
 Authentication, permission, throttle, parser, renderer and exception handler classes are those of the settings.
 """
 
 from functools import cache
-from typing import Any, Never
+from typing import Any, Never, cast
 
+from django.db import ProgrammingError
 from django.http import HttpRequest
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -14,9 +15,11 @@ from rest_framework.response import Response
 
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.data_stores.access import MAIN_VISIT, Visit
+from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.queries.pagination import EdFiPagination
+from edfi_api.security.authorization import ACTIONS, Authorization, authorize, refusal_behind
 from edfi_api.security.data_stores import visit_of
 
 _WRITING = frozenset({"POST", "PUT", "DELETE"})
@@ -122,10 +125,36 @@ class EdFiView(GenericAPIView[Document]):
         raise MethodNotAllowed(request.method, is_item=self.detail, allowed=allowed)
 
 
-@cache
-def _instances(classes: tuple[type, ...]) -> tuple[Any, ...]:
-    """Created once instead of per request: these classes are stateless."""
-    return tuple(each() for each in classes)
+class AuthorizedView(EdFiView):
+    """A view of documents of one resource; `action` is the name of the requested action. It authorizes itself, at the
+    point that the order of checks requires (meadowlark/docs/reference/contract.md#order-of-checks)."""
+
+    action: str
+    resource: Resource
+    surface: Surface
+
+    def authorize(self, request: EdFiRequest) -> Authorization:
+        """What the client may do. Raises what the permission classes of the settings and the claim set refuse."""
+        self.check_permissions(request)
+        return authorize(request.user, self.resource, ACTIONS[self.action], self.surface, self.using)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """As DRF's; an error in the SQL of a custom view is reported as such."""
+        if isinstance(exc, ProgrammingError):
+            client = cast(EdFiRequest, self.request).user
+            exc = refusal_behind(client, self.resource, ACTIONS[self.action], self.surface, self.using) or exc
+        return super().handle_exception(exc)
+
+
+class OpenView(EdFiView):
+    """Needs no token; methods other than GET and HEAD are refused as on the data routes."""
+
+    authentication_classes = []
+    permission_classes = []
+    detail = None
+
+    def choose_database(self, request: Any) -> None:
+        """None: what these routes read is the same for all data stores, or in the control database."""
 
 
 class UnknownResourceView(EdFiView):
@@ -134,3 +163,9 @@ class UnknownResourceView(EdFiView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         raise ResourceNotFound
+
+
+@cache
+def _instances(classes: tuple[type, ...]) -> tuple[Any, ...]:
+    """Created once instead of per request: these classes are stateless."""
+    return tuple(each() for each in classes)

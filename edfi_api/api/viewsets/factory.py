@@ -1,7 +1,6 @@
 """Creates the viewset class of a resource."""
 
-from edfi_api.api.viewsets.links import Linker
-from edfi_api.api.viewsets.representation import Representation
+from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.documents.incoming import Preparers

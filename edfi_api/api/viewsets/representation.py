@@ -1,42 +1,68 @@
-"""Stored document → JSON for clients: `id` before, `_etag` and `_lastModifiedDate` after the members of the body.
+"""Stored document → JSON for clients: `id` before, `_etag` and `_lastModifiedDate` after the members of the body, and a
+`link` in every reference object.
 
-The body's JSON text is spliced without parsing, unless links are added to it or a profile narrows it. See
+The body's JSON text is spliced without parsing, unless links are added to it or a profile narrows it. The targets of
+reference objects are stored with the document, so links need no query. See
 meadowlark/docs/reference/contract.md#members-of-the-server.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
+from typing import Any
 
-from edfi_api.api.viewsets.links import Linker
-from edfi_api.api.viewsets.responses import JsonArray
+from edfi_api.api.viewsets.responses import JsonArray, etag, tag_of
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
+from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.profiles.catalog import ProfilePart, version_of_part
+from edfi_api.storage import resource_types
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.stored import StoredDocument
 
-
-def etag(document: StoredDocument, part: ProfilePart | None) -> str:
-    """The unquoted value: the change version, which changes exactly when the body changes; under a part of a profile
-    the version of what is read through it.
-
-    The letter distinguishes representations with links from those without, the tag of the part those of a profile.
-    """
-    if part is None:
-        return f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
-    return tag_of(part.version(document.change_version, document.text), part)
+Starts = dict[str, tuple[str, str]]
 
 
-def tag_of(version: str, part: ProfilePart | None) -> str:
-    """The same for this version."""
-    tag = f"{version}-{'l' if api_settings.LINKS else 'n'}"
-    return tag if part is None else f"{tag}.{part.tag}"
+class Linker:
+    """Adds links to documents of all resources of a surface."""
 
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        # By the identity of a numbering of resources, which databases share; it is kept so that none takes its place.
+        self._known: dict[int, tuple[dict[int, ResourceName], Starts]] = {}
 
-def profiled_headers(part: ProfilePart | None) -> dict[str, str]:
-    """`Content-Type` of documents that are served through a profile; without one nothing differs."""
-    return {} if part is None else {"Content-Type": part.media_type}
+    def linked_text(self, document: StoredDocument, extractor: Extractor, using: str) -> bytes:
+        """The body's JSON with a link at the end of every reference object; as stored if it has none."""
+        if document.linked_types is None or document.linked_ids is None:
+            return document.text
+        body = json_text.loads(document.text)
+        self.add_links(body, document, extractor, using)
+        return json_text.dumps(body)
+
+    def add_links(self, body: dict[str, Any], document: StoredDocument, extractor: Extractor, using: str) -> None:
+        """Add a link, in place, to every reference object of the parsed body of a document of this database."""
+        if document.linked_types is None or document.linked_ids is None:
+            return
+        starts = database_state(using).value(self._starts)
+        types, ids = _items(document.linked_types), _items(document.linked_ids)
+        for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
+            # The database may have documents of resources that the surface no longer has.
+            if type_ in starts:
+                rel, start = starts[type_]
+                reference["link"] = {"rel": rel, "href": start + id_}
+
+    def _starts(self, using: str) -> Starts:
+        """Resource type → the name of the resource, and its path with a trailing slash."""
+        served, names = self._surface.by_name, resource_types.names(using)
+        if id(names) not in self._known:
+            starts = {
+                str(number): (name.resource, f"{served[name].url_path}/")
+                for number, name in names.items()
+                if name in served
+            }
+            self._known[id(names)] = names, starts
+        return self._known[id(names)][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +120,8 @@ class CollectionText:
 
     file: SpooledTemporaryFile[bytes]
     last_row: int | None
+
+
+def _items(array: str) -> list[str]:
+    """The items of an array in PostgreSQL's text format; for types whose items are never quoted."""
+    return array[1:-1].split(",")

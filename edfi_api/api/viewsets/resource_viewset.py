@@ -23,14 +23,27 @@ from rest_framework.status import (
 from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api import writes
-from edfi_api.api.viewsets.authorized_view import AuthorizedView
-from edfi_api.api.viewsets.document_id import document_uuid
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.api.viewsets.handling import add_handling, requested_leniency
-from edfi_api.api.viewsets.headers import is_not_modified, location, quoted, write_condition
+from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.api.viewsets.recorded_writes import record_accepted, record_refused
-from edfi_api.api.viewsets.representation import CollectionText, Representation, etag, profiled_headers, tag_of
-from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
+from edfi_api.api.viewsets.representation import CollectionText, Representation
+from edfi_api.api.viewsets.requests import (
+    add_handling,
+    document_uuid,
+    is_not_modified,
+    requested_leniency,
+    write_condition,
+)
+from edfi_api.api.viewsets.responses import (
+    EmptyResponse,
+    FixedHeaders,
+    JsonTextResponse,
+    etag,
+    json_file_response,
+    location,
+    profiled_headers,
+    quoted,
+    tag_of,
+)
 from edfi_api.conf import api_settings
 from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface

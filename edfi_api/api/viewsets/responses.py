@@ -1,13 +1,22 @@
-"""Responses without a renderer: JSON text and empty bodies, and headers that many responses share."""
+"""Responses and their headers. Documents and empty bodies need no renderer; other responses are rendered as JSON."""
 
 from collections.abc import Callable, Iterator, Mapping
 from http.cookies import SimpleCookie
 from tempfile import SpooledTemporaryFile
-from typing import IO
+from typing import IO, Any
 
-from django.http import HttpResponse, StreamingHttpResponse
+import orjson
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase, ResponseHeaders
+from django.utils.encoding import iri_to_uri
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
 from rest_framework.status import HTTP_200_OK
+
+from edfi_api.conf import api_settings
+from edfi_api.model.surface.resource import Resource
+from edfi_api.profiles.catalog import ProfilePart
+from edfi_api.storage.stored import StoredDocument
 
 _JSON = "application/json; charset=utf-8"
 # Longer responses are spooled to disk until they are sent.
@@ -89,3 +98,58 @@ class FixedHeaders:
 
     def add_to(self, response: HttpResponse) -> None:
         response.headers._store.update(self._entries)
+
+
+def etag(document: StoredDocument, part: ProfilePart | None) -> str:
+    """The unquoted value: the change version, which changes exactly when the body changes; under a part of a profile
+    the version of what is read through it.
+
+    The letter distinguishes representations with links from those without, the tag of the part those of a profile.
+    """
+    if part is None:
+        return f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
+    return tag_of(part.version(document.change_version, document.text), part)
+
+
+def tag_of(version: str, part: ProfilePart | None) -> str:
+    """The same for this version."""
+    tag = f"{version}-{'l' if api_settings.LINKS else 'n'}"
+    return tag if part is None else f"{tag}.{part.tag}"
+
+
+def profiled_headers(part: ProfilePart | None) -> dict[str, str]:
+    """`Content-Type` of documents that are served through a profile; without one nothing differs."""
+    return {} if part is None else {"Content-Type": part.media_type}
+
+
+def quoted(tag: str) -> str:
+    """The value of the strong `ETag`."""
+    return f'"{tag}"'
+
+
+def location(request: HttpRequest, prefix: str, resource: Resource, document_uuid: str) -> str:
+    """The address of a document, with the path prefix that the client used."""
+    # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
+    start = f"{request.scheme}://{request.get_host()}{iri_to_uri(request.META.get('SCRIPT_NAME', ''))}"
+    return f"{start}/{prefix}{resource.url_path}/{document_uuid}"
+
+
+class EdFiJsonRenderer(BaseRenderer):
+    """`application/json`, by orjson."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = "utf-8"
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        return b"" if data is None else orjson.dumps(data)
+
+
+class NoNegotiation(BaseContentNegotiation):
+    """`Accept` is not negotiated on data routes (meadowlark/docs/reference/contract.md#requests-and-answers)."""
+
+    def select_parser(self, request: Any, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
+        return renderers[0], renderers[0].media_type

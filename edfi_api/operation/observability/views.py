@@ -5,7 +5,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.api.viewsets.open_view import OpenView
+from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.operation.observability.health import CheckResult, data_stores, health_document, is_healthy, readiness
 from edfi_api.operation.observability.metrics import exposition
 

@@ -1,0 +1,181 @@
+"""What a data request says: its document, the id in its path, the conditions If-Match and If-None-Match, and strict or
+lenient handling.
+
+Handling is the preference `handling` of RFC 7240; an answer lists what was tolerated.
+`Lenient-Handling: "$.colour";reason=unknown-member, "$.birthDate";reason=ambiguous-date` is a list of RFC 9651. Paths
+with characters beyond ASCII are its display strings. The header has at most 20 paths and about 1,000 characters; `more`
+at its end says that others are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from rest_framework.parsers import BaseParser
+
+from edfi_api.api.viewsets.responses import etag
+from edfi_api.conf import api_settings
+from edfi_api.documents import json_object
+from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.documents.leniency import Leniency, Tolerated
+from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocumentId, UnsupportedMediaType
+from edfi_api.profiles.catalog import ProfilePart
+from edfi_api.profiles.media_types import is_of_a_profile
+from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+from edfi_api.storage.conditions import AnyVersion, Versions, WriteCondition
+from edfi_api.storage.stored import StoredDocument
+from references.identity import uuid_of
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MEDIA_TYPES = ("", "application/json", "text/json")
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+# As `etag` makes it under a part of a profile that hides something.
+_VISIBLE_VERSION = re.compile(r"(?P<version>v[0-9a-f]{24})-[ln]\.(?P<part>[0-9a-f]{8})")
+_TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
+
+LENIENT_HANDLING = "Lenient-Handling"
+_MOST_PATHS = 20
+_MOST_CHARACTERS = 1_000
+_MORE = "more"
+
+_PREFER = "HTTP_PREFER"
+_PREFERENCE = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+')
+_HANDLING = re.compile(r'\s*handling\s*=\s*(?P<quote>"?)(?P<value>strict|lenient)(?P=quote)\s*(;.*)?', re.IGNORECASE)
+_NAME = re.compile(r"\s*([^\s=;]*)")
+_DISPLAYED = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) not in '%"')
+
+
+class EdFiJsonParser(BaseParser):
+    """Reads Django's request instead of DRF's stream, which is empty without Content-Type or Content-Length."""
+
+    media_type = "application/json"
+
+    def parse(  # type: ignore[override]  # The whole request in place of its stream.
+        self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None
+    ) -> dict[str, Any]:
+        """The body as a JSON object. Raises UnsupportedMediaType, BodyTooLarge, and what `json_object.parse` raises."""
+        declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
+        if declared.lower() not in _MEDIA_TYPES and not is_of_a_profile(declared):
+            raise UnsupportedMediaType
+        return json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))
+
+
+def _read(request: HttpRequest) -> bytes:
+    limit = api_settings.MAX_BODY_BYTES
+    try:
+        return read_body(request, limit)
+    except BodyTooLong as error:
+        raise BodyTooLarge(limit) from error
+    except BodyIncomplete as error:
+        raise MalformedJson("the body did not come as announced") from error
+
+
+def document_uuid(segment: str) -> UUID:
+    """The id; only the form with hyphens is accepted. Raises InvalidDocumentId."""
+    if not _UUID.fullmatch(segment):
+        raise InvalidDocumentId(segment)
+    return uuid_of(int(segment.replace("-", ""), 16))
+
+
+def write_condition(if_match: str | None, if_none_match: str | None) -> WriteCondition:
+    """The condition in these headers. In `If-Match` a weak tag never matches (RFC 9110 §13.1.1). Those of parts of
+    documents match nothing until `versions_of` is set."""
+    return WriteCondition(
+        must_match=_versions(if_match, weak_counts=False), must_not_match=_versions(if_none_match, weak_counts=True)
+    )
+
+
+def is_not_modified(request: HttpRequest, document: StoredDocument, part: ProfilePart | None) -> bool:
+    """Whether `If-None-Match` has the tag of what would be served (RFC 9110 §13.1.2).
+
+    The whole tag counts: what was served with links, or through a profile, is another representation.
+    """
+    header = request.META.get("HTTP_IF_NONE_MATCH")
+    if header is None:
+        return False
+    if header.strip() == "*":
+        return True
+    served = etag(document, part)
+    return any(tag["value"] == served for tag in _tags(header))
+
+
+def _versions(header: str | None, weak_counts: bool) -> Versions | None:
+    """The change versions in a list of tags; None without the header. Foreign tags match no version."""
+    if header is None:
+        return None
+    if header.strip() == "*":
+        return AnyVersion.ANY
+    return frozenset(_version(tag["value"]) for tag in _tags(header) if weak_counts or not tag["weak"])
+
+
+def _tags(header: str) -> list[re.Match[str]]:
+    """The well-formed tags of a list; others match no document."""
+    return [tag for part in header.split(",") if (tag := _TAG.fullmatch(part.strip()))]
+
+
+def _version(tag: str) -> int | str:
+    """The change version in a tag, or the version of what a profile shows; -1 if it has none. The rest of a tag
+    distinguishes representations of a version."""
+    if visible := _VISIBLE_VERSION.fullmatch(tag):
+        return f"{visible['version']}.{visible['part']}"
+    version = tag.partition("-")[0]
+    return int(version) if version.isascii() and version.isdigit() and len(version) < 20 else -1
+
+
+def requested_leniency(request: HttpRequest) -> Leniency:
+    """How a request is to be handled: strictly if the client prefers so, or by the setting STRICT, which clients cannot
+    turn off."""
+    is_strict = api_settings.STRICT or (_PREFER in request.META and _preferred(request) == "strict")
+    return Leniency(is_strict)
+
+
+def add_handling(response: HttpResponseBase, request: HttpRequest, leniency: Leniency) -> None:
+    """Add what was tolerated to an answer, and the preference if it was applied."""
+    if leniency.tolerated and not leniency.is_strict:
+        response.headers[LENIENT_HANDLING] = _listed(leniency.tolerated)
+    if _PREFER in request.META:
+        applied = "strict" if leniency.is_strict else "lenient"
+        if _preferred(request) == applied:
+            response.headers["Preference-Applied"] = f"handling={applied}"
+
+
+def _preferred(request: HttpRequest) -> str | None:
+    """`strict` or `lenient`; None without such a preference. The first one counts; unknown values are ignored."""
+    for preference in _PREFERENCE.findall(request.META[_PREFER]):
+        if _name(preference) == "handling":
+            found = _HANDLING.fullmatch(preference)
+            return found["value"].lower() if found else None
+    return None
+
+
+def _name(preference: str) -> str:
+    found: Any = _NAME.match(preference)
+    return str(found[1]).lower()
+
+
+def _listed(tolerated: Iterable[Tolerated]) -> str:
+    return ", ".join(_bounded(f"{_string(each.path)};reason={each.reason}" for each in tolerated))
+
+
+def _bounded(members: Iterable[str]) -> Iterator[str]:
+    length = 0
+    for number, member in enumerate(members):
+        length += len(member) + 2
+        if number == _MOST_PATHS or length > _MOST_CHARACTERS:
+            yield _MORE
+            return
+        yield member
+
+
+def _string(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    encoded = re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), quote(text, safe=_DISPLAYED, errors="replace"))
+    return f'%"{encoded}"'
