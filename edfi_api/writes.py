@@ -12,22 +12,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from edfi_api.documents.descriptor_values import StoredUris
+from edfi_api.documents.extraction import StoredUris
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers
 from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
-from edfi_api.profiles import media_types
 from edfi_api.profiles.catalog import OfParts, ProfilePart
-from edfi_api.profiles.negotiation import ProfiledResource
+from edfi_api.profiles.negotiation import ProfiledResource, in_content_type
 from edfi_api.profiles.preparation import ProfilePreparer
 from edfi_api.profiles.visibility import Visibility, visibility_of
 from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.authorization import Authorization
 from edfi_api.storage import store
-from edfi_api.storage.conditions import UNCONDITIONAL, WriteCondition
 from edfi_api.storage.exceptions import KeyChangeContradicts
 from edfi_api.storage.merges import MergeRequest
-from edfi_api.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.storage.requests import UNCONDITIONAL, DeleteRequest, WriteCondition, WriteRequest
 from edfi_api.storage.stored import Outcome, Written
 
 # Returns what the client may do; called when the document has been checked. Raises the refusals of the claim set.
@@ -136,7 +134,7 @@ class _Under(NamedTuple):
 
 def _under(write: Write, method: str, route_methods: tuple[str, ...]) -> _Under:
     """By the profile that the write names or its client is assigned."""
-    requested = media_types.in_content_type(write.content_type)
+    requested = in_content_type(write.content_type)
     part = write.resource.profiled.part(write.client, requested, method, route_methods)
     merging = None if part is None else write.resource.profile_preparers[part]
     if merging is None:

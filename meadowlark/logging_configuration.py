@@ -33,7 +33,7 @@ def logging_configuration(formatter: str, level: str) -> dict[str, Any]:
             "level": level,
         },
         "loggers": {
-            # Refused requests have a log line of their own, see observability/request_log.py.
+            # Refused requests have a log line of their own, see observability/middleware.py.
             "django.request": {"level": "ERROR"},
             # Would log a traceback with the client's input for each unknown host and the like. The reason of a CSRF
             # failure is needed to find a missing MEADOWLARK_TRUSTED_ORIGINS.

@@ -1,9 +1,13 @@
-"""Extracts identity and references from a body. Paths are compiled once per resource.
+"""Extracts identity and references from a body, and gives its descriptors the case of the stored ones.
 
-Whether the targets exist is checked by the database.
+Paths are compiled once per resource. Whether the targets exist is checked by the database.
+
+Descriptors compare case-insensitively, and the API returns the descriptor's own case, not the client's. Bodies are
+normalised before they are stored, so that query by example can compare exactly. See
+meadowlark/docs/reference/contract.md#descriptors.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,12 +15,22 @@ from uuid import UUID
 
 from edfi_api.documents import violations
 from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.paths import Indexes, Path, concrete, values_at
-from edfi_api.documents.values import as_text
+from edfi_api.documents.paths import Indexes, Path, as_text, concrete, values_at
 from edfi_api.model.surface.naming import is_descriptor_name
-from edfi_api.model.surface.resource import DescriptorPath, KeyPair, ReferencePath, Resource, ResourceName, Superclass
+from edfi_api.model.surface.resource import (
+    ALL_ITEMS,
+    DescriptorPath,
+    KeyPair,
+    ReferencePath,
+    Resource,
+    ResourceName,
+    Superclass,
+)
 from references.exceptions import MissingTarget
 from references.identity import KeyForm, descriptor_natural_key, referential_id
+
+# Referential ids → the URIs of the stored descriptors among them.
+StoredUris = Callable[[Iterable[UUID]], Mapping[UUID, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +242,21 @@ class _Identities:
             which = zip(values, self._are_descriptors, strict=True)
             hashed = self._form.natural_key([value.lower() if is_uri else value for value, is_uri in which])
         return key, referential_id(self._name.project, self._name.resource, hashed)
+
+
+def normalise_case(body: dict[str, Any], references: Iterable[DocumentReference], stored_uris: StoredUris) -> None:
+    """Replace, in place, every descriptor value of `body` whose stored descriptor differs in case."""
+    descriptors = [reference for reference in references if reference.value is not None]
+    stored = stored_uris([reference.referential_id for reference in descriptors])
+    for reference in descriptors:
+        uri = stored.get(reference.referential_id)
+        if uri is not None and uri != reference.value:
+            _replace(body, reference, uri)
+
+
+def _replace(body: dict[str, Any], reference: DocumentReference, uri: str) -> None:
+    place: Any = body
+    indexes = iter(reference.indexes)
+    for step in reference.steps[:-1]:
+        place = place[next(indexes) if step == ALL_ITEMS else step]
+    place[reference.steps[-1]] = uri

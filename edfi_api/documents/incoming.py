@@ -7,9 +7,8 @@ from uuid import UUID
 
 from edfi_api.documents import json_text, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
-from edfi_api.documents.descriptor_values import StoredUris, normalise_case
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, DocumentTooLarge, IdMismatch
-from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
+from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor, StoredUris, normalise_case
 from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.documents.limits import MOST_REFERENCES
 from edfi_api.documents.partial_identity import PartialIdentity, PartialIdentityReader

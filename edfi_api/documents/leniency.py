@@ -3,7 +3,7 @@
 Strict handling refuses all of it. Otherwise the client gets the paths with the answer.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -26,6 +26,7 @@ class Tolerated:
     reason: Reason
 
 
+@dataclass(slots=True)
 class Leniency:
     """Whether a request is handled strictly and, if not, what has been tolerated in it.
 
@@ -33,9 +34,6 @@ class Leniency:
     be looked for.
     """
 
-    __slots__ = ("is_strict", "is_used", "tolerated")
-
-    def __init__(self, is_strict: bool = False) -> None:
-        self.is_strict = is_strict
-        self.is_used = False
-        self.tolerated: list[Tolerated] = []
+    is_strict: bool = False
+    is_used: bool = False
+    tolerated: list[Tolerated] = field(default_factory=list)

@@ -9,14 +9,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.descriptor_values import StoredUris
 from edfi_api.documents.exceptions import (
     ContradictsHidden,
     DataValidationFailed,
     DocumentTooLarge,
     HiddenItemsSent,
 )
-from edfi_api.documents.extraction import DocumentReference, Extractor
+from edfi_api.documents.extraction import DocumentReference, Extractor, StoredUris
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
 from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.merging import compile_merge

@@ -8,9 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.paths import Path, values_at
+from edfi_api.documents.paths import Path, as_text, values_at
 from edfi_api.documents.securables import SecurablesExtractor
-from edfi_api.documents.values import as_text
 from edfi_api.model.surface.resource import Resource
 from references.identity import natural_key
 

@@ -1,6 +1,7 @@
-"""Evaluates the steps of a `JsonPath` on a body, and keeps the array indexes of each match."""
+"""Evaluates the steps of a `JsonPath` on a body, keeping the array indexes of each match; values as text."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from edfi_api.model.surface.resource import ALL_ITEMS
@@ -30,3 +31,14 @@ def concrete(steps: Path, indexes: Indexes) -> str:
     """`$.classPeriods[1].classPeriodReference`: the path with concrete array indexes."""
     remaining = iter(indexes)
     return "$" + "".join(f"[{next(remaining)}]" if step == ALL_ITEMS else f".{step}" for step in steps)
+
+
+def as_text(value: Any) -> str:
+    """`122`, `true`, `2026-01-05`, `1.5`: without trailing zeros or exponent, so equal numbers give equal texts."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float | Decimal):
+        return f"{Decimal(str(value)).normalize():f}"
+    return str(value)

@@ -11,9 +11,8 @@ from typing import Any
 
 from edfi_api.documents import violations
 from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.paths import Path, concrete, values_at
+from edfi_api.documents.paths import Path, as_text, concrete, values_at
 from edfi_api.documents.schema_violations import SchemaPlace, compile_validator
-from edfi_api.documents.values import as_text
 from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import (

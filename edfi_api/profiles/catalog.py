@@ -24,7 +24,6 @@ from edfi_api.model.profiles.json_files import canonical_rule, read_canonical_js
 from edfi_api.model.profiles.view import ObjectView
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.profiles.exceptions import NoUsableProfile
-from edfi_api.profiles.media_types import media_type
 from edfi_api.profiles.models import Profile
 from edfi_api.security.models import ClaimsVersion
 from edfi_api.storage.database_state import database_state
@@ -49,8 +48,8 @@ class ProfilePart:
 
     @property
     def media_type(self) -> str:
-        """The media type of what is read or written through the part."""
-        return media_type(self.resource.name.resource, self.profile, self.usage)
+        """The media type of what is read or written through the part, in lower case as this server writes it."""
+        return f"application/vnd.ed-fi.{self.resource.name.resource}.{self.profile}.{self.usage.value}+json".lower()
 
     @cached_property
     def project(self) -> Projection:

@@ -1,11 +1,16 @@
-"""Client, resource, method and header → the part of a profile that a request is under, or the refusal."""
+"""Client, resource, method and header → the part of a profile that a request is under, or the refusal.
 
+Headers name a profile by a media type: `application/vnd.ed-fi.{resource}.{profile}.{readable|writable}+json`.
+"""
+
+import re
 from dataclasses import dataclass, replace
 
 from edfi_api.model.profiles.definition import Usage
 from edfi_api.model.surface.resource import Resource
 from edfi_api.profiles.catalog import ProfileCatalog, ProfileCatalogs, ProfilePart, StoredProfile
 from edfi_api.profiles.exceptions import (
+    MalformedProfileMediaType,
     NoPartForUsage,
     NoUsableProfile,
     OtherResourceInMediaType,
@@ -14,12 +19,58 @@ from edfi_api.profiles.exceptions import (
     UnknownProfile,
     WrongProfileUsage,
 )
-from edfi_api.profiles.media_types import ProfileMediaType
 from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.storage.conditions import WriteCondition
+from edfi_api.storage.requests import WriteCondition
 
+_BEGINNING = "application/vnd.ed-fi."
+_FORM = re.compile(
+    r"application/vnd\.ed-fi\.(?P<resource>[a-z][a-z0-9]*)\.(?P<profile>[a-z][a-z0-9_-]*)"
+    r"\.(?P<usage>readable|writable)\+json",
+    re.ASCII | re.IGNORECASE,
+)
 _HEADERS = {Usage.READABLE: "Accept", Usage.WRITABLE: "Content-Type"}
 _METHODS = {Usage.READABLE: ["GET"], Usage.WRITABLE: ["POST", "PUT"]}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileMediaType:
+    """What a media type says, as the client spelt it."""
+
+    resource: str
+    profile: str
+    usage: Usage
+
+
+def is_of_a_profile(declared: str) -> bool:
+    """Whether a media type begins like those of profiles."""
+    return declared.lower().startswith(_BEGINNING)
+
+
+def in_content_type(header: str) -> ProfileMediaType | None:
+    """The media type of a profile in `Content-Type`; None for any other. Raises MalformedProfileMediaType."""
+    declared = header.partition(";")[0].strip()
+    return _parsed(declared) if is_of_a_profile(declared) else None
+
+
+def in_accept(header: str) -> ProfileMediaType | None:
+    """The media type of a profile in the list of `Accept`; None without one.
+
+    Raises MalformedProfileMediaType, also for several different ones.
+    """
+    if _BEGINNING not in header.lower():
+        return None
+    listed = [each.partition(";")[0].strip() for each in header.split(",")]
+    found = {each.lower(): each for each in listed if is_of_a_profile(each)}
+    if len(found) > 1:
+        raise MalformedProfileMediaType
+    return next((_parsed(each) for each in found.values()), None)
+
+
+def _parsed(declared: str) -> ProfileMediaType:
+    match = _FORM.fullmatch(declared)
+    if match is None:
+        raise MalformedProfileMediaType
+    return ProfileMediaType(match["resource"], match["profile"], Usage(match["usage"].lower()))
 
 
 @dataclass(frozen=True, slots=True)

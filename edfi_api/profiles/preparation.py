@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.descriptor_values import StoredUris
 from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
+from edfi_api.documents.extraction import StoredUris
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparers
 from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.merge_preparation import MergePreparer

@@ -1,7 +1,7 @@
 """Chooses the database for reading a collection: the replica if it is fresh enough, otherwise the primary.
 
 A replica lags. A client must be able to read its own writes, whichever process or machine serves its next request, so
-the time of its last write is recorded in the primary (`storage.recent_writers`). Before a collection is read, one round
+the time of its last write is recorded in the primary (`storage.replicas`). Before a collection is read, one round
 trip to the primary returns whether the client's record is old enough, and the current WAL position. The replica is used
 if it has replayed the WAL up to that position, or at least all commits until a configured number of seconds ago. So a
 client always reads its own writes, and no response is staler than that setting, even if replay on the replica has
@@ -28,8 +28,7 @@ from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import TooMuchContention
-from edfi_api.storage.recent_writers import SECONDS_BETWEEN_RECORDS
-from edfi_api.storage.replicas import replicas
+from edfi_api.storage.replicas import SECONDS_BETWEEN_RECORDS, replicas
 
 Result = TypeVar("Result")
 

@@ -15,15 +15,14 @@ from uuid_utils.compat import uuid7
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import PendingDocument, Preparers
 from edfi_api.storage import policy_statements, store
-from edfi_api.storage.conditions import NO_DOCUMENT
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest
 from edfi_api.storage.driver.execution import execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
-from edfi_api.storage.recent_writers import record_writer
 from edfi_api.storage.refusals import IneffectiveWrite
-from edfi_api.storage.requests import Terms, Values, WriteRequest, stored_key
+from edfi_api.storage.replicas import record_writer
+from edfi_api.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 from edfi_api.storage.row_policy import RowPolicy
 from edfi_api.storage.stored import Outcome, Written
 

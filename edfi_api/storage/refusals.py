@@ -1,10 +1,12 @@
 """Turns the outcome of a write, or the constraint that refused it, into the exception that `problem_details.catalog`
 words.
 
-The statement or the constraint has decided; the queries here only find out what to report. If a write has several
+The statement or the constraint has decided; the queries here only find out what to report, all references that do not
+resolve among it. If a write has several
 errors, that of the policy is reported first. See meadowlark/docs/reference/contract.md#order-of-checks.
 """
 
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from typing import NoReturn
 from uuid import UUID
@@ -13,6 +15,9 @@ from django.db import IntegrityError
 from psycopg import errors
 
 from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.documents.violations import as_many_as_reported
+from edfi_api.model.surface.naming import is_descriptor_name
+from edfi_api.storage import resource_types
 from edfi_api.storage.denial import TESTS_OF_STORED, DeniedRequest
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
@@ -20,8 +25,9 @@ from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.storage.requests import DeleteRequest, Values, WriteRequest
 from edfi_api.storage.stored import Outcome
-from edfi_api.storage.unresolved import unresolved_reference
+from references import resolution
 from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
+from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 _REFERRERS_NAMED = 10
@@ -145,3 +151,36 @@ def _dependents(document_uuid: UUID, using: str) -> DependentItemExists | None:
     referrers = list(dict.fromkeys(Referrer(*referrer) for _, *referrer in rows))
     resources = sorted({each.resource for each in referrers})
     return DependentItemExists(rows[0][0], resources, referrers[:_REFERRERS_NAMED])
+
+
+def unresolved_reference(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
+    """The references of a document that do not resolve; None if all do."""
+    wanted = {each.referential_id for each in incoming.sent_references}
+    missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
+    return unresolved(incoming, missing, lambda uris: stored_uris(uris, using)) if missing else None
+
+
+def unresolved(
+    incoming: IncomingDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
+) -> UnresolvedReference:
+    """The references, and descriptors in reference keys, whose target is among the `missing` ids; at most as many as
+    are reported. `stored` returns which of some URIs belong to a stored descriptor of any type."""
+    references = [reference for reference in incoming.sent_references if reference.referential_id in missing]
+    documents = as_many_as_reported(reference for reference in references if reference.value is None)
+    descriptors = as_many_as_reported(reference for reference in references if reference.value is not None)
+    of_another_type = stored({reference.value for reference in descriptors if reference.value})
+    return UnresolvedReference(
+        documents=[reference.as_missing() for reference in documents],
+        descriptors=[reference.as_missing(reference.value in of_another_type) for reference in descriptors],
+        ids=frozenset([reference.referential_id for reference in references]),
+    )
+
+
+def stored_uris(uris: Set[str], using: str) -> Set[str]:
+    """Which of these URIs belong to a stored descriptor of any type; one query."""
+    if not uris:
+        return set()
+    names = [name for name in resource_types.numbers(using) if is_descriptor_name(name.resource)]
+    keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
+    ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
+    return {ids[found] for found in resolution.stored(ids, using)}

@@ -1,10 +1,24 @@
-"""The replicas of each database: databases that only answer reads, somewhat later (`queries.replica`)."""
+"""The replicas of each database: databases that only answer reads, somewhat later (`queries.replica`); and when each
+client last wrote, so that it reads its own writes from a replica, too.
+
+A record at every write would cost a statement each and serialise the writes of one client; so each process renews a
+client's record at most once a second, after a write and before its response.
+"""
+
+import time
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.storage.database_state import database_state
+from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql_files import statements_beside
 
 REPLICA = "replica"
+
+# A record is at most this much older than the client's last write.
+SECONDS_BETWEEN_RECORDS = 1
+
+_RECORD = statements_beside(__file__)("record_writer")
 
 
 class Replicas:
@@ -19,3 +33,22 @@ class Replicas:
 def replicas(using: str) -> tuple[str, ...]:
     """The aliases of the replicas of a database."""
     return database_state(using).value(Replicas).aliases
+
+
+def record_writer(client: int | None, using: str) -> None:
+    """Record the client's write. Must be called after the write and before its response.
+
+    Nothing is recorded within a transaction of the caller, which would lock the record until its end: the caller
+    records the client when it has committed.
+    """
+    if client is None or not replicas(using) or connections[using].in_atomic_block:
+        return
+    now, recorded_at = time.monotonic(), database_state(using).value(_recorded_at)
+    if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
+        with_retries(lambda: execute(_RECORD.with_values(client=client), using))
+        recorded_at[client] = now
+
+
+def _recorded_at(_using: str) -> dict[int, float]:
+    """When this process last recorded a write of each client, by its monotonic clock."""
+    return {}

@@ -1,10 +1,13 @@
-"""Documents as they are read, and the outcomes of writes."""
+"""Documents as they are read, with or without their bodies, and the outcomes of writes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from edfi_api.documents.securables import COLUMNS
+from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql_files import statements_beside
 
 # The securable columns are written wherever the body is.
 SECURABLES = ", ".join(COLUMNS)
@@ -15,6 +18,9 @@ d.id, d.document_uuid::text, {body}, d.change_version,
        to_char(d.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
        d.linked_types::text, d.linked_ids::text
 """.strip()
+
+_statement = statements_beside(__file__)
+_STORED_BY_ALIASES, _IDENTIFIED_BY_UUIDS = _statement("stored_by_aliases"), _statement("identified_by_uuids")
 
 
 class StoredDocument(NamedTuple):
@@ -70,3 +76,30 @@ class Written(NamedTuple):
             return cls(Outcome.NOT_FOUND)
         outcome, document_uuid, change_version = rows[0]
         return cls(Outcome(outcome), document_uuid, change_version)
+
+
+class StoredVersion(NamedTuple):
+    """A document as it is now."""
+
+    document_uuid: UUID
+    change_version: int
+
+
+def stored_versions(ids: Iterable[UUID], using: str) -> dict[UUID, StoredVersion]:
+    """By referential id; those of no document are missing."""
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    statement = _STORED_BY_ALIASES.with_values(ids=wanted)
+    return {id_: StoredVersion(*found) for id_, *found in with_retries(lambda: execute(statement, using))}
+
+
+def referential_ids(document_uuids: Iterable[UUID], using: str) -> dict[UUID, set[UUID]]:
+    """All referential ids of each document, by its id; those of no document are missing."""
+    wanted = list(document_uuids)
+    found: dict[UUID, set[UUID]] = {}
+    if wanted:
+        statement = _IDENTIFIED_BY_UUIDS.with_values(ids=wanted)
+        for document_uuid, id_ in with_retries(lambda: execute(statement, using)):
+            found.setdefault(document_uuid, set()).add(id_)
+    return found

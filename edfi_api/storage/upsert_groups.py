@@ -3,12 +3,20 @@
 A group has upserts of one client, resource and likely outcome. Its statement does what leads to this outcome only
 (`statements/insert_group.sql`, `update_group.sql`). Whatever it leaves is upserted alone, which also finds out why a
 document is refused.
+
+A thread that finds no statement running executes its own at once. Those that come while it runs wait, and then the
+first of them executes one statement for all of them, and so on. So a thread that is alone never waits, and the more
+threads write, the less each write costs. A group that is full does not wait for the statement before it: two statements
+are executed at a time rather than a larger one, since a commit leaves the processor idle.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import orjson
@@ -21,10 +29,12 @@ from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.storage.driver.sql_files import statements_beside
-from edfi_api.storage.group_commit import GroupCommit
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
 from edfi_api.storage.stored import SECURABLES, Outcome, Written
+
+Request = TypeVar("Request")
+Result = TypeVar("Result")
 
 # In a larger group each document costs less, but while one statement commits, another one can be executed.
 _FULL = 4
@@ -40,6 +50,116 @@ _STATEMENTS = {
     Outcome.INSERTED: (_statement("insert_group"), "sent"),
     Outcome.UPDATED: (_statement("update_group"), "existing"),
 }
+
+
+class _Member(Generic[Request, Result]):
+    """A request that waits. It is told whether its group is done, or else that it is to lead it."""
+
+    __slots__ = ("is_done", "request", "result")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.result: Result | None = None
+        self.is_done: SimpleQueue[bool] = SimpleQueue()
+
+
+class _Group(Generic[Request, Result]):
+    """Those that wait for the end of a statement."""
+
+    __slots__ = ("members",)
+
+    def __init__(self) -> None:
+        self.members: list[_Member[Request, Result]] = []
+
+
+class GroupCommit(Generic[Request, Result]):
+    """Groups the requests that have the same key.
+
+    `patience` is in seconds: the most that requests wait for a statement before the next one is executed beside it. A
+    statement that takes long may wait for a lock, which need not concern other requests. So many requests as are
+    `full` do not wait.
+    """
+
+    def __init__(self, patience: float, full: int) -> None:
+        self._patience = patience
+        self._full = full
+        self._lock = Lock()
+        # By the key of each statement that is executed: those that wait for its end.
+        self._waiting: dict[Hashable, _Group[Request, Result]] = {}
+
+    def execute(
+        self,
+        key: Hashable,
+        request: Request,
+        alone: Callable[[], Result | None],
+        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+    ) -> Result | None:
+        """What `alone` returns, or what `together` returns for the position of this request in a group, None if it
+        returns nothing for it. Raises what `alone` raises; `together` must not raise."""
+        with self._lock:
+            group = self._waiting.get(key)
+            if group is None:
+                followers = self._waiting[key] = _Group()
+            else:
+                member = _Member[Request, Result](request)
+                group.members.append(member)
+        if group is not None:
+            return self._with_others(key, group, member, together)
+        try:
+            return alone()
+        finally:
+            self._end(key, followers)
+
+    def _with_others(
+        self,
+        key: Hashable,
+        group: _Group[Request, Result],
+        member: _Member[Request, Result],
+        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+    ) -> Result | None:
+        is_done = False
+        if len(group.members) < self._full:
+            with suppress(Empty):
+                is_done = member.is_done.get(timeout=self._patience)
+        if not is_done and (followers := self._take_over(key, group)) is not None:
+            self._lead(key, group, followers, together)
+        while not is_done:  # The leader of the group tells all members, itself included.
+            is_done = member.is_done.get()
+        return member.result
+
+    def _take_over(self, key: Hashable, group: _Group[Request, Result]) -> _Group[Request, Result] | None:
+        """Nobody else can join the group: who comes now waits for its statement. None if another member leads it."""
+        with self._lock:
+            if self._waiting.get(key) is not group:
+                return None
+            followers = self._waiting[key] = _Group()
+            return followers
+
+    def _lead(
+        self,
+        key: Hashable,
+        group: _Group[Request, Result],
+        followers: _Group[Request, Result],
+        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+    ) -> None:
+        members = group.members
+        try:
+            for position, result in together([member.request for member in members]).items():
+                members[position].result = result
+        finally:
+            self._end(key, followers)
+            for member in members:
+                member.is_done.put(True)
+
+    def _end(self, key: Hashable, group: _Group[Request, Result]) -> None:
+        """The statement for which this group waits has ended: the first member is to lead it."""
+        with self._lock:
+            if self._waiting.get(key) is not group:
+                return
+            if not group.members:
+                del self._waiting[key]
+                return
+        group.members[0].is_done.put(False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def _content_length(environ: dict[str, Any]) -> int:
 
 class LeanHandler(WSGIHandler):
     """Omits `set_urlconf`, since the URL map is always that of the settings; the script prefix, unless there is one;
-    the signal `request_started`; and Django's log line for each refusal, since `observability.request_log` writes
+    the signal `request_started`; and Django's log line for each refusal, since `observability.middleware` writes
     one."""
 
     request_class = LeanRequest

@@ -17,10 +17,10 @@ _REQUEST_PACKAGES = (
     "edfi_api.security.policies",
     "edfi_api.security.organizations",
     "edfi_api.security.authorization",
-    "edfi_api.security.row_policies",
     "edfi_api.storage",
     "edfi_api.refusals.http",
     "edfi_api.validation.http",
+    "edfi_api.writes",
     "references",
 )
 _PATHS = [

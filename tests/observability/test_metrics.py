@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from edfi_api.operation.observability import middleware
-from edfi_api.operation.observability.client_label import BoundedLabels
+from edfi_api.operation.observability.middleware import BoundedLabels
 from edfi_api.security.models import ApiClient
 from tests.conftest import ApiTestClient
 

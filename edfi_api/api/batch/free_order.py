@@ -19,7 +19,7 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.memory import MemoryExhausted, process_memory
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.sets.rounds import in_rounds, next_circles
-from edfi_api.storage.stored_versions import referential_ids
+from edfi_api.storage.stored import referential_ids
 
 # Circles are written by one statement: many small ones at once, and none that would not fit into memory.
 _ENOUGH_CIRCLES = 2_000

@@ -26,8 +26,8 @@ from edfi_api.problem_details.http_exceptions import (
     ResourceNotFound,
     UnsupportedMediaType,
 )
-from edfi_api.profiles.media_types import is_of_a_profile
-from edfi_api.storage.conditions import WriteCondition
+from edfi_api.profiles.negotiation import is_of_a_profile
+from edfi_api.storage.requests import WriteCondition
 
 
 class Kind(StrEnum):

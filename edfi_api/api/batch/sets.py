@@ -18,13 +18,12 @@ from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.storage import resource_types, sets
-from edfi_api.storage.conditions import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
-from edfi_api.storage.deletions import delete_unreferenced
 from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
+from edfi_api.storage.requests import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
 from edfi_api.storage.sets import REFUSALS, Row
-from edfi_api.storage.stored import Written
-from edfi_api.storage.stored_versions import StoredVersion, referential_ids, stored_versions
+from edfi_api.storage.sets.writing import delete_unreferenced
+from edfi_api.storage.stored import StoredVersion, Written, referential_ids, stored_versions
 from edfi_api.writes import WrittenDocument
 
 # Below it, a set costs more than its operations one at a time.

@@ -16,8 +16,7 @@ from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.api.viewsets.recorded_writes import data_store_of
 from edfi_api.api.viewsets.requests import requested_leniency
 from edfi_api.api.viewsets.responses import location, quoted, tag_of
-from edfi_api.documents.descriptor_values import StoredUris
-from edfi_api.documents.extraction import DocumentIdentity
+from edfi_api.documents.extraction import DocumentIdentity, StoredUris
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource, ResourceName
@@ -26,8 +25,7 @@ from edfi_api.problem_details.handler import correlation_id
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.security.authorization import ACTIONS, Authorization, authorize, refusal_behind
 from edfi_api.storage import descriptor_casing
-from edfi_api.storage.stored import Outcome
-from edfi_api.storage.stored_versions import stored_versions
+from edfi_api.storage.stored import Outcome, stored_versions
 from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 _log = logging.getLogger(__name__)

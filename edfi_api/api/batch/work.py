@@ -25,7 +25,7 @@ from edfi_api.security.exceptions import NoRelationship
 from edfi_api.storage.driver.execution import ending_at_deadlock, holding
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import DocumentNotFound, TooMuchContention
-from edfi_api.storage.recent_writers import record_writer
+from edfi_api.storage.replicas import record_writer
 from references.exceptions import UnresolvedReference
 
 _KEY = {"key": 0x6261746368}

@@ -24,9 +24,9 @@ from edfi_api.documents.exceptions import MalformedJson
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocumentId, UnsupportedMediaType
 from edfi_api.profiles.catalog import ProfilePart
-from edfi_api.profiles.media_types import is_of_a_profile
+from edfi_api.profiles.negotiation import is_of_a_profile
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
-from edfi_api.storage.conditions import AnyVersion, Versions, WriteCondition
+from edfi_api.storage.requests import AnyVersion, Versions, WriteCondition
 from edfi_api.storage.stored import StoredDocument
 from references.identity import uuid_of
 

@@ -49,7 +49,7 @@ from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.profiles.catalog import OfParts, ProfilePart
-from edfi_api.profiles.media_types import in_accept
+from edfi_api.profiles.negotiation import in_accept
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import Order, Selection, all_documents

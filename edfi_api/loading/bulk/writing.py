@@ -16,8 +16,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.sets import REFUSALS, Refusal
-from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
-from edfi_api.storage.sets.row_refusals import refusals
+from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
 from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, write_staged
 from edfi_api.storage.stored import Outcome
 from references import resolution

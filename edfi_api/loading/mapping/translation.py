@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.values import as_text
+from edfi_api.documents.paths import as_text
 from edfi_api.loading.mapping.building import MappedBody
 from edfi_api.loading.mapping.descriptor_values import DescriptorValues
 from edfi_api.loading.mapping.losses import Losses, LossPlace

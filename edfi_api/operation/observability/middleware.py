@@ -1,5 +1,11 @@
-"""Counts, times and logs every request, by the resource or the view that answered it."""
+"""Counts, times and logs every request, by the resource or the view that answered it.
 
+The log has a line for each request that was refused or failed, or with LOG_REQUESTS for every one: with the resource,
+but no path, query or body, which contain names and ids of persons. Clients are labels of metrics, the first so many by
+their keys, all others as one: each label is a time series that stays in memory for as long as the process lives.
+"""
+
+import logging
 import time
 from collections.abc import Callable
 from functools import cache
@@ -9,7 +15,7 @@ from prometheus_client import Counter, Histogram
 
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.conf import api_settings
-from edfi_api.operation.observability.client_label import client_label
+from edfi_api.logs import log_lines
 from edfi_api.operation.observability.metrics import (
     BATCH_ALONE,
     BATCH_OPERATIONS,
@@ -22,7 +28,6 @@ from edfi_api.operation.observability.metrics import (
     STORE_REFUSED,
     STORE_REQUESTS,
 )
-from edfi_api.operation.observability.request_log import log_request
 
 # Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
@@ -30,6 +35,8 @@ _OTHER = "other"
 _DATA_VIEW = "data"
 _BATCH_VIEW = "batch"
 _PROBLEM_PREFIX = "urn:ed-fi:api:"
+_MOST_CLIENTS = 100
+_log = logging.getLogger("meadowlark.requests")
 
 
 class ObservabilityMiddleware:
@@ -111,3 +118,41 @@ def _store_counter(store: int, code_class: str) -> Counter:
 @cache
 def _client_counter(label: str, outcome: str) -> Counter:
     return CLIENT_REQUESTS.labels(label, outcome)
+
+
+def log_request(request: HttpRequest, response: HttpResponse, method: str, route: str, seconds: float) -> None:
+    """`method` and `route` are the labels of the metrics. `request.client_key`, `response.problem_type` and
+    `response.log_facts`, what else is known of the problem, are set where they are known."""
+    status = response.status_code
+    if status < 400 and not api_settings.LOG_REQUESTS:
+        return
+    facts = {
+        "status": status,
+        "problem": getattr(response, "problem_type", None),
+        "method": method,
+        "resource": route,
+        "client": getattr(request, "client_key", None),
+        "tenant": getattr(request, "tenant", None),
+        "store": getattr(request, "data_store", None),
+        "milliseconds": round(seconds * 1000, 1),
+        **getattr(response, "log_facts", {}),
+    }
+    log_lines.write(_log, logging.ERROR if status >= 500 else logging.INFO, facts)
+
+
+class BoundedLabels:
+    """The first `most` names as they are, `other` for the rest. Concurrent threads may exceed the bound by a few."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: set[str] = set()
+
+    def __call__(self, name: str) -> str:
+        if name not in self._known:
+            if len(self._known) >= self._most:
+                return _OTHER
+            self._known.add(name)
+        return name
+
+
+client_label = BoundedLabels(_MOST_CLIENTS)

@@ -1,12 +1,11 @@
 """Writes of many documents with a few statements.
 
 `writing` writes the rows of an API's batch under a policy, `staging` those of a load, which are copied first;
-`conflicts` determines which of them the API would refuse if they were written one by one, `row_refusals` why. `rounds`
+`conflicts` determines which of them the API would refuse if they were written one by one, and why. `rounds`
 is the order of those that wait for each other. `rows` and `statements` are what both have in common.
 """
 
-from edfi_api.storage.sets.conflicts import resolve_together
-from edfi_api.storage.sets.row_refusals import REFUSALS, Refusal
+from edfi_api.storage.sets.conflicts import REFUSALS, Refusal, resolve_together
 from edfi_api.storage.sets.rows import Row
 from edfi_api.storage.sets.writing import refused, write
 

@@ -1,4 +1,4 @@
-"""Writes documents of one resource that do not depend on each other with a few statements, under a policy.
+"""Writes and deletes documents of one resource that do not depend on each other, under a policy, with a few statements.
 
 Only what is certain has a result. A row is written, or refused because targets are missing or another document has its
 superclass identity. Rows that the policy denies, whose condition does not hold, or that a concurrent write has changed,
@@ -9,18 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import orjson
 from django.db import IntegrityError, OperationalError
 
+from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.sets import statements
-from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
-from edfi_api.storage.sets.row_refusals import refusals
+from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
 from edfi_api.storage.sets.rows import Row
 from edfi_api.storage.stored import Outcome, Written
 from references import resolution
@@ -68,6 +69,24 @@ def refused(
     """Positions and refusals of the rows that conflict."""
     incoming = {position: rows[position].incoming for position in (*conflicts.duplicates, *conflicts.missing)}
     return refusals(conflicts, incoming, partial(resolution.missing, using=using), using)
+
+
+def delete_unreferenced(
+    resource: Resource, document_uuids: Sequence[UUID], conditions: SetConditions, using: str, client: int
+) -> set[UUID]:
+    """Those of the ids whose documents were deleted. What the policy denies, has changed, or is referred to by others
+    is left: to delete it alone finds out why."""
+    statement = (
+        Sql(statements.DELETE_UNREFERENCED)
+        .fill(is_allowed=conditions.using)
+        .with_values(
+            ids=list(document_uuids), resource_type=resource_types.numbers(using)[resource.name], client=client
+        )
+    )
+    try:
+        return {id_ for (id_,) in execute(statement, using)}
+    except (IntegrityError, OperationalError, StatementAborted):
+        return set()  # A concurrent write is in the way of one of them.
 
 
 class _Statements(NamedTuple):
