@@ -247,6 +247,8 @@ class _Identities:
 def normalise_case(body: dict[str, Any], references: Iterable[DocumentReference], stored_uris: StoredUris) -> None:
     """Replace, in place, every descriptor value of `body` whose stored descriptor differs in case."""
     descriptors = [reference for reference in references if reference.value is not None]
+    if not descriptors:
+        return
     stored = stored_uris([reference.referential_id for reference in descriptors])
     for reference in descriptors:
         uri = stored.get(reference.referential_id)

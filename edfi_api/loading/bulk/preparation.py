@@ -18,7 +18,7 @@ from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage.sets import REFUSALS, Refusal
-from edfi_api.storage.sets.rows import copy_line
+from edfi_api.storage.sets.staging import copy_line
 
 # The stored URIs of descriptors, by referential id.
 UrisById = Mapping[UUID, str]

@@ -222,7 +222,7 @@ class Resource:
     deprecated: str | None = None
     is_read_only: bool = False
 
-    @property
+    @cached_property
     def is_descriptor(self) -> bool:
         return self.kind is ResourceKind.DESCRIPTOR
 

@@ -17,7 +17,7 @@ from edfi_api.storage.database_state import database_state
 from ..exceptions import ActionAccessDenied, ClaimSetVanished, ResourceAccessDenied, StrategiesNotDefined
 from ..models import ClaimSet, ClaimsVersion
 from ..tokens import AuthenticatedClient
-from .model import Action, ByAction, Grants, ResourceClaimValue, Strategies, claim_name, claim_uri, lineage
+from .model import Action, ByAction, Grants, ResourceClaimValue, Strategies, claim_uri, known_claim_name, lineage
 from .stored_claims import stored_grants, stored_resource_claims
 
 Operations = dict[str, list[Action]]
@@ -29,7 +29,7 @@ def strategies(client: AuthenticatedClient, resource: Resource, action: Action) 
 
     Raises `ResourceAccessDenied`, `ActionAccessDenied`, `StrategiesNotDefined` or `ClaimSetVanished`.
     """
-    name = claim_name(resource)
+    name = known_claim_name(resource.project_endpoint, resource.name.resource)
     actions = _granted_to(client).get(name)
     if actions is None:
         raise ResourceAccessDenied(client.claim_set_name, resource.name.resource)

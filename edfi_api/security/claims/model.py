@@ -62,11 +62,12 @@ VALIDATION = "ed-fi-x-validations/"
 
 def claim_name(resource: Resource) -> str:
     """`ed-fi/student` for the resource Student of the core model."""
-    return _claim_name(resource.project_endpoint, resource.name.resource)
+    return known_claim_name(resource.project_endpoint, resource.name.resource)
 
 
 @cache
-def _claim_name(project_endpoint: str, name: str) -> str:
+def known_claim_name(project_endpoint: str, name: str) -> str:
+    """The same by the names of project and resource."""
     return f"{project_endpoint}/{lower_camel(name)}"
 
 

@@ -2,11 +2,10 @@
 
 `writing` writes the rows of an API's batch under a policy, `staging` those of a load, which are copied first;
 `conflicts` determines which of them the API would refuse if they were written one by one, and why. `rounds`
-is the order of those that wait for each other. `rows` and `statements` are what both have in common.
+is the order of those that wait for each other, `statements` the SQL of both.
 """
 
 from edfi_api.storage.sets.conflicts import REFUSALS, Refusal, resolve_together
-from edfi_api.storage.sets.rows import Row
-from edfi_api.storage.sets.writing import refused, write
+from edfi_api.storage.sets.writing import Row, refused, write
 
 __all__ = ["REFUSALS", "Refusal", "Row", "refused", "resolve_together", "write"]

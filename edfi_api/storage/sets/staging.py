@@ -4,20 +4,29 @@ Further rows for the document of another one are written in a later pass. Behind
 or a row has no outcome: the caller writes it alone.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, connections, transaction
 from psycopg import Cursor, errors
 from psycopg.rows import TupleRow
 
+from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.storage.stored import Outcome
 
 _IN_NO_PASS = 0
 _CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
+
+
+# The characters with a meaning in COPY's text format, and their escape sequences.
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_IS_TO_ESCAPE = re.compile(r"[\\\t\n\r]")
+_NULL = "\\N"
 
 
 class MetConcurrentWrites(Exception):
@@ -103,3 +112,37 @@ def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any]
     """Not prepared: batches differ in size, so each execution needs its own plan. Also, psycopg deallocates all
     prepared statements of a connection after a rollback, including those of `storage.driver.prepared`."""
     return cursor.execute(statement, parameters, prepare=False)
+
+
+def copy_line(
+    position: int, incoming: IncomingDocument, resource_type: int, new_id: str, expected_version: int | None = None
+) -> str:
+    """One line of COPY's text format, in the order of the columns of `statements.COPY`. `new_id` is the id that the
+    document gets if it is new."""
+    identity = incoming.identity
+    fields = (
+        str(position),
+        new_id,
+        str(resource_type),
+        _escaped(identity.natural_key),
+        identity.referential_id.hex,
+        _NULL if identity.superclass_id is None else identity.superclass_id.hex,
+        _uuid_array(incoming.targets),
+        _uuid_array(incoming.linked),
+        incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
+        *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
+        _NULL if expected_version is None else str(expected_version),
+    )
+    return "\t".join(fields) + "\n"
+
+
+def _uuid_array(ids: Iterable[UUID]) -> str:
+    return "{" + ",".join([f"{each.int:032x}" for each in ids]) + "}"
+
+
+def _securable_field(value: str | bool | int | list[int]) -> str:
+    return "{" + ",".join(map(str, value)) + "}" if isinstance(value, list) else _escaped(str(value))
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES) if _IS_TO_ESCAPE.search(text) else text

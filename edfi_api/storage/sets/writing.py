@@ -14,6 +14,7 @@ from uuid import UUID
 import orjson
 from django.db import IntegrityError, OperationalError
 
+from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import StatementAborted, execute
@@ -22,12 +23,37 @@ from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
-from edfi_api.storage.sets.rows import Row
 from edfi_api.storage.stored import Outcome, Written
 from references import resolution
 from references.exceptions import UnresolvedReference
 
 _ATTEMPTS = 3
+
+
+class Row(NamedTuple):
+    """A document to write; `expected_version` as in the statements of single writes: the change version to replace, 0
+    for an insert only, None for either. `document_uuid` is the id that a new document gets."""
+
+    incoming: IncomingDocument
+    document_uuid: UUID
+    expected_version: int | None = None
+
+    def staged(self, position: int, resource_type: int) -> dict[str, Any]:
+        """The columns of `staged_document`."""
+        incoming, identity = self.incoming, self.incoming.identity
+        return {
+            "position": position,
+            "document_uuid": self.document_uuid,
+            "resource_type_id": resource_type,
+            "natural_key": identity.natural_key,
+            "referential_id": identity.referential_id,
+            "superclass_id": identity.superclass_id,
+            "targets": incoming.targets,
+            "linked": incoming.linked,
+            "body": orjson.Fragment(incoming.text),
+            **incoming.securables._asdict(),
+            "expected_version": self.expected_version,
+        }
 
 
 class Results(NamedTuple):
