@@ -11,7 +11,7 @@ PREFIX = "MEADOWLARK_"
 
 
 class SettingKind(StrEnum):
-    """How a variable is read and checked (`meadowlark/environment.py`), with its name on the reference page."""
+    """How a variable is read and checked (`configuration/environment.py`), with its name on the reference page."""
 
     TEXT = "text"
     TEXTS = "texts, separated by commas"

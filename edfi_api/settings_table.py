@@ -1,8 +1,8 @@
 """All settings of a server, by group: type, name, default and meaning.
 
-From this table the environment is read and checked (`meadowlark/environment.py`), `EDFI_API` has its defaults
-(`conf.py`), unknown names in the environment are recognized, and `meadowlark/docs/reference/settings.md` is written
-(`make docs`). Names are those of the variables, without `MEADOWLARK_`, unless `variable` is another one.
+From this table the environment is read and checked (`meadowlark/configuration/environment.py`), `EDFI_API` has its
+defaults (`conf.py`), unknown names in the environment are recognized, and `meadowlark/docs/reference/settings.md` is
+written (`make docs`). Names are those of the variables, without `MEADOWLARK_`, unless `variable` is another one.
 """
 
 from functools import partial

@@ -8,10 +8,11 @@ from django.core.exceptions import ImproperlyConfigured
 from edfi_api import conf
 from edfi_api.operation.sign_in.configuration import authentication_backends
 from edfi_api.security.oauth.oauth_settings import OAUTH_SETTINGS
-from meadowlark import connection_options, embedded_postgres
+from meadowlark import embedded_postgres
+from meadowlark.configuration import connection_options
+from meadowlark.configuration.environment import database_at, read_all
+from meadowlark.configuration.logging_configuration import logging_configuration
 from meadowlark.embedded_roles import RULES
-from meadowlark.environment import database_at, read_all
-from meadowlark.logging_configuration import logging_configuration
 from meadowlark.secret_key import kept_key
 
 # In lower case, so that it is not a setting, which a debug page would show with its passwords.
@@ -84,7 +85,7 @@ DATA_ROUTES = "meadowlark.middleware.DataRoutesMiddleware"
 # The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/middleware.py). Sessions, CSRF
 # and users apply only to the admin.
 MIDDLEWARE = [
-    "meadowlark.correlation.CorrelationIdMiddleware",
+    "edfi_api.logs.correlation.CorrelationIdMiddleware",
     "edfi_api.operation.observability.middleware.ObservabilityMiddleware",
     DATA_ROUTES,
     "django.middleware.security.SecurityMiddleware",

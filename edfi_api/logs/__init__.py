@@ -1,1 +1,1 @@
-"""Log lines, the audit log, the address of a client."""
+"""Log lines, the audit log, the correlation id and the address of a client."""

@@ -11,7 +11,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 from edfi_api.settings_table import SETTINGS
-from meadowlark.environment import read
+from meadowlark.configuration.environment import read
 from meadowlark.serving import allocator, listeners, metrics_folder, stop_signals
 
 

@@ -7,8 +7,8 @@ import orjson
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import log_lines
+from edfi_api.logs.correlation import correlated, new_correlation_id
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
-from meadowlark.correlation import correlated, new_correlation_id
 from meadowlark.serving.rsgi import HTTPProtocol
 
 _log = logging.getLogger("meadowlark.requests")

@@ -19,10 +19,9 @@ ALLOWED_IMPORTS = {
         "edfi_api.memory",
         "edfi_api.problem_details",
         "edfi_api.settings_table",
-        "meadowlark.correlation",
-        "meadowlark.environment",
+        "meadowlark.configuration.environment",
     },
-    "meadowlark.correlation": {"edfi_api.conf"},
+    "edfi_api.logs.correlation": {"edfi_api.conf"},
     "edfi_api.model.metaed": set[str](),
     "edfi_api.problem_details": {
         "edfi_api.addresses",

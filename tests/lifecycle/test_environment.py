@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from edfi_api.operation.checks.environment import unknown_variables
 from edfi_api.setting import Setting, SettingKind
 from edfi_api.settings_table import SETTINGS
-from meadowlark.environment import read
+from meadowlark.configuration.environment import read
 
 TOP = Path(__file__).parents[2]
 

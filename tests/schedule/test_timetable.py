@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.operation.schedule.timetable import read_timetable
 from edfi_api.settings_table import SETTINGS
-from meadowlark.environment import read
+from meadowlark.configuration.environment import read
 
 
 @pytest.mark.parametrize(

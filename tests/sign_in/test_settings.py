@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.operation.sign_in.configuration import authentication_backends
-from meadowlark.environment import read_all
+from meadowlark.configuration.environment import read_all
 
 COMPLETE = {
     "MEADOWLARK_SIGN_IN_ISSUER": "https://id.example.org/realms/edfi",

@@ -24,7 +24,7 @@ SUPERUSER = "postgres"
 APPLICATION = "meadowlark"
 RULES = "meadowlark_rules"
 
-_SCRIPTS = Path(__file__).parent
+_SCRIPTS = Path(__file__).parent / "sql"
 _ROLES, _DATABASE = _SCRIPTS / "roles.sql", _SCRIPTS / "database.sql"
 _RENAMER = "meadowlark_renamer"
 _DONE = "SELECT shobj_description(to_regrole('meadowlark_rules'), 'pg_authid')"

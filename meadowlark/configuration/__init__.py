@@ -1,0 +1,1 @@
+"""What `settings.py` reads from the environment, and settings of Django that are computed from it."""
