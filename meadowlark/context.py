@@ -13,7 +13,7 @@ from edfi_api.data_stores.addresses import FIXED, OUTSIDE, AddressForm, has_enco
 from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.tenants import check_tenant_segment
-from edfi_api.problem_details.handler import client_error
+from edfi_api.problem_details.http.handler import client_error
 from edfi_api.startup import current_surface
 
 # Fixed words of routes that are public, or that find the tenant by key and secret.

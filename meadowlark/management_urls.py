@@ -1,11 +1,11 @@
 """The URL map of a server that has only the management API: at the root, and below its path if there is one."""
 
 from edfi_api.conf import api_settings
-from edfi_api.management_api.routes import management_routes
+from edfi_api.management_api.http.routes import management_routes
 
 urlpatterns = [*(management_routes(api_settings.MANAGEMENT_PATH) if api_settings.MANAGEMENT_PATH else ())]
 urlpatterns += management_routes("")
 
-handler400 = "edfi_api.problem_details.handler.client_error"
-handler404 = "edfi_api.problem_details.handler.client_error"
-handler500 = "edfi_api.problem_details.handler.server_error"
+handler400 = "edfi_api.problem_details.http.handler.client_error"
+handler404 = "edfi_api.problem_details.http.handler.client_error"
+handler500 = "edfi_api.problem_details.http.handler.server_error"

@@ -224,7 +224,7 @@ REST_FRAMEWORK = {
         "edfi_api.queries.filters.QueryByExampleFilter",
     ],
     "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.EdFiPagination",
-    "EXCEPTION_HANDLER": "edfi_api.problem_details.handler.exception_handler",
+    "EXCEPTION_HANDLER": "edfi_api.problem_details.http.handler.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 

@@ -13,8 +13,8 @@ from edfi_api.api.batch.views import batch_routes
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.conf import api_settings
-from edfi_api.management_api.authorization_metadata import claim_set_routes
-from edfi_api.management_api.routes import management_routes
+from edfi_api.management_api.http.authorization_metadata import claim_set_routes
+from edfi_api.management_api.http.routes import management_routes
 from edfi_api.startup import current_surface
 from edfi_api.validation.extension_model import is_extension_served
 from edfi_api.validation.http.extension import extension_views
@@ -56,6 +56,6 @@ if settings.ADMIN_PATH:
         path(f"{settings.ADMIN_PATH}/", admin.site.urls),
     ]
 
-handler400 = "edfi_api.problem_details.handler.client_error"
-handler404 = "edfi_api.problem_details.handler.client_error"
-handler500 = "edfi_api.problem_details.handler.server_error"
+handler400 = "edfi_api.problem_details.http.handler.client_error"
+handler404 = "edfi_api.problem_details.http.handler.client_error"
+handler500 = "edfi_api.problem_details.http.handler.server_error"

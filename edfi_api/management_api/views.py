@@ -18,7 +18,7 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.logs import audit
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.logs.remote_address import remote_address
-from edfi_api.problem_details.handler import correlation_id
+from edfi_api.problem_details.http.handler import correlation_id
 
 from . import access, problems
 from .access import Caller

@@ -51,6 +51,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.api.metadata", "edfi_api.api.viewsets"),
     ("edfi_api.refusals.http", "edfi_api.api.viewsets"),
     ("edfi_api.validation.http", "edfi_api.changes.change_queries.http", "edfi_api.api.viewsets"),
+    ("edfi_api.management_api.http", "edfi_api.management_api.v2", "edfi_api.management_api.v3", "edfi_api.api"),
     ("edfi_api.management_api", "edfi_api.api"),
     ("edfi_api.loading.json_lines", "edfi_api.loading.interchange", "edfi_api.loading.bulk"),
     ("edfi_api.loading.interchange", "edfi_api.loading.mapping"),

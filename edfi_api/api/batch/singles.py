@@ -21,7 +21,7 @@ from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
-from edfi_api.problem_details.handler import correlation_id
+from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.security.authorization import ACTIONS, Authorization, authorize, refusal_behind
 from edfi_api.storage import descriptor_casing

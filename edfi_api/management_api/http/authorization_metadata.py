@@ -19,7 +19,7 @@ from edfi_api.security.claims.compile import forget_compiled, granted_by
 from edfi_api.security.claims.model import ByAction, actions_in_order, claim_uri
 from edfi_api.security.models import ClaimSet, ResourceClaim
 
-from .views import ManagementView
+from ..views import ManagementView
 
 
 class AuthorizationMetadataView(ManagementView):

@@ -6,11 +6,11 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from .addresses import Address
-from .bodies import BodyMember, members_of
-from .collections import Collection
-from .scopes import Scope
-from .views import AnonymousView, base_address
+from ..addresses import Address
+from ..bodies import BodyMember, members_of
+from ..collections import Collection
+from ..scopes import Scope
+from ..views import AnonymousView, base_address
 
 _SECURITY = "oauth2_client_credentials"
 _PROBLEMS = {

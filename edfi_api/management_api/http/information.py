@@ -7,8 +7,8 @@ from rest_framework.response import Response
 from edfi_api.conf import api_settings
 from edfi_api.version import VERSION
 
-from .scopes import Scope
-from .views import AnonymousView, base_address
+from ..scopes import Scope
+from ..views import AnonymousView, base_address
 
 APPLICATION = "Ed-Fi API Configuration Service"
 _SAID_VERSIONS = {"v3": ("3.0", "v3"), "v2": ("2.0", "v2")}

@@ -18,9 +18,9 @@ from edfi_api.security.claims.upload import InvalidUpload, read_upload, uploadab
 from edfi_api.security.models import ClaimSet, ClaimsVersion
 from edfi_api.startup import current_surface
 
-from . import problems
-from .bodies import read_object
-from .views import ManagementView
+from .. import problems
+from ..bodies import read_object
+from ..views import ManagementView
 
 
 class ClaimsView(ManagementView):

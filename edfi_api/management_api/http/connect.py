@@ -20,13 +20,13 @@ from edfi_api.security.oauth.token_request import GRANT_TYPE
 from edfi_api.security.rate_limits import limit
 from edfi_api.security.tokens import forget, token_checksum
 
-from . import clients, problems, texts
-from .access import authenticate
-from .answers import written
-from .bodies import NOT_EMPTY, ManagementBody, Text, check, is_empty, name_rule, read_form, rule
-from .models import LONGEST_NAME, ManagementClient, ManagementToken
-from .scopes import Scope
-from .views import AnonymousView, base_address
+from .. import clients, problems, texts
+from ..access import authenticate
+from ..answers import written
+from ..bodies import NOT_EMPTY, ManagementBody, Text, check, is_empty, name_rule, read_form, rule
+from ..models import LONGEST_NAME, ManagementClient, ManagementToken
+from ..scopes import Scope
+from ..views import AnonymousView, base_address
 
 _SPECIAL = "!@#$%^&*()-_=+[]{}:;,.?"
 _CLASSES = [re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]", f"[{re.escape(_SPECIAL)}]")]

@@ -1,0 +1,1 @@
+"""Problem details over HTTP: what Django and DRF call for an exception."""
