@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
 from io import TextIOWrapper
 from typing import Any
 
@@ -54,11 +56,19 @@ class _CommandLine(ManagementUtility):
 
         def create_parser_without_usage(*args: Any, **options: Any) -> CommandParser:
             parser = create_parser(*args, **options)
-            parser.print_usage = lambda file=None: None  # type: ignore[method-assign]
+            for each in (parser, *_parsers_within(parser)):
+                each.print_usage = lambda file=None: None  # type: ignore[method-assign]
             return parser
 
         command.create_parser = create_parser_without_usage  # type: ignore[method-assign]
         return command
+
+
+def _parsers_within(parser: ArgumentParser) -> Iterator[ArgumentParser]:
+    """Of the words that say what a command does."""
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            yield from action.choices.values()
 
 
 def _print_any_name() -> None:

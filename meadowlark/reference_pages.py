@@ -6,7 +6,7 @@ writes them (`make docs`); a test compares them.
 """
 
 import os
-from argparse import SUPPRESS, Action
+from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ _SUBJECTS = {
     "Refused writes": ("edfi_api.refusals",),
     "Validation": ("edfi_api.validation",),
     "SQL views": ("edfi_api.analysis.sql_views",),
+    "Import from an ODS": ("edfi_api.ods_import",),
     "The schedule": ("edfi_api.operation.schedule",),
 }
 _MADE = "This page is made from the code by `make docs`."
@@ -95,14 +96,26 @@ def _first_sentence(text: str) -> str:
 
 def _section(name: str, command: BaseCommand) -> str:
     parser = command.create_parser("manage.py", name)
+    parts = [f"## {name}", _plain(command.help), _arguments(parser)]
+    for choice, of_choice in _choices(parser).items():
+        parts += [f"### {name} {choice}", _arguments(of_choice)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _choices(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    """What a command can be told to do, each with arguments of its own."""
+    found = (action.choices for action in parser._actions if isinstance(action, _SubParsersAction))
+    return {name: chosen for choices in found for name, chosen in choices.items()}
+
+
+def _arguments(parser: ArgumentParser) -> str:
     formatter = parser._get_formatter()
     rows = [
         f"| `{_invocation(action)}` | {_plain(formatter._expand_help(action)) if action.help else ''} |"
         for action in parser._actions
-        if not _is_of_every_command(action)
+        if not _is_of_every_command(action) and not isinstance(action, _SubParsersAction)
     ]
-    table = ["| argument | |", "|---|---|", *rows] if rows else []
-    return "\n\n".join(part for part in (f"## {name}", _plain(command.help), "\n".join(table)) if part)
+    return "\n".join(["| argument | |", "|---|---|", *rows]) if rows else ""
 
 
 def _is_of_every_command(action: Action) -> bool:

@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "edfi_api.changes.change_stream",
     "edfi_api.refusals",
     "edfi_api.analysis.sql_views",
+    "edfi_api.ods_import",
     "edfi_api.validation",
     "descriptors",
     "edfi_api.operation.schedule",

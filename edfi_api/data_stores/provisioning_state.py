@@ -14,7 +14,16 @@ from .exceptions import NotProvisioned
 
 # The apps whose tables are in the database of every data store.
 DATA_APPS = frozenset(
-    {"references", "edfi_api", "change_queries", "change_stream", "descriptors", "sql_views", "validation"}
+    {
+        "references",
+        "edfi_api",
+        "change_queries",
+        "change_stream",
+        "descriptors",
+        "ods_import",
+        "sql_views",
+        "validation",
+    }
 )
 
 Migration = tuple[str, str]

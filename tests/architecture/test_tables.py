@@ -57,6 +57,8 @@ OWNERS = {
     "refusal_position": REFUSALS,
     "refused_tokens": SECURITY,
     "resource_type": STORAGE,
+    "ods_ownership_token": "edfi_api.ods_import",
+    "ods_pass": "edfi_api.ods_import",
     "scheduled_command": "edfi_api.operation.schedule",
     "security_apiclient": SECURITY,
     "security_application": SECURITY,

@@ -57,6 +57,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "list_profiles": {},
     "list_tenants": {},
     "load_claim_sets": {"files": ["claims.json"]},
+    "import_ods documents": {"source": ["--from", "host=127.0.0.1 port=1 dbname=x"]},
     "load_descriptors": {"paths": ["Descriptors.xml"]},
     "load_documents": {"paths": ["schoolYearTypes.jsonl"], "processes": ["--processes", "0"]},
     "load_interchange": {"paths": ["Descriptors.xml"]},
@@ -137,10 +138,20 @@ REPORTS_BY_ID = "restore_document"
 
 def options() -> Iterator[tuple[str, argparse.Action]]:
     """Options with a value, except those that Django adds to every command."""
-    for command, app in sorted(COMMANDS.items()):
-        for action in load_command_class(app, command).create_parser("manage.py", command)._actions:
+    for command, parser in parsers():
+        for action in parser._actions:
             if action.nargs != 0 and not set(action.option_strings) & DjangoHelpFormatter.show_last:
                 yield command, action
+
+
+def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Of every command, or of the words that say what it does."""
+    for command, app in sorted(COMMANDS.items()):
+        parser = load_command_class(app, command).create_parser("manage.py", command)
+        words = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+        yield from ((f"{command} {word}", each) for choices in words for word, each in choices.items())
+        if not words:
+            yield command, parser
 
 
 @pytest.fixture(scope="session")
@@ -192,7 +203,7 @@ def test_a_bad_value_is_reported_in_one_line(ended, command: str, option: argpar
         if value in VALID.get((command, option.dest), ()):
             continue
         tried = [f"{option.option_strings[0]}={value}"] if option.option_strings else ["--", value]
-        status, err = ended(command, *(part.format(number=number) for part in others), *tried)
+        status, err = ended(*command.split(), *(part.format(number=number) for part in others), *tried)
 
         assert "Traceback" not in err
         assert not re.search(r"[\x00-\x09\x0b-\x1f]", err), value

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from edfi_api.documents.securables import SecurableKind, groups
-from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, EntityKey, Model, PropertyType
+from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, EntityKey, EntityKind, Model, PropertyType
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.interchange import PathMap, published_paths
@@ -123,6 +124,13 @@ class ResourceBodies:
         yield entity
         for subclass in self._declarations.subclasses(entity):
             yield from self._with_subclasses(subclass)
+
+    @cached_property
+    def entities_by_resource(self) -> dict[ResourceName, Entity]:
+        """The declaration of each resource, descriptors and school years among them."""
+        kinds = (EntityKind.DESCRIPTOR, EntityKind.SCHOOL_YEAR_ENUMERATION)
+        declared = [*self._declarations.resources(), *self.model.of_kind(*kinds)]
+        return {self._declarations.resource_name(entity): entity for entity in declared}
 
     def number(self, entity: Entity) -> int:
         """The number of the resource type of an entity or descriptor."""

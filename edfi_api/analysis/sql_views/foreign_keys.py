@@ -44,10 +44,11 @@ class ForeignKeys:
 
     def of(self, table: SqlTable) -> tuple[ForeignKey, ...]:
         """Those of a table: to the table around it or of its base, then in the order of its properties, each once."""
-        found = [*self._around(table), *self._of_references(table)]
+        found = [*self.around(table), *self._of_references(table)]
         return tuple({str(key): key for key in found}.values())
 
-    def _around(self, table: SqlTable) -> Iterator[ForeignKey]:
+    def around(self, table: SqlTable) -> Iterator[ForeignKey]:
+        """That to the table around it, or of its base; none of a table that has neither."""
         target = self._all_descriptors if table.rows is RowKind.DESCRIPTOR else self._table_around(table)
         if target is not None:
             own = table.primary_key if table.path == () else target.primary_key

@@ -20,6 +20,8 @@ from edfi_api.loading.bulk import preparation
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, batches, write_set
 from edfi_api.loading.bulk.candidates import Candidate, Origin, Written
+from edfi_api.loading.bulk.envelopes import Keeps
+from edfi_api.loading.bulk.keeping_writer import KeepingWriter
 from edfi_api.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
 from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.sessions import WritingThreads, bulk_session
@@ -56,10 +58,9 @@ class _UnderWay:
 class BulkWriter:
     """Writes candidates as if one by one, for callers that choose the next candidates after earlier results."""
 
-    def __init__(self, writer: BatchWriter, using: str, processes: int, keeps_ids: bool) -> None:
+    def __init__(self, writer: BatchWriter, using: str, processes: int) -> None:
         self._writer = writer
         self._using = using
-        self._keeps_ids = keeps_ids
         self._count = processes
         self._processes: ProcessPoolExecutor | None = None
         self._first_is_up: Future[int] = Future()
@@ -148,7 +149,7 @@ class BulkWriter:
                 for part in parts
             ],
             self._stored_uris,
-            self._keeps_ids,
+            self._writer.keeps,
         )
 
 
@@ -169,17 +170,23 @@ def bulk_writer(
     processes: int | None = None,
     rehearsal: AcceptedDocuments | None = None,
     *,
-    keeps_ids: bool = False,
+    keeps: Keeps = Keeps.NOTHING,
+    changed_here: str = "{}",
 ) -> Iterator[BulkWriter]:
     """A writer whose work is complete and on disk when the context ends.
 
     `processes` prepare the documents: one per processor if None; 0 uses this process and a single connection. `client`
     is the API client's row id. With a `rehearsal` nothing is written; it gets the documents that would be accepted.
-    With `keeps_ids` new documents get the `id` of their bodies, which must not be that of another document.
+    `keeps` says what bodies bring with them: new documents get the `id` of their bodies, which must not be that of
+    another document; with envelopes stored ones get it too, except those of `changed_here` (`KeepingWriter`).
     """
     count = available_processors() if processes is None else processes
-    batch_writer = BatchWriter(using, client) if rehearsal is None else Rehearsal(using, rehearsal)
-    writer = BulkWriter(batch_writer, using, count, keeps_ids)
+    batch_writer = BatchWriter(using, client, keeps)
+    if rehearsal is not None:
+        batch_writer = Rehearsal(using, rehearsal, keeps)
+    elif keeps is Keeps.ENVELOPES:
+        batch_writer = KeepingWriter(using, changed_here)
+    writer = BulkWriter(batch_writer, using, count)
     with bulk_session(using):
         try:
             yield writer

@@ -6,7 +6,6 @@ Descriptors keep the case in which they were sent, except those whose stored URI
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from uuid_utils import uuid7
@@ -16,6 +15,7 @@ from edfi_api.documents import json_object
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
+from edfi_api.loading.bulk.envelopes import Keeps, taken
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.staging import copy_line
@@ -36,11 +36,11 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Work:
     """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one.
-    With `keeps_ids` the member `id` of a body is the id that the document gets if it is new."""
+    `keeps` says what bodies bring with them."""
 
     parts: Sequence[Part]
     stored_uris: UrisById = field(default_factory=dict)
-    keeps_ids: bool = False
+    keeps: Keeps = Keeps.NOTHING
 
     def texts(self) -> Iterator[tuple[Part, bytes]]:
         """Each text with its part, in order."""
@@ -77,14 +77,15 @@ class Preparation:
             preparer, leniency = self._preparer(part.resource), Leniency(api_settings.STRICT)
             try:
                 body = json_object.parse(text)
-                new_id = (_taken_id(body) if work.keeps_ids else None) or uuid7().hex
+                brought = taken(body, work.keeps)
                 incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
             if leniency.tolerated:
                 prepared.tolerated[position] = leniency.tolerated
-            lines.append(copy_line(position, incoming, part.number, new_id))
+            new_id = brought.document_uuid or uuid7().hex
+            lines.append(copy_line(position, incoming, part.number, new_id, kept=brought.envelope))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
             for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
@@ -97,16 +98,6 @@ class Preparation:
         if resource.name not in self._preparers:
             self._preparers[resource.name] = Preparer(resource)
         return self._preparers[resource.name]
-
-
-def _taken_id(body: dict[str, Any]) -> str | None:
-    """Remove the id of the body and return it. What is no id stays, and is refused as a member like any other."""
-    try:
-        new_id = UUID(body["id"]).hex
-    except (KeyError, ValueError, AttributeError, TypeError):
-        return None
-    del body["id"]
-    return new_id
 
 
 _of_this_process = Preparation()

@@ -11,6 +11,7 @@ from uuid import UUID
 from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.candidates import Candidate
+from edfi_api.loading.bulk.envelopes import Keeps, taken
 from edfi_api.loading.bulk.preparation import Prepared, UrisById
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage import descriptor_casing, store
@@ -32,7 +33,8 @@ class BatchWriter:
     # Whether several threads may write at a time.
     is_concurrent = True
 
-    def __init__(self, using: str, client: int | None = None) -> None:
+    def __init__(self, using: str, client: int | None = None, keeps: Keeps = Keeps.NOTHING) -> None:
+        self.keeps = keeps
         self._using = using
         self._client = client
         self._stored_uris = partial(descriptor_casing.stored_uris, using=using)
@@ -65,7 +67,7 @@ class BatchWriter:
         incoming = {position: self._incoming(batch[position]) for position in conflicts.duplicates}
         for position in conflicts.missing:
             candidate = batch[position]
-            incoming[position] = self._preparer(candidate.resource).prepare_new(candidate.body, lambda _: {})
+            incoming[position] = self._preparer(candidate.resource).prepare_new(self._body(candidate), lambda _: {})
         return refusals(conflicts, incoming, self._missing, self._using)
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
@@ -81,7 +83,13 @@ class BatchWriter:
             return refusal
 
     def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
-        return self._preparer(candidate.resource).prepare(candidate.body, self._stored_uris)
+        return self._preparer(candidate.resource).prepare(self._body(candidate), self._stored_uris)
+
+    def _body(self, candidate: Candidate[Any]) -> dict[str, Any]:
+        """Without what it brings with it."""
+        body = candidate.body
+        taken(body, self.keeps)
+        return body
 
     def _preparer(self, resource: Resource) -> Preparer:
         if resource.name not in self._preparers:

@@ -1,7 +1,7 @@
 """Reports of a load: refusals on the screen, a table by resource, the JSON report, and the failure of the command."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import TextIOBase
 from pathlib import Path
@@ -148,14 +148,14 @@ def counts(result: LoadResult) -> str:
     return f"{totals}, see the list above" if result.total(REFUSED) else totals
 
 
-def table(result: LoadResult) -> Iterator[str]:
-    """The lines of a table: a row per resource in the order of loading, and the sum."""
+def table(result: LoadResult, columns: Mapping[str, str] = COLUMNS) -> Iterator[str]:
+    """The lines of a table: a row per resource in the order of loading, and the sum; `columns` are outcomes by name."""
     rows = [(name.resource if name else _UNKNOWN, counter) for name, counter in result.counts.items()]
     width = max([len(name) for name, _ in rows], default=len(_UNKNOWN))
-    yield " " * width + "".join(f"{column:>11}" for column in COLUMNS)
+    yield " " * width + "".join(f"{column:>11}" for column in columns)
     for name, counter in rows:
-        yield f"{name:<{width}}" + "".join(f"{counter[outcome]:>11}" for outcome in COLUMNS.values())
-    yield f"{'total':<{width}}" + "".join(f"{result.total(outcome):>11}" for outcome in COLUMNS.values())
+        yield f"{name:<{width}}" + "".join(f"{counter[outcome]:>11}" for outcome in columns.values())
+    yield f"{'total':<{width}}" + "".join(f"{result.total(outcome):>11}" for outcome in columns.values())
 
 
 def _facts(refused: Refused) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.routing import Store
+from edfi_api.loading.bulk.envelopes import Keeps
 from edfi_api.loading.interchange.report import RefusalLog
 from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.loading.json_lines.command_errors import as_command_errors
@@ -83,7 +84,7 @@ class Command(DataStoreCommand):
                     renames=chosen.renames,
                     mapping=chosen.mapping,
                     is_dry_run=chosen.dry_run,
-                    keeps_ids=keep_ids,
+                    keeps=Keeps.IDS if keep_ids else Keeps.NOTHING,
                 )
 
             run_load(self, len(files), chosen, load)

@@ -7,7 +7,7 @@ or a row has no outcome: the caller writes it alone.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, connections, transaction
@@ -62,20 +62,33 @@ def write_staged(
     """Write the rows that do not conflict: `lines` are input of COPY, `aliases` the referential ids of each row."""
     stage(cursor, lines)
     conflicts = find_conflicts(cursor, aliases, resolve)
+    return conflicts, write_passes(cursor, conflicts, len(aliases), client)
+
+
+def write_passes(
+    cursor: Cursor[TupleRow], conflicts: Conflicts, rows: int, client: int | None, statement: str = statements.WRITE
+) -> dict[int, Outcome]:
+    """Write those of the staged `rows` that do not conflict; outcomes by position."""
     outcomes: dict[int, Outcome] = {}
-    for pass_number, size in enumerate(conflicts.pass_sizes(len(aliases)), start=1):
-        written = _written(cursor, pass_number, client)
+    for pass_number, size in enumerate(conflicts.pass_sizes(rows), start=1):
+        written = _written(cursor, pass_number, client, statement)
         outcomes |= written
         if len(written) < size:
             break  # A document that changed concurrently is written alone, and further rows for it have to follow.
-    return conflicts, outcomes
+    return outcomes
 
 
-def stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
+def stage(cursor: Cursor[TupleRow], lines: bytes, statement: str = statements.COPY) -> None:
     _run(cursor, statements.STAGE)
-    with cursor.copy(statements.COPY) as copy:
+    with cursor.copy(statement) as copy:
         copy.write(lines)
     _run(cursor, statements.ANALYZE)
+
+
+def leave_out(cursor: Cursor[TupleRow], positions: Iterable[int]) -> None:
+    """These staged rows are not written."""
+    chosen = list(positions)
+    _run(cursor, statements.SET_PASSES, {"positions": chosen, "passes": [_IN_NO_PASS] * len(chosen)})
 
 
 def find_conflicts(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], resolve: Resolve) -> Conflicts:
@@ -95,11 +108,11 @@ def _set_passes(cursor: Cursor[TupleRow], conflicts: Conflicts) -> None:
         _run(cursor, statements.SET_PASSES, {"positions": list(passes), "passes": list(passes.values())})
 
 
-def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None) -> dict[int, Outcome]:
+def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None, statement: str) -> dict[int, Outcome]:
     """Outcomes by position; rows that were changed concurrently are missing."""
     found: dict[int, Outcome] = {}
     parameters = {"pass_number": pass_number, "client": client}
-    for outcome, positions in rows_of(cursor, statements.WRITE, parameters):
+    for outcome, positions in rows_of(cursor, statement, parameters):
         found |= dict.fromkeys(positions, Outcome(outcome))
     return found
 
@@ -114,11 +127,27 @@ def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any]
     return cursor.execute(statement, parameters, prepare=False)
 
 
+class Kept(NamedTuple):
+    """The envelope that a document has on another server: times in UTC as text, its change version if that server
+    counts them, and the row id of the API client that owns it here."""
+
+    created_at: str
+    last_modified_at: str
+    change_version: int | None = None
+    owner: int | None = None
+
+
 def copy_line(
-    position: int, incoming: IncomingDocument, resource_type: int, new_id: str, expected_version: int | None = None
+    position: int,
+    incoming: IncomingDocument,
+    resource_type: int,
+    new_id: str,
+    *,
+    expected_version: int | None = None,
+    kept: Kept | None = None,
 ) -> str:
-    """One line of COPY's text format, in the order of the columns of `statements.COPY`. `new_id` is the id that the
-    document gets if it is new."""
+    """One line of COPY's text format, in the order of the columns of `statements.COPY`, or `COPY_KEPT` with an
+    envelope. `new_id` is the id that the document gets if it is new."""
     identity = incoming.identity
     fields = (
         str(position),
@@ -132,6 +161,7 @@ def copy_line(
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
         *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
         _NULL if expected_version is None else str(expected_version),
+        *[_NULL if value is None else _escaped(str(value)) for value in kept or ()],
     )
     return "\t".join(fields) + "\n"
 

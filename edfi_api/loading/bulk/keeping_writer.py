@@ -1,0 +1,39 @@
+"""Writes batches whose documents come with their envelopes from another server."""
+
+from typing import Any
+
+from edfi_api.loading.bulk.candidates import Candidate
+from edfi_api.loading.bulk.envelopes import Keeps
+from edfi_api.loading.bulk.preparation import Prepared
+from edfi_api.loading.bulk.writing import BatchWriter
+from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.sets import Refusal
+from edfi_api.storage.sets.conflicts import Conflicts, Resolve
+from edfi_api.storage.sets.kept import write_kept
+from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction
+from edfi_api.storage.stored import Outcome
+
+# More than for other loads: a batch that meets other writers cannot be written one document at a time.
+_ATTEMPTS = 10
+
+
+class KeepingWriter(BatchWriter):
+    """As `BatchWriter`. Documents of the change versions `changed_here`, a multirange of PostgreSQL, stay as they are:
+    their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the id."""
+
+    def __init__(self, using: str, changed_here: str) -> None:
+        super().__init__(using, keeps=Keeps.ENVELOPES)
+        self._changed_here = changed_here
+
+    def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
+        for _ in range(_ATTEMPTS if prepared.aliases else 0):
+            try:
+                with one_transaction(self._using) as cursor:
+                    return write_kept(cursor, prepared.lines, prepared.aliases, resolve, self._changed_here)
+            except MetConcurrentWrites:
+                continue
+        return Conflicts(), {}
+
+    def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
+        """It would lose its envelope, so it is left to a later pass."""
+        return TooMuchContention()

@@ -1,0 +1,165 @@
+"""Whether a source fits the served model, and what it has beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from edfi_api.analysis.sql_views.bodies import ResourceBodies
+from edfi_api.analysis.sql_views.foreign_keys import ForeignKeys
+from edfi_api.analysis.sql_views.shape import Envelope, RowKind, SqlTable
+from edfi_api.analysis.sql_views.tables import sql_tables
+from edfi_api.conf import api_settings
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries
+from edfi_api.ods_import.exceptions import DoesNotFit
+from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
+from edfi_api.startup import current_surface
+from edfi_api.storage import resource_types
+
+# Columns that a source of another version or with other features does not have, and without which it is read.
+_DISPENSABLE = frozenset(
+    {
+        Envelope.DISCRIMINATOR,
+        Envelope.URI,
+        Envelope.AGGREGATE_ID,
+        Envelope.AGGREGATE_DATA,
+        Envelope.CHANGE_VERSION,
+        Envelope.CREATED_BY_OWNERSHIP,
+    }
+)
+# Schemas that an ODS has for itself: changes are read by `recorded_changes`, authorization is derived from documents.
+_OF_THE_ODS = re.compile(r"(auth|changes|dbo|public|util|tracked_changes_.*|tracked_deletes_.*)\Z")
+_BOUNDED = re.compile(r"character(?: varying)?\((\d+)\)\Z")
+_VARCHAR = re.compile(r"VARCHAR\((\d+)\)\Z")
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """The served surface, its tables, and the bodies of its resources."""
+
+    surface: Surface
+    tables: tuple[SqlTable, ...]
+    bodies: ResourceBodies
+
+    @classmethod
+    def current(cls, using: str) -> ServedModel:
+        """Of the configured projects."""
+        model = compile_projects(list(api_settings.model_sources))
+        surface = current_surface()
+        return cls(surface, sql_tables(model), ResourceBodies(model, surface, resource_types.numbers(using)))
+
+    @cached_property
+    def foreign_keys(self) -> ForeignKeys:
+        return ForeignKeys(self.tables, self.bodies)
+
+    @cached_property
+    def by_name(self) -> dict[str, SqlTable]:
+        return {str(table): table for table in self.tables}
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Something with values of which no document can have a place: a table or a column."""
+
+    table: str
+    column: str
+    rows: int
+
+    def __str__(self) -> str:
+        where = f"{self.table}.{self.column}" if self.column else self.table
+        what = "rows with a value" if self.column else "rows"
+        return f"{where}: {self.rows:,} {what}; the served model has no place for it"
+
+
+def missing(model: ServedModel, source: OdsSource) -> list[str]:
+    """Tables and columns that the model needs and the source does not have."""
+    return list(_missing(model, source))
+
+
+def _missing(model: ServedModel, source: OdsSource) -> Iterator[str]:
+    for table in model.tables:
+        if table.rows is RowKind.ENUMERATION:
+            continue
+        columns = source.tables.get(str(table))
+        if columns is None:
+            yield str(table)
+            continue
+        for column in table.columns:
+            if column.name not in columns and column.source not in _DISPENSABLE:
+                yield f"{table}.{column.name}"
+
+
+def queries(
+    model: ServedModel, source: OdsSource, owners: Mapping[int, int] | None = None
+) -> dict[ResourceName, DocumentQuery]:
+    """The query of each resource. Raises DoesNotFit."""
+    if lacking := missing(model, source):
+        raise DoesNotFit(lacking)
+    columns = {table: frozenset(found) for table, found in source.tables.items()}
+    known = SourceColumns(columns, frozenset(_unbounded(model, source)), owners or {})
+    return document_queries(model.tables, model.bodies, model.surface.resources, known)
+
+
+def _unbounded(model: ServedModel, source: OdsSource) -> Iterator[tuple[str, str]]:
+    """The columns whose texts may be longer in the source than in the model."""
+    for table in model.tables:
+        types = source.tables.get(str(table), {})
+        for column in table.columns:
+            limit, bound = _VARCHAR.match(column.type), _BOUNDED.match(types.get(column.name, ""))
+            if limit and not (bound and int(bound[1]) <= int(limit[1])):
+                yield str(table), column.name
+
+
+def losses(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
+    """What the source has and the model does not, as far as there are values, with their number."""
+    for table, columns in sorted(source.tables.items()):
+        schema = table.partition(".")[0]
+        if _OF_THE_ODS.match(schema):
+            continue
+        known = model.by_name.get(table)
+        if known is None:
+            if source.has_rows(table):
+                yield Loss(table, "", _count(source, table, "true"))
+            continue
+        names = {column.name for column in known.columns if column.source is not None}
+        for column in columns:
+            is_unknown = column not in names and column not in (each.value for each in Envelope)
+            if is_unknown and (count := _count(source, table, f"{quoted_name(column)} IS NOT NULL")):
+                yield Loss(table, column, count)
+    yield from _without_subclass(model, source)
+
+
+def _without_subclass(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
+    """Rows of an abstract base, or descriptors, of a type that no table of the model has."""
+    for table in model.tables:
+        is_abstract = table.entity is not None and table.entity.is_abstract and not table.path
+        if not (table.rows is RowKind.ANY_DESCRIPTOR or (is_abstract and table.rows is RowKind.DOCUMENT)):
+            continue
+        subclasses = list(_subclasses(model, table))
+        conditions = (
+            "NOT EXISTS (SELECT FROM {} s WHERE {})".format(
+                quoted(str(other)),
+                " AND ".join(f"s.{quoted_name(own)} = t.{quoted_name(base)}" for own, base in pairs),
+            )
+            for other, pairs in subclasses
+        )
+        count = _count(source, str(table), " AND ".join(conditions) or "true", "t")
+        if count:
+            yield Loss(f"{table} without a row of its type", "", count)
+
+
+def _subclasses(model: ServedModel, table: SqlTable) -> Iterator[tuple[SqlTable, list[tuple[str, str]]]]:
+    keys = model.foreign_keys
+    for other in model.tables:
+        if other.entity is not None and not other.path and other.rows in (RowKind.DOCUMENT, RowKind.DESCRIPTOR):
+            for key in keys.around(other):
+                if key.target is table:
+                    yield other, list(zip(key.columns, key.key, strict=True))
+
+
+def _count(source: OdsSource, table: str, condition: str, alias: str = "t") -> int:
+    return int(source.rows(f"SELECT count(*) FROM {quoted(table)} AS {alias} WHERE {condition}")[0][0])

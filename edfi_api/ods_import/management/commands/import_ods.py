@@ -1,0 +1,158 @@
+"""`manage.py import_ods documents --from postgresql://...`: moving in from an Ed-Fi ODS."""
+
+import os
+import time
+from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from edfi_api.loading.interchange.refusal_limit import add_max_refused
+from edfi_api.loading.interchange.report import RefusalLog, raise_failure, refused_in_all, table
+from edfi_api.logs.printable import counted, printable
+from edfi_api.management.arguments import not_empty, path, text, whole_number
+from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.ods_import import passes
+from edfi_api.ods_import.exceptions import AlreadyImporting, DoesNotFit, NoEarlierPass, SourceUnusable
+from edfi_api.ods_import.fitting import ServedModel
+from edfi_api.ods_import.importing import (
+    COLUMNS_OF_PASS,
+    CONFLICT,
+    PassOptions,
+    PassResult,
+    UnknownEndpoints,
+    import_documents,
+)
+from edfi_api.ods_import.ods_source import in_one_line, opened
+
+_MOST_PROCESSES = 256
+_MOST_VERSIONS = 2**53
+
+
+class Command(DataStoreCommand):
+    """See the module."""
+
+    help = (
+        "Moves in from an Ed-Fi ODS on PostgreSQL. `documents` imports documents with their ids, times and change "
+        "versions, deletes and key changes, again and again until the cut. The source needs SELECT and nothing else. "
+        "meadowlark/docs/operate/moving-in.md says more."
+    )
+    takes_several = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        subparsers = parser.add_subparsers(dest="what", required=True)
+        documents = subparsers.add_parser("documents", help="import documents, deletes and key changes")
+        _add_source(documents)
+        documents.add_argument(
+            "--resource", type=text, action="append", metavar="ENDPOINT", help="only this resource; repeatable"
+        )
+        documents.add_argument(
+            "--since-last", action="store_true", help="only what has changed in the source since the last pass began"
+        )
+        documents.add_argument(
+            "--margin",
+            type=whole_number(0, _MOST_VERSIONS),
+            default=passes.MARGIN,
+            metavar="VERSIONS",
+            help=f"read so many change versions again with --since-last (default {passes.MARGIN})",
+        )
+        documents.add_argument(
+            "--overwrite", action="store_true", help="replace documents that were changed here since they were imported"
+        )
+        documents.add_argument("--dry-run", action="store_true", help="report what would become of it, write nothing")
+        documents.add_argument("--report", type=path, metavar="FILE", help="write refusals and counts as JSON")
+        add_max_refused(documents)
+        documents.add_argument(
+            "--processes",
+            type=whole_number(0, _MOST_PROCESSES),
+            metavar="N",
+            help="processes that prepare documents, and connections that write them; default: one for each processor",
+        )
+
+    def handle(self, *args: Any, what: str, database: str, **options: Any) -> None:
+        actions: dict[str, Callable[..., None]] = {"documents": self._documents}
+        with as_command_errors():
+            actions[what](database, **options)
+
+    def _documents(self, using: str, **options: Any) -> None:
+        started = time.monotonic()
+        chosen = PassOptions(
+            since_last=options["since_last"],
+            endpoints=frozenset(options["resource"] or ()),
+            overwrite=options["overwrite"],
+            is_dry_run=options["dry_run"],
+            margin=options["margin"],
+            processes=options["processes"],
+        )
+        with opened(address(options)) as source, RefusalLog(self.stderr, options["report"]) as log:
+            result = import_documents(source, ServedModel.current(using), using, chosen, log)
+            log.summarise(result.load, is_dry_run=chosen.is_dry_run)
+        self.stdout.write("\n".join(table(result.load, COLUMNS_OF_PASS)))
+        self.stdout.write("\n".join(_summary(result)))
+        seconds = time.monotonic() - started
+        rate = f", {result.load.sent / seconds:,.0f} documents/s" if seconds > 1 else ""
+        refused = refused_in_all(result.load, options["report"] or "the list above; --report FILE has each of them")
+        self.stdout.write(f"{result.load.sent:,} documents read in {seconds:.1f} s{rate}{refused}")
+        if chosen.is_dry_run:
+            self.stdout.write("dry run: nothing was written")
+        raise_failure(result.load, 0, options["max_refused"])
+
+
+def _summary(result: PassResult) -> Iterator[str]:
+    tracked = result.tracked
+    yield (
+        f"deletes: {tracked.deleted:,} carried out, {tracked.recorded:,} of documents that were not here recorded;"
+        f" {tracked.key_changes:,} key changes recorded"
+    )
+    if conflicts := result.load.total(CONFLICT):
+        yield f"{counted(conflicts, 'document')} changed here stay as they are"
+    for reason, found in (("changed here", tracked.changed_here), ("others refer to it", tracked.prevented)):
+        for endpoint, document_uuid in found:
+            yield f"not deleted, {reason}: {endpoint} {document_uuid}"
+    if tracked.unreadable:
+        yield f"{tracked.unreadable:,} deletes or key changes have no whole key, and are not recorded"
+    if not result.has_versions:
+        yield "the source counts no change versions: documents got ours, and every pass reads everything"
+    elif not result.is_tracked:
+        yield "the source records no deletes of some resources: compare says what it no longer has"
+
+
+def _add_source(parser: ArgumentParser) -> None:
+    # Also behind the word, where it is looked for first.
+    parser.add_argument(
+        "--data-store", type=text, action="append", default=SUPPRESS, metavar="STORE", help="into which data store"
+    )
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--from", dest="source", type=not_empty, metavar="ADDRESS", help="connection string of the ODS")
+    where.add_argument("--env", type=text, metavar="VARIABLE", help="a variable of this command that has it")
+
+
+def address(options: dict[str, Any]) -> str:
+    """The connection string of the options, which is printed nowhere. Raises CommandError."""
+    if options["source"]:
+        return str(options["source"])
+    if options["env"] not in os.environ:
+        raise CommandError(f"there is no variable {options['env']}")
+    return os.environ[options["env"]]
+
+
+@contextmanager
+def as_command_errors() -> Iterator[None]:
+    """Translate what stops an import as a whole into CommandError."""
+    try:
+        yield
+    except SourceUnusable as error:
+        raise CommandError(f"the source cannot be read: {printable(error.reason)}") from error
+    except DoesNotFit as error:
+        raise CommandError(
+            f"the source does not have {printable(in_one_line(error.missing))}, which the served model needs: serve the"
+            " data standard and the extensions of the source (import_ods check names them)"
+        ) from error
+    except NoEarlierPass as error:
+        raise CommandError("there was no pass yet: import everything first, without --since-last") from error
+    except AlreadyImporting as error:
+        raise CommandError("another import into this database is running") from error
+    except UnknownEndpoints as error:
+        raise CommandError(f"the API offers no {', '.join(error.args)}") from error

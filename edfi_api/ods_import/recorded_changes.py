@@ -1,0 +1,272 @@
+"""Deletes and key changes that a source has recorded → entries of /deletes and /keyChanges, with their versions.
+
+What was deleted in the source is deleted here, in the order in which nothing refers to it any longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, connections, transaction
+
+from edfi_api.analysis.sql_views.casts import literal
+from edfi_api.analysis.sql_views.shape import SqlColumn
+from edfi_api.documents import json_text
+from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.incoming import Preparers
+from edfi_api.documents.securables import COLUMNS
+from edfi_api.model.metaed.model import PropertyType
+from edfi_api.model.surface.columns import Column
+from edfi_api.model.surface.resource import JsonPath
+from edfi_api.ods_import.document_queries import DocumentQuery
+from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
+from edfi_api.storage import resource_types, store
+from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.requests import DeleteRequest
+from references.exceptions import DependentItemExists
+
+_AT_ONCE = 1_000
+_SECURED = tuple(name for name in COLUMNS if name not in ("hierarchy", "is_person"))
+_OLD, _NEW = "old", "new"
+
+_VALUES = f"""
+SELECT sent.*, %(type)s::smallint AS resource_type_id
+  FROM jsonb_to_recordset(%(rows)s::jsonb) AS sent (
+    change_version bigint, document_uuid uuid, at timestamptz, natural_key text, aliases uuid[], old jsonb, new jsonb,
+    {", ".join(f"{name} {COLUMNS[name]}" for name in _SECURED)}
+  )
+"""
+_INSERT_DELETES = f"""
+INSERT INTO deleted_document (
+    change_version, document_uuid, resource_type_id, natural_key, key_values, aliases, body, {", ".join(_SECURED)},
+    created_at, last_change_version, last_operation, last_modified_at, deleted_at
+)
+SELECT change_version, document_uuid, resource_type_id, natural_key, key_values(resource_type_id, old), aliases, NULL,
+       {", ".join(_SECURED)}, at, change_version, 'insert', at, at
+  FROM ({_VALUES}) AS tracked
+ WHERE NOT EXISTS (SELECT FROM document d WHERE d.document_uuid = tracked.document_uuid)
+ON CONFLICT DO NOTHING
+"""
+_INSERT_KEY_CHANGES = f"""
+INSERT INTO key_change (
+    change_version, document_uuid, resource_type_id, old_key_values, new_key_values, {", ".join(_SECURED)}
+)
+SELECT change_version, document_uuid, resource_type_id, key_values(resource_type_id, old),
+       key_values(resource_type_id, new), {", ".join(_SECURED)}
+  FROM ({_VALUES}) AS tracked
+ON CONFLICT DO NOTHING
+"""
+_STORED = """
+SELECT document_uuid, change_version <@ %(changed_here)s::int8multirange FROM document
+ WHERE resource_type_id = %(type)s AND document_uuid = ANY (%(ids)s)
+"""
+# The trigger has given the delete a version of ours.
+_GIVE_VERSION = """
+UPDATE deleted_document SET change_version = %(version)s, deleted_at = %(at)s
+ WHERE document_uuid = %(id)s AND change_version = (
+    SELECT max(change_version) FROM deleted_document WHERE document_uuid = %(id)s
+ )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedChange:
+    """A row that the source has recorded: the key values of the document before, and after a change of its key, each
+    as the part of a body in which they stand."""
+
+    version: int
+    document_uuid: UUID
+    at: str
+    old: dict[str, Any]
+    new: dict[str, Any] | None
+
+
+@dataclass(slots=True)
+class TrackedResult:
+    """How many deletes were carried out here, and which were not: changed here, or prevented by a referrer."""
+
+    deleted: int = 0
+    recorded: int = 0
+    key_changes: int = 0
+    changed_here: list[tuple[str, UUID]] = field(default_factory=list)
+    prevented: list[tuple[str, UUID]] = field(default_factory=list)
+    unreadable: int = 0
+
+
+class RecordedChanges:
+    """The changes that a source has recorded of some resources."""
+
+    def __init__(self, source: OdsSource, queries: Sequence[DocumentQuery], preparers: Preparers) -> None:
+        self.queries = queries
+        self._source = source
+        self._preparers = preparers
+
+    def has(self, query: DocumentQuery) -> bool:
+        """Whether the source records the changes of this resource."""
+        return _table(query) in self._source.tables
+
+    def changes(self, query: DocumentQuery, since: int) -> Iterator[list[TrackedChange]]:
+        """In the order of their versions, some at a time."""
+        values = {"since": since, "discriminator": query.discriminator}
+        rows = self._source.stream(_statement(query), values)
+        while part := [_change(query, row) for row in islice(rows, _AT_ONCE)]:
+            yield part
+
+    def row(self, query: DocumentQuery, change: TrackedChange) -> dict[str, Any] | None:
+        """A change with what follows from its key, as the statements take it; None without a whole key."""
+        try:
+            understood = self._preparers[query.resource.name].understand(change.old)
+        except (DataValidationFailed, KeyError):
+            return None
+        securables = understood.securables._asdict()
+        return {
+            "change_version": change.version,
+            "document_uuid": change.document_uuid,
+            "at": change.at,
+            "natural_key": understood.identity.natural_key,
+            "aliases": understood.identity.aliases,
+            "old": change.old,
+            "new": change.new,
+            **{name: securables[name] for name in _SECURED},
+        }
+
+
+class TrackedChanges:
+    """Takes over recorded changes. `changed_here` are the versions of documents that stay as they are."""
+
+    def __init__(self, recorded: RecordedChanges, using: str, changed_here: str) -> None:
+        self._recorded = recorded
+        self._using = using
+        self._changed_here = changed_here
+        self._pending: list[tuple[DocumentQuery, TrackedChange]] = []
+        self.result = TrackedResult()
+
+    def take(self, since: int) -> None:
+        """Delete what the source has deleted behind this version, as far as nothing refers to it yet, and record
+        deletes and key changes. Referrers come before their targets."""
+        for query in reversed(self._recorded.queries):
+            if self._recorded.has(query):
+                for changes in self._recorded.changes(query, since):
+                    self._record(query, changes)
+        self.repeat()
+
+    def repeat(self) -> None:
+        """Try the deletes again that referrers prevented, as long as one succeeds."""
+        while self._pending:
+            before = len(self._pending)
+            self._pending = [each for each in self._pending if not self._delete(*each)]
+            if len(self._pending) == before:
+                break
+        self.result.prevented = [(query.resource.endpoint, change.document_uuid) for query, change in self._pending]
+
+    def _record(self, query: DocumentQuery, changes: Sequence[TrackedChange]) -> None:
+        deletes = [change for change in changes if change.new is None]
+        stored = self._stored(query, [change.document_uuid for change in deletes])
+        for change in deletes:
+            if stored.get(change.document_uuid):
+                self.result.changed_here.append((query.resource.endpoint, change.document_uuid))
+            elif change.document_uuid in stored:
+                self._pending.append((query, change))
+        gone = [change for change in deletes if change.document_uuid not in stored]
+        self.result.recorded += self._insert(_INSERT_DELETES, query, gone)
+        keys = [change for change in changes if change.new is not None]
+        self.result.key_changes += self._insert(_INSERT_KEY_CHANGES, query, keys)
+
+    def _stored(self, query: DocumentQuery, ids: list[UUID]) -> dict[UUID, bool]:
+        """Those that are documents here, each with whether it was changed here."""
+        values: dict[str, Any] = {"type": self._number(query), "ids": ids, "changed_here": self._changed_here}
+        with connections[self._using].cursor() as cursor:
+            return dict(cursor.execute(_STORED, values).fetchall())
+
+    def _delete(self, query: DocumentQuery, change: TrackedChange) -> bool:
+        request = DeleteRequest(resource=query.resource, document_uuid=change.document_uuid, using=self._using)
+        try:
+            with transaction.atomic(self._using):
+                if store.delete(request):
+                    self.result.deleted += 1
+                    self._give_version(change)
+        except (DependentItemExists, TooMuchContention):
+            return False
+        return True
+
+    def _give_version(self, change: TrackedChange) -> None:
+        values: dict[str, Any] = {"version": change.version, "at": change.at, "id": change.document_uuid}
+        try:
+            with transaction.atomic(self._using), connections[self._using].cursor() as cursor:
+                cursor.execute(_GIVE_VERSION, values)
+        except IntegrityError:
+            return  # Something else was deleted here with this version: this delete keeps ours, which is greater.
+
+    def _insert(self, statement: str, query: DocumentQuery, changes: Sequence[TrackedChange]) -> int:
+        found = [self._recorded.row(query, change) for change in changes]
+        rows = [row for row in found if row is not None]
+        self.result.unreadable += len(found) - len(rows)
+        if not rows:
+            return 0
+        with connections[self._using].cursor() as cursor:
+            cursor.execute(statement, {"type": self._number(query), "rows": json_text.dumps(rows).decode()})
+            return int(cursor.rowcount)
+
+    def _number(self, query: DocumentQuery) -> int:
+        return resource_types.numbers(self._using)[query.resource.name]
+
+
+def _statement(query: DocumentQuery) -> str:
+    old, new = (f"jsonb_build_array({', '.join(_key(query, prefix))})" for prefix in (_OLD, _NEW))
+    first = quoted_name(_NEW + query.root.primary_key[0])
+    conditions = ["changeversion > %(since)s"]
+    if query.discriminator:
+        conditions.append("discriminator = %(discriminator)s")
+    return (
+        f"SELECT changeversion, id, createdate::text || '+00', {old}, CASE WHEN {first} IS NOT NULL THEN {new} END"
+        f" FROM {quoted(_table(query))} WHERE {' AND '.join(conditions)} ORDER BY changeversion"
+    )
+
+
+def _change(query: DocumentQuery, row: Sequence[Any]) -> TrackedChange:
+    version, document_uuid, at, old, new = row
+    return TrackedChange(version, document_uuid, at, _body(query, old), None if new is None else _body(query, new))
+
+
+def _table(query: DocumentQuery) -> str:
+    return f"tracked_changes_{query.root.schema}.{query.root.name}"
+
+
+def _key(query: DocumentQuery, prefix: str) -> Iterator[str]:
+    """The values of the identity, in the order of its paths."""
+    for column in query.identity:
+        yield _value(column, prefix)
+
+
+def _value(column: SqlColumn, prefix: str) -> str:
+    name = f"{prefix}{column.name}"
+    match column.source:
+        case Column() if column.source.is_surrogate:
+            return quoted_name(f"{name.removesuffix('usi')}uniqueid")
+        case Column() if column.source.prop.type is PropertyType.DESCRIPTOR:
+            descriptor = name.removesuffix("id")
+            return (
+                f"{quoted_name(f'{descriptor}namespace')} || {literal('#')} || {quoted_name(f'{descriptor}codevalue')}"
+            )
+        case Column() if column.source.prop.type is PropertyType.DATE:
+            return f"to_char({quoted_name(name)}, 'YYYY-MM-DD')"
+    return quoted_name(name)
+
+
+def _body(query: DocumentQuery, values: Sequence[Any]) -> dict[str, Any]:
+    """The part of a body in which the values of the identity stand."""
+    body: dict[str, Any] = {}
+    for path, value in zip(query.resource.identity, values, strict=True):
+        _put(body, path, value)
+    return body
+
+
+def _put(body: dict[str, Any], path: JsonPath, value: Any) -> None:
+    *way, last = path.steps
+    for step in way:
+        body = body.setdefault(step, {})
+    body[last] = value

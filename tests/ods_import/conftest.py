@@ -1,0 +1,56 @@
+"""An ODS for all tests of a process, emptied before each."""
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from edfi_api.analysis.sql_views.views import View
+from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.ods_import import fitting
+from edfi_api.storage import resource_types
+from tests.analysis.sql_views.models import compiled, views_once
+from tests.databases import DOCUMENTS, rolled_back
+from tests.ods_import.ods import ODS, Ods, database
+from tests.ods_import.stored import Stored, stored
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _models_are_compiled_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "compile_projects", lambda sources: compiled(*sources))
+        yield
+
+
+@pytest.fixture(scope="session")
+def _ods(django_db_setup, django_db_blocker) -> Iterator[Ods]:
+    with django_db_blocker.unblock():
+        name = f"ods_{os.environ.get('PYTEST_XDIST_WORKER', 'only')}"
+        with database(name, ODS) as made:
+            yield made
+
+
+@pytest.fixture
+def ods(_ods: Ods) -> Ods:
+    _ods.empty()
+    return _ods
+
+
+@pytest.fixture
+def views(surface, db) -> list[View]:
+    """Our views, which have the columns of the tables of the ODS."""
+    model = compiled(BUNDLED_STANDARDS / "5.2")
+    return views_once(model, surface, resource_types.numbers(DOCUMENTS))
+
+
+@pytest.fixture
+def moved_out(ods: Ods, views: list[View]) -> Callable[[Callable[[], None]], dict[str, Stored]]:
+    """Fills the ODS with what a function writes here, of which nothing stays here; the documents by id."""
+
+    def move_out(write: Callable[[], None]) -> dict[str, Stored]:
+        with rolled_back():
+            write()
+            ods.fill(views)
+            return stored()
+
+    return move_out
