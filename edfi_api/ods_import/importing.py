@@ -20,9 +20,9 @@ from edfi_api.documents import json_object
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.envelopes import Keeps, taken
 from edfi_api.loading.bulk.free_order import FreeOrder
-from edfi_api.loading.bulk.waiting import Place
 from edfi_api.loading.interchange.causes import Causes
 from edfi_api.loading.interchange.results import (
     COLUMNS,

@@ -93,6 +93,5 @@ ROLES = {
     "rows": "the rows of tables",
     "spool": "a queue on disk",
     "validation": "whether a value keeps its rules",
-    "waiting": "what waits for something else",
     "writing": "writes what is prepared",
 }

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from edfi_api.loading.bulk import Candidate, bulk_writer, free_order, write_documents
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.free_order import FreeOrder
-from edfi_api.loading.bulk.waiting import Place
 from edfi_api.model.surface.resource import Surface
 from edfi_api.models import Document
 from edfi_api.storage.integrity import disagreements

@@ -5,25 +5,29 @@ people behind their associations, then deletes in reverse order. Operations on o
 other.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.operations import Attempt, Kind, Operation, SentOperations
+from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations
 from edfi_api.api.batch.sent_batch import BatchLimits
 from edfi_api.api.batch.sets import Sets
-from edfi_api.api.batch.waiting import Waiting
 from edfi_api.api.metadata.dependencies import load_steps
 from edfi_api.documents.incoming import Preparers
 from edfi_api.memory import MemoryExhausted, process_memory
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.storage.sets.rounds import in_rounds, next_circles
+from edfi_api.security.exceptions import NoRelationship
+from edfi_api.storage.sets.free_order import Waiting, in_rounds, next_circles
 from edfi_api.storage.stored import referential_ids
+from references.exceptions import DependentItemExists, UnresolvedReference
 
 # Circles are written by one statement: many small ones at once, and none that would not fit into memory.
 _ENOUGH_CIRCLES = 2_000
 _LARGEST_CIRCLE = 5_000
+
+# Reasons of refusals that others of the batch may remove.
+_MAY_CHANGE = (UnresolvedReference, NoRelationship, DependentItemExists)
 
 CarryOut = Callable[[Iterable[int]], Iterator[Attempt]]
 
@@ -122,52 +126,67 @@ class FreeRun:
     """One run through the operations of a batch. `carry_out` ends early when the time is over."""
 
     def __init__(
-        self,
-        sorting: Sorting,
-        sets: Sets,
-        operations: SentOperations,
-        carry_out: CarryOut,
-        limits: BatchLimits,
+        self, sorting: Sorting, sets: Sets, operations: SentOperations, carry_out: CarryOut, limits: BatchLimits
     ) -> None:
         self._sorting = sorting
         self._sets = sets
         self._operations = operations
         self._carry_out = carry_out
         self._limits = limits
-        self._waiting = Waiting()
 
     def attempts(self) -> Iterator[Attempt]:
         """The last attempt of each operation, in no order; some are missing if the time is over."""
-        yield from self._round(self._sorting.positions(self._operations))
-        yield from in_rounds(self._waiting, lambda: self._round(self._waiting.taken()), self._circles)
-        yield from self._carry_out(self._waiting.taken())
+        positions = self._sorting.positions(self._operations)
+        with Waiting() as waiting:
+            for rank, (result, refusal) in enumerate(self._carry_out(positions)):
+                own = self._ids_if_waiting(result, refusal, waiting)
+                if own is None:
+                    yield result, refusal
+                else:
+                    waiting.add(result.operation.position, rank, own, **_reason(result, refusal))
+            yield from in_rounds(waiting, lambda: self._round(waiting), lambda: self._circles(waiting))
+            yield from self._carry_out(waiting.left())
 
-    def _round(self, positions: Iterable[int]) -> Iterator[Attempt]:
-        for result, refusal in self._carry_out(positions):
-            operation = result.operation
-            if not self._waiting.takes(operation, self._own(operation), refusal):
+    def _round(self, waiting: Waiting) -> Iterator[Attempt]:
+        for result, refusal in self._carry_out(waiting.in_dependency_order()):
+            position = result.operation.position
+            if self._ids_if_waiting(result, refusal, waiting) is None:
+                waiting.remove(position)
                 yield result, refusal
+            else:
+                waiting.wait_again(position, **_reason(result, refusal))
 
-    def _circles(self) -> Iterator[Attempt]:
-        self._waiting.begin_circles()
-        heaviest = max(map(self._operations.cost, self._waiting.positions))
+    def _ids_if_waiting(self, result: Result, refusal: Exception | None, waiting: Waiting) -> list[bytes] | None:
+        """The referential ids of what an operation concerns if it waits: it was refused for a reason that others of the
+        batch may remove, or an earlier one on the same document waits, behind which it has to be carried out again."""
+        may_change = isinstance(refusal, _MAY_CHANGE)
+        if not may_change and not len(waiting):
+            return None
+        own = [id_.bytes for id_ in self._sorting.identities(result.operation)]
+        return own if may_change or waiting.has_earlier(own, result.operation.position) else None
+
+    def _circles(self, waiting: Waiting) -> Iterator[Attempt]:
+        waiting.begin_circles()
+        heaviest = max(map(self._operations.cost, waiting))
         enough = min(_ENOUGH_CIRCLES, max(1, self._limits.memory // heaviest))
         largest = min(_LARGEST_CIRCLE, (process_memory().size - self._limits.memory) // heaviest)
-        while members := next_circles(self._waiting, enough, largest):
+        while members := next_circles(waiting, enough, largest):
             try:
                 with process_memory().lent(sum(map(self._operations.cost, members)) - self._limits.memory):
-                    yield from self._together(members)
+                    for result in self._sets.together([self._operations.read(position) for position in members]):
+                        waiting.remove(result.operation.position)
+                        yield result, None
             except MemoryExhausted:
                 self._limits.end = 0  # What is left is not done, and can be sent again.
                 return
 
-    def _together(self, members: Sequence[int]) -> Iterator[Attempt]:
-        for result in self._sets.together([self._operations.read(position) for position in members]):
-            self._waiting.remove(result.operation.position)
-            yield result, None
 
-    def _own(self, operation: Operation) -> Iterable[int]:
-        return (id_.int for id_ in self._sorting.identities(operation))
+def _reason(result: Result, refusal: Exception | None) -> dict[str, Any]:
+    """What an operation that waits misses. Only what is new may be in a circle."""
+    is_unresolved = isinstance(refusal, UnresolvedReference)
+    missing = refusal.ids if isinstance(refusal, UnresolvedReference) else frozenset()
+    is_upsert = result.operation.kind in (Kind.CREATE, Kind.UPSERT)
+    return {"missing": missing, "may_be_in_circle": is_unresolved and is_upsert}
 
 
 def _name(operation: Operation) -> ResourceName | None:

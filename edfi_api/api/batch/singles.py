@@ -86,6 +86,7 @@ class Singles:
         self.correlation_id = correlation_id(request._request)
         self._request = request
         self._resources = resources
+        self.preparers = resources.served.preparers
         self._check_permissions = check_permissions
 
     def attempted(self, operation: Operation) -> Attempt:
@@ -125,7 +126,7 @@ class Singles:
         return authorize(self._request.user, _resource(operation), ACTIONS[action], surface, self.using)
 
     def preparer(self, resource: Resource) -> Preparer:
-        return self._resources.served.preparers[resource.name]
+        return self.preparers[resource.name]
 
     def identity(self, operation: Operation) -> DocumentIdentity:
         """The identity that is the natural key of the operation."""

@@ -14,7 +14,7 @@ from django.urls import URLPattern
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path
 from edfi_api.api.batch.answers import MOST_IN_MEMORY, Answer, SortedAnswer
-from edfi_api.api.batch.free_order import LoadingOrder, Sorting
+from edfi_api.api.batch.free_order import LoadingOrder
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Envelopes, most_bytes, refuse_unreadable
 from edfi_api.api.batch.record import BatchRecord
@@ -29,7 +29,7 @@ from edfi_api.api.batch.sent_batch import (
     received,
 )
 from edfi_api.api.batch.singles import Singles, TransactionUris, WritableResources
-from edfi_api.api.batch.work import Batch, Causes
+from edfi_api.api.batch.work import Batch
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.conf import api_settings
@@ -152,16 +152,15 @@ class BatchView(EdFiView):
         wanted, using = record.parameters, self.using
         has_transaction = wanted.is_atomic and not body.is_single
         uris = TransactionUris(using) if has_transaction else partial(stored_uris, using=using)
-        preparers = self.resources.served.preparers
         record.begin()
         return Batch(
             body,
             wanted,
             self.envelopes,
             Singles(request, self.resources, using, uris, self.check_operation),
-            Causes(preparers, self.natural_keys),
+            self.natural_keys,
+            self.loading_order,
             record,
-            Sorting(self.loading_order, self.natural_keys, preparers, using),
             limits,
             **attempt,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.api.batch.answers import Answer, Failures
-from edfi_api.api.batch.free_order import FreeRun, Sorting
+from edfi_api.api.batch.free_order import FreeRun, LoadingOrder, Sorting
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Attempt, Envelopes, Kind, Operation, Result, SentOperations, Summary
 from edfi_api.api.batch.record import BatchRecord, RecordedOperations
@@ -45,9 +45,9 @@ class Batch:
     parameters: Parameters
     envelopes: Envelopes
     singles: Singles
-    causes: "Causes"
+    natural_keys: NaturalKeys
+    loading_order: LoadingOrder
     record: BatchRecord
-    sorting: Sorting
     limits: BatchLimits
     # An atomic batch that conflicts with others may be repeated, then without concurrent atomic batches.
     is_repetition: bool = False
@@ -56,6 +56,7 @@ class Batch:
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
+        self._causes = Causes(self.singles.preparers, self.natural_keys)
         self._operations = SentOperations(self.envelopes, self.body)
         self._recorded = RecordedOperations(self.singles, self._operations, is_atomic=self.parameters.is_atomic)
 
@@ -129,7 +130,9 @@ class Batch:
         """The results, by position in given order. Ends early when the time is over."""
         if self.parameters.order is Order.GIVEN:
             return self._carried_out(range(len(self.body)))
-        return FreeRun(self.sorting, self._sets, self._operations, self._carried_out, self.limits).attempts()
+        singles = self.singles
+        sorting = Sorting(self.loading_order, self.natural_keys, singles.preparers, singles.using)
+        return FreeRun(sorting, self._sets, self._operations, self._carried_out, self.limits).attempts()
 
     def _carried_out(self, positions: Iterable[int]) -> Iterator[Attempt]:
         for stretch in stretches(positions, self._operations, self.limits.memory):
@@ -157,8 +160,8 @@ class Batch:
     def _traced(self, result: Result, refusal: Exception | None) -> Attempt:
         """With the operation that caused a refusal."""
         if refusal is not None:
-            result.caused_by = self.causes.of(result.operation, refusal)
-            self.causes.add(result.operation)
+            result.caused_by = self._causes.of(result.operation, refusal)
+            self._causes.add(result.operation)
         return result, refusal
 
 

@@ -12,6 +12,13 @@ from edfi_api.storage.stored import Outcome
 Origin = TypeVar("Origin")
 
 
+class Place(NamedTuple):
+    """Where a candidate comes from: the number of its source, and the line or position in it."""
+
+    source: int
+    line: int
+
+
 class Candidate(NamedTuple, Generic[Origin]):
     """A body, as JSON text, to be written as a document of this resource; `origin` identifies its source to the caller.
 

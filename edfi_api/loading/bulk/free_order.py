@@ -23,13 +23,13 @@ references between resources are circular, to later ones. Documents with such mi
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import NamedTuple, Self
+from uuid import UUID
 
-from edfi_api.loading.bulk.candidates import Candidate, Written
+from edfi_api.loading.bulk.candidates import Candidate, Place, Written
 from edfi_api.loading.bulk.pipeline import BulkWriter
-from edfi_api.loading.bulk.waiting import Place, WaitingCandidate, WaitingCandidates
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.sets import Refusal
-from edfi_api.storage.sets.rounds import in_rounds, next_circles
+from edfi_api.storage.sets.free_order import Waiting, in_rounds, next_circles
 from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 
@@ -38,11 +38,58 @@ _ENOUGH_CIRCLES = 2_000
 _LARGEST_CIRCLE = 10_000
 
 
+_SCHEMA = """
+CREATE TABLE candidate (
+    number INTEGER PRIMARY KEY,
+    rank INTEGER, source INTEGER, line INTEGER, text BLOB,
+    is_written INTEGER  -- while an earlier version of the same document waits, so that it has to be written again
+);
+"""
+
+
 class _Again(NamedTuple):
-    """The origin of a candidate that waits."""
+    """The origin of a candidate that waits. If it has been written, its result is known."""
 
     number: int
     place: Place
+    is_written: bool
+
+
+class _WaitingCandidates(Waiting):
+    """The candidates that wait, with their bodies and the ranks of their resources in load order."""
+
+    def __init__(self) -> None:
+        super().__init__(_SCHEMA)
+        self._ranks: set[int] = set()
+
+    def keep(
+        self, candidate: Candidate[Place], rank: int, own: Iterable[bytes], missing: Iterable[UUID], *, is_written: bool
+    ) -> None:
+        """Let a candidate wait."""
+        self._ranks.add(rank)
+        values = (rank, *candidate.origin, candidate.text, is_written)
+        query = "INSERT INTO candidate (rank, source, line, text, is_written) VALUES (?, ?, ?, ?, ?)"
+        number = self._database.execute(query, values).lastrowid or 0
+        self.add(number, rank, own, missing, may_be_in_circle=not is_written)
+
+    def keep_written(self, number: int) -> None:
+        """Let it wait on, though it has been written."""
+        self._database.execute("UPDATE candidate SET is_written = 1 WHERE number = ?", (number,))
+        self.wait_again(number, (), may_be_in_circle=False)
+
+    def waits_for(self, rank: int, own: Iterable[bytes]) -> bool:
+        """Whether the same document waits."""
+        return rank in self._ranks and self.has_earlier(own)
+
+    def remove(self, number: int) -> None:
+        super().remove(number)
+        self._database.execute("DELETE FROM candidate WHERE number = ?", (number,))
+
+    def candidate(self, number: int, resources: Sequence[Resource]) -> Candidate[_Again]:
+        """To be tried again; `resources` are in load order."""
+        query = "SELECT rank, source, line, text, is_written FROM candidate WHERE number = ?"
+        rank, source, line, text, is_written = self._database.execute(query, (number,)).fetchone()
+        return Candidate(resources[rank], text, _Again(number, Place(source, line), bool(is_written)))
 
 
 class FreeOrder:
@@ -54,7 +101,7 @@ class FreeOrder:
         self._ranks = {resource.name: rank for rank, resource in enumerate(resources)}
         self._deferred = DeferredReferences(resources)
         self._expected: set[str] = set()
-        self._waiting = WaitingCandidates()
+        self._waiting = _WaitingCandidates()
 
     def __enter__(self) -> Self:
         return self
@@ -76,13 +123,12 @@ class FreeOrder:
         """The results of those that need not wait."""
         for written in self._writer.write(candidates):
             candidate, rank = written.candidate, self._ranks[written.candidate.resource.name]
-            if isinstance(written.result, Outcome):
-                self._waiting.follow(rank, candidate.origin, candidate.text, written.aliases)
-            elif isinstance(written.result, UnresolvedReference) and self._may_come(rank, written):
+            if isinstance(written.result, UnresolvedReference) and self._may_come(rank, written):
                 self._deferred.defer(rank)
-                missing = written.result.ids
-                self._waiting.add(rank, candidate.origin, candidate.text, written.aliases, missing)
+                self._waiting.keep(candidate, rank, written.aliases, written.result.ids, is_written=False)
                 continue
+            if isinstance(written.result, Outcome) and self._waiting.waits_for(rank, written.aliases):
+                self._waiting.keep(candidate, rank, written.aliases, (), is_written=True)
             yield written
 
     def settle(self) -> Iterator[Written[Place]]:
@@ -94,49 +140,41 @@ class FreeOrder:
         """As `settle`; what still waits is refused."""
         self._expected.clear()
         yield from self.settle()
-        for written in self._writer.write(map(self._candidate, self._waiting.left())):
-            yield _with_place(written)
+        for written in self._writer.write(self._candidates(self._waiting.left())):
+            if not written.candidate.origin.is_written:
+                yield _with_place(written)
 
     def _may_come(self, rank: int, written: Written[Place]) -> bool:
         return bool(written.aliases) and self._deferred.may_resolve_later(rank, written.result)
 
     def _round(self) -> Iterator[Written[Place]]:
-        self._waiting.begin_round()
-        yield from self._taken(self._writer.write(map(self._candidate, self._waiting.in_dependency_order())))
-        self._repeat()
+        return self._tried(self._writer.write(self._candidates(self._waiting.in_dependency_order())))
 
     def _circles(self) -> Iterator[Written[Place]]:
-        self._waiting.begin_round()
+        self._waiting.begin_circles()
         while members := next_circles(self._waiting, _ENOUGH_CIRCLES, _LARGEST_CIRCLE):
-            candidates = map(self._candidate, self._waiting.candidates(members))
-            yield from self._taken(self._writer.write_together(candidates))
-        self._repeat()
+            yield from self._tried(self._writer.write_together(self._candidates(members)))
 
-    def _taken(self, results: Iterable[Written[_Again]]) -> Iterator[Written[Place]]:
+    def _candidates(self, numbers: Iterable[int]) -> Iterator[Candidate[_Again]]:
+        return (self._waiting.candidate(number, self._resources) for number in numbers)
+
+    def _tried(self, results: Iterable[Written[_Again]]) -> Iterator[Written[Place]]:
         """The final ones; the others wait again."""
         for written in results:
-            number, result = written.candidate.origin.number, written.result
-            if isinstance(result, Outcome):
-                self._waiting.written(number, written.aliases[0])
-            elif isinstance(result, UnresolvedReference) and self._may_still_come(number, result):
-                self._waiting.wait_again(number, result.ids)
+            again, result = written.candidate.origin, written.result
+            if isinstance(result, UnresolvedReference) and self._may_still_come(again.number, result):
+                self._waiting.wait_again(again.number, result.ids)
                 continue
+            if isinstance(result, Outcome) and self._waiting.has_earlier(written.aliases, again.number):
+                self._waiting.keep_written(again.number)
             else:
-                self._waiting.remove(number)
-            yield _with_place(written)
+                self._waiting.remove(again.number)
+            if not again.is_written:
+                yield _with_place(written)
 
     def _may_still_come(self, number: int, refusal: UnresolvedReference) -> bool:
         is_expected = not self._expected.isdisjoint(missing_resources(refusal))
         return is_expected or self._waiting.may_come(refusal.ids, number)
-
-    def _repeat(self) -> None:
-        """Write later versions of documents again, behind earlier ones that had to wait. Their results are known."""
-        while superseding := self._waiting.to_repeat():
-            for _ in self._writer.write(map(self._candidate, superseding)):
-                pass
-
-    def _candidate(self, waiting: WaitingCandidate) -> Candidate[_Again]:
-        return Candidate(self._resources[waiting.rank], waiting.text, _Again(waiting.number, waiting.place))
 
 
 def _with_place(written: Written[_Again]) -> Written[Place]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from edfi_api.loading.temporary_database import TemporaryDatabase
 from edfi_api.logs.printable import counted, printable
+from edfi_api.storage.temporary_database import TemporaryDatabase
 from references.exceptions import MissingTarget
 
 # More causes than this are not distinguished.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from edfi_api.loading.interchange import fragments
 from edfi_api.loading.interchange.fragments import Fragment, Named
-from edfi_api.loading.temporary_database import TemporaryDatabase
+from edfi_api.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = """
 CREATE TABLE document (

@@ -13,9 +13,9 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.envelopes import Keeps
 from edfi_api.loading.bulk.free_order import FreeOrder
-from edfi_api.loading.bulk.waiting import Place
 from edfi_api.loading.interchange.causes import Causes
 from edfi_api.loading.interchange.results import LoadResult, RefusalHandler, RefusalReporter
 from edfi_api.loading.json_lines.reading import SourceReader

@@ -11,7 +11,7 @@ import msgspec
 
 from edfi_api.documents import json_object, json_text
 from edfi_api.loading.bulk import Candidate
-from edfi_api.loading.bulk.waiting import Place
+from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such, reason_in_words
 from edfi_api.loading.json_lines import csv_rows
 from edfi_api.loading.json_lines.exceptions import NamesNoResource, ResourceNotServed, UnreadableFile, UnreadableLine

@@ -1,11 +1,14 @@
-"""Circles among documents that wait: each is found, in time that grows with the references."""
+"""Documents that wait come in an order in which they can be written; circles are found in time that grows with the
+references."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
+from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edfi_api.storage.sets.rounds import next_circles
+from edfi_api.storage.sets.free_order import Waiting, next_circles
 
 Targets = dict[int, list[int]]
 
@@ -35,7 +38,16 @@ class Graph:
             self._untried.pop(number)
 
 
-def circles(graph: Graph, enough: int = 1, most: int = 1_000) -> list[list[int]]:
+def waiting_for(targets: Targets, ranks: dict[int, int] | None = None) -> Waiting:
+    """Each document provides its own number."""
+    waiting = Waiting()
+    for number, missing in targets.items():
+        own, rank = [UUID(int=number).bytes], (ranks or {}).get(number, 0)
+        waiting.add(number, rank, own, {UUID(int=target) for target in missing})
+    return waiting
+
+
+def circles(graph: Graph | Waiting, enough: int = 1, most: int = 1_000) -> list[list[int]]:
     found = []
     while members := next_circles(graph, enough, most):
         found.append(members)
@@ -61,7 +73,9 @@ def graphs(draw: st.DrawFn) -> Targets:
 
 @given(graphs(), st.integers(1, 5))
 def test_every_circle_is_found_once(targets: Targets, enough: int) -> None:
-    found = circles(Graph(targets), enough)
+    with closing(waiting_for(targets)) as waiting:
+        waiting.begin_circles()
+        found = circles(waiting, enough)
 
     members = [number for each in found for number in each]
     in_circles = {number for number in targets if number in reached(targets, number)}
@@ -96,3 +110,39 @@ def test_each_reference_is_looked_at_a_few_times() -> None:
         graph = Graph(targets)
         assert sum(len(each) for each in circles(graph, enough=10_000, most=10)) == in_circles
         assert graph.looked_at <= 4 * len(targets)
+
+
+@given(graphs())
+def test_every_document_comes_once_and_behind_what_it_refers_to(targets: Targets) -> None:
+    with closing(waiting_for(targets)) as waiting:
+        in_order, left = list(waiting.in_dependency_order()), list(waiting.left())
+
+    in_circles = {number for number in targets if number in reached(targets, number)}
+    free = {number for number in targets if not in_circles & {number, *reached(targets, number)}}
+    assert len(in_order) == len(set(in_order))
+    assert set(in_order) == free
+    for number in free:
+        assert all(in_order.index(each) < in_order.index(number) for each in targets[number] if each != number)
+    assert sorted(left) == sorted(targets)
+    assert left[: len(in_order)] == in_order
+
+
+def test_of_those_that_wait_for_nothing_the_lower_ranks_come_first() -> None:
+    with closing(waiting_for({1: [], 2: [], 3: [4], 4: []}, ranks={1: 2, 2: 1, 3: 0, 4: 1})) as waiting:
+        assert list(waiting.in_dependency_order()) == [2, 4, 1, 3]
+
+
+def test_versions_of_a_document_keep_their_order() -> None:
+    one, other = UUID(int=1).bytes, UUID(int=2).bytes
+    with closing(Waiting()) as waiting:
+        waiting.add(1, 2, [one], ())
+        waiting.add(2, 1, [one, other], ())
+        waiting.add(3, 0, [other], ())
+
+        assert waiting.has_earlier([other], 3)
+        assert not waiting.has_earlier([other], 2)
+        assert list(waiting.in_dependency_order()) == [1, 2, 3]
+        waiting.remove(2)
+        assert not waiting.has_earlier([other], 3)
+        assert list(waiting.in_dependency_order()) == [3, 1]
+        assert len(waiting) == 2

@@ -1,4 +1,4 @@
-"""Temporary storage on disk, so that the memory of a load does not grow with its files."""
+"""Temporary storage on disk, so that the memory of a load or a batch does not grow with it."""
 
 import sqlite3
 from types import TracebackType
