@@ -8,7 +8,7 @@ from edfi_api.model.profiles.definition import Usage
 from edfi_api.model.surface.resource import JsonPath, Resource
 from edfi_api.profiles.catalog import ProfileCatalogs, ProfilePart
 from edfi_api.profiles.exceptions import NoUsableProfile
-from edfi_api.security.tokens import AuthenticatedClient
+from edfi_api.security.authenticated_client import AuthenticatedClient
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import connections
 
+from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.exceptions import TooManyRequests
-from edfi_api.security.tokens import AuthenticatedClient
 
 from .request import Request
 

@@ -30,8 +30,8 @@ from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 _log = logging.getLogger(__name__)
 
-# Raises what the permission classes of the settings refuse of an action.
-CheckPermissions = Callable[[str], None]
+# Raises what the permission classes of the settings refuse of an action on a resource.
+CheckPermissions = Callable[[str, Resource], None]
 
 
 class WritableResources:
@@ -121,9 +121,9 @@ class Singles:
 
     def authorization(self, operation: Operation) -> Authorization:
         """What the client may do. Raises what the single request would be refused with."""
-        action, surface = _action(operation), self._resources.served.surface
-        self._check_permissions(action)
-        return authorize(self._request.user, _resource(operation), ACTIONS[action], surface, self.using)
+        action, resource = _action(operation), _resource(operation)
+        self._check_permissions(action, resource)
+        return authorize(self._request.user, resource, ACTIONS[action], self._resources.served.surface, self.using)
 
     def preparer(self, resource: Resource) -> Preparer:
         return self.preparers[resource.name]

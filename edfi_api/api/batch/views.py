@@ -35,6 +35,7 @@ from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT
 from edfi_api.memory import SMALL, process_memory
+from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import TooManyBatches
 from edfi_api.security import rate_limits
 from edfi_api.security.exceptions import TooManyRequests
@@ -68,6 +69,7 @@ class BatchView(EdFiView):
     detail = None
     # Of the operation whose permissions are checked.
     action: str | None = None
+    resource: Resource | None = None
     # DRF's `as_view` accepts only attributes that the class has.
     resources: WritableResources = None  # type: ignore[assignment]
     natural_keys: NaturalKeys = None  # type: ignore[assignment]
@@ -93,9 +95,9 @@ class BatchView(EdFiView):
                 return self._atomic(request, body, record, limits)
             return self._independent(request, body, record, limits, until_sent)
 
-    def check_operation(self, action: str) -> None:
+    def check_operation(self, action: str, resource: Resource) -> None:
         """Raise what the permission classes of the settings refuse of the single request with this action."""
-        self.action = action
+        self.action, self.resource = action, resource
         self.check_permissions(self.request)
 
     def _divide(self, body: Body, wanted: Parameters) -> None:

@@ -2,8 +2,8 @@
 meadowlark/docs/design/authorization.md#from-a-claim-set-to-strategies.
 
 A claim set is compiled once per process into plain dictionaries. Each lookup of a token also reads the version of all
-claims (`tokens`), and a claim set compiled from an older version is compiled again. A change therefore takes effect
-within `TOKEN_CACHE_SECONDS`, like the revocation of a token, without a query per request.
+claims (`authentication`), and a claim set compiled from an older version is compiled again. A change therefore takes
+effect within `TOKEN_CACHE_SECONDS`, like the revocation of a token, without a query per request.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.database_state import database_state
 
+from ..authenticated_client import AuthenticatedClient
 from ..exceptions import ActionAccessDenied, ClaimSetVanished, ResourceAccessDenied, StrategiesNotDefined
 from ..models import ClaimSet, ClaimsVersion
-from ..tokens import AuthenticatedClient
 from .model import Action, ByAction, Grants, ResourceClaimValue, Strategies, claim_uri, known_claim_name, lineage
 from .stored_claims import stored_grants, stored_resource_claims
 

@@ -13,13 +13,13 @@ from rest_framework.views import APIView
 from edfi_api.model.surface.resource import Surface
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
+from ..authenticated_client import AuthenticatedClient
 from ..claims.compile import Operations, operations
 from ..claims.model import SERVICES, claim_name
 from ..data_stores import visit_for_token_info
 from ..exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
 from ..models import Application
 from ..organizations import reachable_organizations, undescribed_organizations
-from ..tokens import AuthenticatedClient
 
 _LONGEST_BODY = 16 * 1024
 

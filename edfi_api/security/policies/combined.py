@@ -12,8 +12,8 @@ from typing import Any
 from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.row_policy import AccessPath, Clause, Explanation, Predicate, SetConditions
 
+from ..authenticated_client import AuthenticatedClient
 from ..exceptions import UnknownStrategies
-from ..tokens import AuthenticatedClient
 from .relationships import AnyRelationship, Relationship
 from .strategy import Strategy, Subject, Unresolved
 from .table import row

@@ -11,6 +11,7 @@ from edfi_api.documents.securables import SecurableKind
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import AccessPath, Explanation
 
+from ..authenticated_client import AuthenticatedClient
 from ..exceptions import (
     NamespaceMismatch,
     NamespaceRequired,
@@ -18,7 +19,6 @@ from ..exceptions import (
     NoNamespacePrefixes,
     StrategyNotApplicable,
 )
-from ..tokens import AuthenticatedClient
 from .strategy import Group, Strategy, Subject, Unresolved, pairs, tests_of, value_of
 from .values import STORED, Values
 

@@ -8,8 +8,8 @@ from typing import Any
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import AccessPath, Explanation
 
+from ..authenticated_client import AuthenticatedClient
 from ..exceptions import OwnershipMismatch, OwnershipUninitialized
-from ..tokens import AuthenticatedClient
 from .strategy import Strategy, Subject, Unresolved, tests_of
 from .values import Values
 

@@ -14,8 +14,8 @@ from edfi_api.model.metaed.core_names import AUTHORIZATION_PATHWAYS
 from edfi_api.storage.driver.sql import Sql, any_of
 from edfi_api.storage.row_policy import AccessPath, Explanation
 
+from ..authenticated_client import AuthenticatedClient
 from ..exceptions import ElementRequired, ElementUninitialized, NoRelationship, StrategyNotApplicable
-from ..tokens import AuthenticatedClient
 from .reach import REACHES, Pathway, Reach, association_types
 from .reachable import Reachable
 from .relationship_paths import by_organization, by_person, is_about_reached_people

@@ -16,7 +16,7 @@ from edfi_api.model.surface.resource import JsonPath, Resource, Surface
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import AccessPath, Explanation
 
-from ..tokens import AuthenticatedClient
+from ..authenticated_client import AuthenticatedClient
 from .values import STORED, Values
 
 Group = tuple[SecurableElement, ...]

@@ -18,8 +18,8 @@ from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import Explanation
 
+from ..authenticated_client import AuthenticatedClient
 from ..exceptions import NotInView, StrategyNotApplicable, ViewElementRequired, ViewElementUninitialized
-from ..tokens import AuthenticatedClient
 from .basis import Basis, BasisPath, basis_named, documents_of, member_name, paths_to
 from .strategy import Strategy, Subject, Unresolved, distinct, pairs
 from .values import Values
