@@ -180,6 +180,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
     "Requests": (
         number("DEFAULT_PAGE_SIZE", 25, "documents in a page, where a request has no `limit`"),
         number("MAX_PAGE_SIZE", 500, "the largest `limit`"),
+        number(
+            "MAX_ROWS_WITHOUT_INDEX",
+            10_000,
+            "documents that other conditions of a query may leave to an operator or an order without an index, which "
+            "looks at each of them; beyond, the answer names the index (`create_query_index`)",
+        ),
         boolean("LINKS", True, "links in reference objects"),
         boolean(
             "STRICT",

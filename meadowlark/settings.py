@@ -223,6 +223,7 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": [
         "edfi_api.changes.change_queries.http.windows.ChangeVersionFilter",
         "edfi_api.queries.filters.QueryByExampleFilter",
+        "edfi_api.queries.filters.OrderFilter",
     ],
     "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.EdFiPagination",
     "EXCEPTION_HANDLER": "edfi_api.problem_details.http.handler.exception_handler",

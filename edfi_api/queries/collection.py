@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator
 from typing import Any
 
+from edfi_api.queries.bounds import ordered_plan, require_index
 from edfi_api.queries.conditions import for_many_rows, ranges
 from edfi_api.queries.page_sql import page_sql, rest_sql
 from edfi_api.queries.plan import plan
@@ -30,10 +31,14 @@ SELECT id FROM matching
 def page(selection: Selection, size: int, offset: int) -> Iterator[StoredDocument]:
     """`size` documents in the selection's order after `offset` others.
 
+    Raises IndexRequired if only an index that does not exist could find it.
+
     One statement finds the page. If the documents are large, it returns the first ones; the others are read after these
     have been consumed, in their state at that time, without those that were deleted or no longer match.
     """
-    chosen = plan(selection)
+    require_index(selection)
+    order_by = selection.order_by
+    chosen = plan(selection) if order_by is None else ordered_plan(selection, order_by)
     statement = page_sql(selection, chosen, size, offset, BYTES_AT_ONCE)
     rest = yield from _documents(statement, selection, chosen.hides_values)
     while rest:
@@ -44,14 +49,16 @@ def count(selection: Selection) -> int:
     """The exact number of documents, from which clients plan their requests.
 
     Without a filter an index is counted. With a filter each match is read; so only values with millions of matches can
-    exceed the time limit of a request (meadowlark/docs/design/performance.md has figures).
+    exceed the time limit of a request (meadowlark/docs/design/performance.md has figures). Raises IndexRequired.
     """
+    require_index(selection)
     ((number,),) = _run(_of_all(_COUNT, selection), selection)
     return int(number)
 
 
 def partition(selection: Selection, number: int, smallest: int) -> list[int]:
-    """The first row ids of the parts that `partition_sql` makes."""
+    """The first row ids of the parts that `partition_sql` makes. Raises IndexRequired."""
+    require_index(selection)
     statement = partition_sql("d.id", _of_all(_DOCUMENTS, selection), number, smallest)
     return [row for (row,) in _run(statement, selection)]
 

@@ -13,6 +13,15 @@ class ParameterValidationFailed(Exception):
 
 
 @dataclass
+class IndexRequired(Exception):
+    """A query that needs an index, named as `create_query_index` takes it, since its other conditions leave more than
+    `most` documents."""
+
+    index: str
+    most: int
+
+
+@dataclass
 class UnknownQueryField(Exception):
     """A parameter that is not a query field of the resource; `name` as sent."""
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from edfi_api.queries.conditions import for_many_rows, for_one_row, ranges, remaining
+from edfi_api.queries.ordering import OrderBy
 from edfi_api.queries.plan import Limits, Plan, Way
 from edfi_api.queries.selection import LAST_ROW, Order, Selection
 from edfi_api.storage.driver.sql import Sql, all_of
@@ -108,6 +109,14 @@ UNION ALL
   ORDER BY d.{column} + 0 LIMIT %(wanted)s)
 """)
 
+# In the client's order. Row numbers are places, since the order of the page is one of columns of numbers.
+_CHOSEN_ORDER = Sql("""
+SELECT d.resource_type_id, row_number() OVER () AS place, d.id
+  FROM (
+    SELECT d.resource_type_id, d.id FROM document d WHERE {conditions} ORDER BY {terms} LIMIT %(wanted)s
+  ) d
+""")
+
 # The nearest rows, if the client sees many documents.
 _NEAR_IF_MANY = Sql("""
 near AS MATERIALIZED (
@@ -181,7 +190,9 @@ _CHECK = Sql("LATERAL (SELECT FROM document d WHERE d.id = c.id AND {condition} 
 
 def page_sql(selection: Selection, plan: Plan, size: int, offset: int, bytes_at_once: int) -> Sql:
     """The columns of `StoredDocument` of a page; bodies beyond `bytes_at_once` bytes are NULL."""
-    return _PAGE.fill(found=_found(selection, plan, size + offset)).with_values(
+    order_by = selection.order_by
+    found = _in_chosen_order(selection, order_by, plan) if order_by else _found(selection, plan, size + offset)
+    return _PAGE.fill(found=found).with_values(
         **ranges(selection), size=size, offset=offset, wanted=size + offset, bytes_at_once=bytes_at_once
     )
 
@@ -273,6 +284,13 @@ def _access_path_by_version(selection: Selection, path: AccessPath, limits: Limi
 def _near_if_many(selection: Selection, path: AccessPath) -> Sql:
     each_row = all_of(for_one_row(selection))
     return _NEAR_IF_MANY.fill(scan=_scan(selection), are_many=path.has_many_branches, each_row=each_row)
+
+
+def _in_chosen_order(selection: Selection, order_by: OrderBy, plan: Plan) -> Sql:
+    # As a literal, so that PostgreSQL sees that the partial index has these rows.
+    of_type = Sql(f"d.resource_type_id = {selection.resource_type}")
+    conditions = for_one_row(selection) if plan.way is Way.CHOSEN_ORDER else for_many_rows(selection)
+    return _CHOSEN_ORDER.fill(conditions=all_of([of_type, *conditions, order_by.is_behind()]), terms=order_by.terms())
 
 
 def _scan(selection: Selection) -> Sql:

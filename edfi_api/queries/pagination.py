@@ -12,10 +12,12 @@ from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
 from edfi_api.queries.exceptions import ParameterValidationFailed
+from edfi_api.queries.ordering import ORDER_PARAMETER
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import is_natural_number, last_values
 from edfi_api.queries.partitions import partition, read_number
-from edfi_api.queries.selection import LAST_ROW, Selection
+from edfi_api.queries.selection import LAST_ROW, Order, Selection
+from edfi_api.storage.stored import StoredDocument
 
 _BOOLEANS = {"true": True, "false": False}
 
@@ -36,6 +38,12 @@ class Page:
     def next_token(self, last_row: int) -> PageToken:
         """The token of the page that follows the last row of this one."""
         return PageToken(last_row + 1, self.rows.last if self.rows else LAST_ROW)
+
+    def token_behind(self, last: StoredDocument, documents: Selection) -> str | None:
+        """The token of the page that follows the last document of this one; None in version order, which has none."""
+        if documents.order_by is not None:
+            return documents.order_by.next_token(last)
+        return str(self.next_token(last.row)) if documents.order is Order.ROW else None
 
 
 class EdFiPagination(BasePagination):
@@ -80,7 +88,8 @@ def _offset_problems(given: Mapping[str, str]) -> Iterator[str]:
 
 
 def _page_by_token(given: Mapping[str, str]) -> Page:
-    token = PageToken.parse(given.get("pagetoken", ""))
+    # Tokens of a client's order are read with it.
+    token = None if ORDER_PARAMETER in given else PageToken.parse(given.get("pagetoken", ""))
     if message := next(_token_problems(given, token), None):
         raise ParameterValidationFailed([message])
     return Page(size=int(given.get("pagesize", api_settings.MAX_PAGE_SIZE)), rows=token)
@@ -93,7 +102,7 @@ def _token_problems(given: Mapping[str, str], token: PageToken | None) -> Iterat
         if "offset" in given and "limit" not in given:
             yield "Use limit instead of pageSize when using limit/offset paging."
         yield "PageToken is required when pageSize is specified."
-    if token is None:
+    if token is None and ORDER_PARAMETER not in given:
         yield "The page token provided was invalid."
     if "offset" in given:
         yield (

@@ -16,8 +16,10 @@ from edfi_api.queries.exceptions import (
     InvalidQueryValue,
     InvalidQueryValues,
     NotForChangeQueries,
+    ParameterValidationFailed,
     UnknownQueryField,
 )
+from edfi_api.queries.operators import MOST_VALUES, Comparison, Operator, operators_of, parts_of, texts_of
 
 _log = logging.getLogger(__name__)
 _log.addFilter(OncePerProcess())
@@ -52,35 +54,67 @@ def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 def read_filters(
     fields: Mapping[str, QueryField], query: Mapping[str, str], other: Collection[str], leniency: Leniency
-) -> list[Filter]:
-    """All filters of a query string. `fields` has the query fields of the resource by their lower-cased names, `other`
-    the lower-cased names of parameters that are not filters.
+) -> list[Filter | Comparison]:
+    """All filters and comparisons of a query string. `fields` has the query fields of the resource by their lower-cased
+    names, `other` the lower-cased names of parameters that are neither.
 
-    Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set and handling lenient,
-    and InvalidQueryValues with all values that do not parse, or are refused by strict handling. `leniency` gets what
-    is tolerated.
+    Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set and handling lenient;
+    ParameterValidationFailed for an operator that the field does not have; and InvalidQueryValues with all values that
+    do not parse, or are refused by strict handling. `leniency` gets what is tolerated.
     """
-    filters: list[Filter] = []
+    found: list[Filter | Comparison] = []
     invalid: list[InvalidQueryValue] = []
     for key, (name, text) in last_values(query).items():
         if key in other:
             continue
-        field = fields.get(key)
+        field_name, operator_name = parts_of(key) or (key, None)
+        field = fields.get(field_name)
         if field is None:
             _refuse_unknown(name, leniency)
-            continue
-        value_type = _VALUE_TYPES[field.type]
-        value = value_type.read(text)
-        if value_type.is_valid(value) and "\0" not in text:
-            filters.append(Filter(field, name, value))
-            if field.type in _DATES and coercion.is_ambiguous_date(text):
-                doubtful = InvalidQueryValue(str(field.paths[0]), name, text, Reason.AMBIGUOUS_DATE)
-                invalid += refused([doubtful], leniency)
+        elif operator_name is None:
+            invalid += _problems(field, name, text, leniency)
+            found.append(Filter(field, name, _VALUE_TYPES[field.type].read(text)))
         else:
-            invalid.append(InvalidQueryValue(str(field.paths[0]), name, text))
+            operator = _operator(field, name, operator_name)
+            texts = texts_of(operator, text)
+            invalid += _problems_of_comparison(field, operator, name, texts, leniency)
+            found.append(Comparison(field, name, operator, tuple(_value(field, operator, each) for each in texts)))
     if invalid:
         raise InvalidQueryValues(invalid)
-    return filters
+    return found
+
+
+def _problems(field: QueryField, name: str, text: str, leniency: Leniency) -> list[InvalidQueryValue]:
+    value_type = _VALUE_TYPES[field.type]
+    if "\0" in text or not value_type.is_valid(value_type.read(text)):
+        return [InvalidQueryValue(str(field.paths[0]), name, text)]
+    if field.type in _DATES and coercion.is_ambiguous_date(text):
+        return refused([InvalidQueryValue(str(field.paths[0]), name, text, Reason.AMBIGUOUS_DATE)], leniency)
+    return []
+
+
+def _operator(field: QueryField, name: str, operator_name: str) -> Operator:
+    operators = operators_of(field)
+    if operator_name not in operators:
+        exist = ", ".join(operators) or "none"
+        raise ParameterValidationFailed([f"The operator of {name} does not exist; those of {field.name} are: {exist}."])
+    return Operator(operator_name)
+
+
+def _value(field: QueryField, operator: Operator, text: str) -> Any:
+    value_type = _BOOLEAN if operator is Operator.EXISTS else _VALUE_TYPES[field.type]
+    return value_type.read(text)
+
+
+def _problems_of_comparison(
+    field: QueryField, operator: Operator, name: str, texts: list[str], leniency: Leniency
+) -> list[InvalidQueryValue]:
+    if len(texts) > MOST_VALUES:
+        raise ParameterValidationFailed([f"{name} has {len(texts)} values; it may have {MOST_VALUES}."])
+    if operator is Operator.EXISTS:
+        is_boolean = _BOOLEAN.is_valid(_BOOLEAN.read(texts[0]))
+        return [] if is_boolean else [InvalidQueryValue(str(field.paths[0]), name, texts[0])]
+    return [problem for text in texts for problem in _problems(field, name, text, leniency)]
 
 
 def refused(doubtful: Iterable[InvalidQueryValue], leniency: Leniency) -> list[InvalidQueryValue]:
@@ -122,11 +156,12 @@ class _ValueType:
     is_valid: Callable[[Any], bool] = lambda value: True
 
 
+_BOOLEAN = _ValueType(coercion.coerce_boolean, lambda value: isinstance(value, bool))
 _VALUE_TYPES: dict[QueryType, _ValueType] = {
     QueryType.STRING: _ValueType(),
     QueryType.DESCRIPTOR: _ValueType(),
     QueryType.NUMBER: _ValueType(coercion.coerce_number, _is_number),
-    QueryType.BOOLEAN: _ValueType(coercion.coerce_boolean, lambda value: isinstance(value, bool)),
+    QueryType.BOOLEAN: _BOOLEAN,
     QueryType.DATE: _ValueType(coercion.coerce_date, coercion.is_date),
     QueryType.DATE_TIME: _ValueType(coercion.coerce_date_time, coercion.is_date_time),
     QueryType.TIME: _ValueType(coercion.coerce_time, coercion.is_time),

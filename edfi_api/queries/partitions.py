@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from edfi_api.conf import api_settings
 from edfi_api.queries import collection
 from edfi_api.queries.exceptions import ParameterValidationFailed
+from edfi_api.queries.ordering import ORDER_PARAMETER
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import PAGING_PARAMETERS, is_natural_number, last_values
 from edfi_api.queries.selection import LAST_ROW, Selection
@@ -22,7 +23,7 @@ def read_number(query: Mapping[str, str]) -> int:
     messages = [
         f"The '{name}' parameter is not supported by the partitions endpoint."
         for key, (name, _) in given.items()
-        if key in PAGING_PARAMETERS
+        if key in PAGING_PARAMETERS or key == ORDER_PARAMETER
     ]
     number = given.get(NUMBER_PARAMETER, ("", str(DEFAULT_NUMBER)))[1]
     if not is_natural_number(number, LARGEST_NUMBER) or int(number) == 0:

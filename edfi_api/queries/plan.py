@@ -24,6 +24,8 @@ class Way(Enum):
     CHECKED_ACCESS_PATH = "the same, but the policy has to be checked: on the first documents of its path, then on all"
     FILTERED_ACCESS_PATH = "other predicates, too: check the first documents of the path, then those of an index"
     ACCESS_PATH_BY_VERSION = "no index has the documents of a policy in version order: scan the nearest rows, then sort"
+    CHOSEN_ORDER = "the client's order, which an index has: scan it"
+    SORTED = "the client's order, and few documents: find them all and sort them"
 
 
 @dataclass(frozen=True, slots=True)

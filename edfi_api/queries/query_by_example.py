@@ -13,7 +13,10 @@ from edfi_api.documents import json_text
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, ResourceName
+from edfi_api.queries.comparisons import compared
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues
+from edfi_api.queries.operators import Comparison, Operator
+from edfi_api.queries.ordering import OrderBy, read_order
 from edfi_api.queries.parameters import PAGING_PARAMETERS, Filter, read_filters, refused
 from edfi_api.queries.securable_columns import SecurableColumn, securable_column
 from edfi_api.queries.selection import Selection
@@ -28,6 +31,7 @@ class QueryByExample:
     """Narrows selections of one resource to the documents that match a query string; compiled once."""
 
     def __init__(self, resource: Resource) -> None:
+        self._resource = resource
         self._fields = {field.name.lower(): field for field in resource.query_fields}
         self._descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
         rare_paths = _rare_paths(resource)
@@ -53,17 +57,30 @@ class QueryByExample:
             raise InvalidQueryValues(invalid)
         return selection.where(*(self._predicate(each, f"filter_{i}", selection) for i, each in enumerate(filters)))
 
-    def _without_descriptor(self, filters: Iterable[Filter], using: str) -> Iterator[InvalidQueryValue]:
+    def order(self, text: str) -> OrderBy:
+        """The order of `orderBy`. Raises ParameterValidationFailed."""
+        return read_order(self._resource, self._fields, text)
+
+    def _without_descriptor(self, filters: Iterable[Filter | Comparison], using: str) -> Iterator[InvalidQueryValue]:
         """The filters by a descriptor that is not stored, so that nothing can match."""
-        for each in filters:
+        for each in (each for each in filters if isinstance(each, Filter)):
             targets = {self._descriptors[path] for path in each.field.paths if path in self._descriptors}
             if targets and not stored_uris([descriptor_id(target, each.value) for target in targets], using):
                 reason = Reason.UNKNOWN_DESCRIPTOR if "#" in each.value else Reason.NO_DESCRIPTOR_URI
                 descriptor = min(target.resource for target in targets)
                 yield InvalidQueryValue(str(each.field.paths[0]), each.name, each.value, reason, descriptor)
 
-    def _predicate(self, filter_: Filter, parameter: str, selection: Selection) -> Predicate:
-        field, value = filter_.field, filter_.value
+    def _predicate(self, found: Filter | Comparison, parameter: str, selection: Selection) -> Predicate:
+        if isinstance(found, Filter):
+            return self._equals(found.field, found.value, parameter, selection)
+        if found.operator is not Operator.IN:
+            return compared(found, self._resource, parameter, selection, self._stored_value)
+        return _any_predicate(
+            self._contains(found.field, value, f"{parameter}_{number}", selection)
+            for number, value in enumerate(found.values)
+        )
+
+    def _equals(self, field: QueryField, value: Any, parameter: str, selection: Selection) -> Predicate:
         if field.name == ID_FIELD:
             return _has_id(value)
         contained = self._contains(field, value, parameter, selection)
@@ -91,6 +108,16 @@ class QueryByExample:
             return value
         id_ = descriptor_id(target, value)
         return stored_uris([id_], using).get(id_, value)
+
+
+def _any_predicate(predicates: Iterable[Predicate]) -> Predicate:
+    """The disjunction of predicates of one field."""
+    each = list(predicates)
+    return Predicate(
+        any_of(one.for_one_row for one in each),
+        any_of(one.for_many_rows for one in each),
+        finds_few=all(one.finds_few for one in each),
+    )
 
 
 def _rare_paths(resource: Resource) -> frozenset[JsonPath]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from edfi_api.model.surface.resource import Resource
+from edfi_api.queries.ordering import OrderBy
 from edfi_api.storage import resource_types
 from edfi_api.storage.row_policy import Predicate, RowPolicy
 
@@ -37,7 +38,8 @@ EVERY_VERSION = Window()
 class Selection:
     """Documents of one resource within a range of rows and a window of change versions for which all predicates hold.
 
-    `resource_type` is the number of the resource, `first_row` and `last_row` are row ids, inclusive.
+    `resource_type` is the number of the resource, `first_row` and `last_row` are row ids, inclusive. `order_by`, if
+    given, is the client's order, which then takes the place of `order`.
     """
 
     resource_type: int
@@ -46,6 +48,7 @@ class Selection:
     last_row: int = LAST_ROW
     window: Window = EVERY_VERSION
     order: Order = Order.ROW
+    order_by: OrderBy | None = None
     using: str = field(kw_only=True)
 
     def where(self, *predicates: Predicate) -> "Selection":
@@ -63,6 +66,9 @@ class Selection:
 
     def ordered_by(self, order: Order) -> "Selection":
         return replace(self, order=order)
+
+    def in_order_of(self, order_by: OrderBy) -> "Selection":
+        return replace(self, order=Order.ROW, order_by=order_by)
 
     @property
     def is_of_all_versions(self) -> bool:

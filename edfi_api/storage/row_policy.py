@@ -58,6 +58,7 @@ class Predicate:
     given, is faster when it is the only condition. `finds_few`: `for_many_rows` matches few rows of a resource.
     `in_row_order`, if given, is the value to which `for_one_row` compares a column: its index returns the rows in the
     order of row ids. `organizations`, if given, is a condition on the column `organization` that all these rows meet.
+    `lacks_index`, if given, names the index without which the condition is evaluated for each row.
     """
 
     for_one_row: Sql
@@ -67,6 +68,7 @@ class Predicate:
     finds_few: bool = False
     in_row_order: IndexedValue | None = None
     organizations: Sql | None = None
+    lacks_index: str | None = None
 
 
 # The results of the tests, and the paths of references that do not resolve → the refusal, or None if all tests pass.

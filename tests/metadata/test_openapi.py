@@ -111,12 +111,15 @@ def test_query_parameters_have_type_description_and_identity(document: dict[str,
     parameters = document["paths"]["/ed-fi/studentSchoolAssociations"]["get"]["parameters"]
     named = {parameter["name"]: parameter for parameter in parameters if "name" in parameter}
 
-    assert parameters[:7] == [
+    assert parameters[:10] == [
         {"$ref": "#/components/parameters/offset"},
         {"$ref": "#/components/parameters/limit"},
         {"$ref": "#/components/parameters/pageToken"},
         {"$ref": "#/components/parameters/pageSize"},
         {"$ref": "#/components/parameters/totalCount"},
+        {"$ref": "#/components/parameters/orderBy"},
+        {"$ref": "#/components/parameters/fields"},
+        {"$ref": "#/components/parameters/comparisons"},
         {"$ref": "#/components/parameters/MinChangeVersion"},
         {"$ref": "#/components/parameters/MaxChangeVersion"},
     ]

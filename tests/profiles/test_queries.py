@@ -37,6 +37,30 @@ def test_a_hidden_query_field_is_answered_as_one_that_does_not_exist(narrow, pat
 
 
 @pytest.mark.usefixtures("students")
+@pytest.mark.parametrize(
+    "query", ["{}[prefix]=M", "{}[ne]=Mae", "{}[exists]=true", "{}[no]=1", "orderBy={}", "orderBy=-{}", "fields={}"]
+)
+def test_a_hidden_member_has_no_operators_no_order_and_is_no_field(narrow, query: str) -> None:
+    client = narrow("Student", HIDES_NAME)
+
+    hidden, nonexistent = (client.get("/students", QUERY_STRING=query.format(name)) for name in ("firstName", "noSuch"))
+
+    assert hidden.status_code == 400
+    answers = [response.json() | {"correlationId": ""} for response in (hidden, nonexistent)]
+    assert str(answers[0]).replace("firstName", "noSuch") == str(answers[1])
+
+
+@pytest.mark.usefixtures("students")
+def test_a_profile_narrows_before_fields_do(narrow) -> None:
+    client = narrow("Student", HIDES_NAME)
+
+    [first, _] = client.get("/students?fields=lastSurname&orderBy=studentUniqueId").json()
+
+    assert first.keys() == {"id", "studentUniqueId", "lastSurname", "_etag", "_lastModifiedDate"}
+    assert client.get(f"/students/{first['id']}").json()["_etag"] == first["_etag"]
+
+
+@pytest.mark.usefixtures("students")
 def test_where_unknown_parameters_are_ignored_hidden_ones_are_too(narrow, settings) -> None:
     settings.EDFI_API = settings.EDFI_API | {"IGNORE_UNKNOWN_PARAMETERS": True}
     client = narrow("Student", HIDES_NAME)

@@ -8,13 +8,14 @@ from edfi_api.conf import api_settings
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, Resource
 from edfi_api.queries import partitions
+from edfi_api.queries.operators import Operator
 
 Parameter = dict[str, Any]
 
 # Names of components; in query strings they begin in lower case.
 _WINDOW = ("MinChangeVersion", "MaxChangeVersion")
-PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", *_WINDOW)
-PARTITIONING = ("number", *_WINDOW)
+PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", "orderBy", "fields", "comparisons", *_WINDOW)
+PARTITIONING = ("number", "comparisons", *_WINDOW)
 _CHANGE_VERSION: Schema = {"type": "integer", "format": "int64", "minimum": 0}
 OFFSETS = ("offset", "limit", "totalCount")
 CHANGES = (*OFFSETS, *_WINDOW)
@@ -37,6 +38,18 @@ def shared_parameters() -> dict[str, Parameter]:
             "In how many partitions to divide the items, if there are enough of them.",
             _natural(1, partitions.LARGEST_NUMBER) | {"default": partitions.DEFAULT_NUMBER},
         ),
+        "orderBy": _query(
+            "orderBy",
+            "The order of the items: query fields separated by commas, those with a minus in front descending. Missing "
+            "values are less than others.",
+            {"type": "string"},
+        ),
+        "fields": _query(
+            "fields",
+            "The members to answer with, separated by commas, beside those of the identity.",
+            {"type": "string"},
+        ),
+        "comparisons": _comparisons(),
         "MinChangeVersion": _query("minChangeVersion", "The change version with which to begin.", _CHANGE_VERSION),
         "MaxChangeVersion": _query("maxChangeVersion", "The change version with which to end.", _CHANGE_VERSION),
         "id": {
@@ -92,6 +105,17 @@ def _property(resource: Resource, field: QueryField) -> Schema:
     if field == ID_FIELD:
         return {"type": "string", "description": "The identifier that the server gave the item."}
     return schema_at(resource.json_schema, field.paths[0])
+
+
+def _comparisons() -> Parameter:
+    """All parameters with an operator as one, since each query field has several."""
+    operators = ", ".join(Operator)
+    description = (
+        "Comparisons of query fields beyond equality, each a parameter `field[operator]=value`. Operators are "
+        f"{operators}; `in` takes values separated by commas, `exists` true or false."
+    )
+    schema: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
+    return {**_query("comparisons", description, schema), "style": "form", "explode": True}
 
 
 def _natural(minimum: int, maximum: int | None = None) -> Schema:

@@ -15,6 +15,7 @@ from edfi_api.api.viewsets.responses import JsonArray, etag, tag_of
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
+from edfi_api.documents.text_projection import TextProjection
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.profiles.catalog import ProfilePart, version_of_part
 from edfi_api.storage import resource_types
@@ -67,15 +68,19 @@ class Linker:
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """Writes the documents of one resource as JSON, through a part of a profile if there is one."""
+    """Writes the documents of one resource as JSON, through a part of a profile if there is one, with the members that
+    the client wants, if not all."""
 
     extractor: Extractor
     linker: Linker
     part: ProfilePart | None = None
+    members: TextProjection | None = None
 
-    def under(self, part: ProfilePart | None) -> "Representation":
-        """The representation through this part of a profile; the same without one."""
-        return self if part is None else Representation(self.extractor, self.linker, part)
+    def under(self, part: ProfilePart | None, members: TextProjection | None = None) -> "Representation":
+        """The representation through this part of a profile, with these members; the same without both."""
+        if part is None and members is None:
+            return self
+        return Representation(self.extractor, self.linker, part, members)
 
     def document(self, document: StoredDocument, using: str) -> bytes:
         """One document."""
@@ -89,6 +94,8 @@ class Representation:
             text = self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
         else:
             tag, text = self._narrowed(document, using, self.part)
+        if self.members is not None:
+            text = self.members(text)
         front = f'{{"id":"{document.document_uuid}",'
         behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
         return tag, b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
@@ -107,19 +114,19 @@ class Representation:
 
     def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
         """A JSON array of documents."""
-        array, last_row = JsonArray(), None
+        array, last = JsonArray(), None
         for document in documents:
             array.append(self.served(document, using)[1])
-            last_row = document.row
-        return CollectionText(array.finish(), last_row)
+            last = document
+        return CollectionText(array.finish(), last)
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionText:
-    """The JSON of a page, in memory or on disk, and the row of its last document."""
+    """The JSON of a page, in memory or on disk, and its last document."""
 
     file: SpooledTemporaryFile[bytes]
-    last_row: int | None
+    last: StoredDocument | None
 
 
 def _items(array: str) -> list[str]:

@@ -52,7 +52,8 @@ from edfi_api.profiles.catalog import OfParts, ProfilePart
 from edfi_api.profiles.negotiation import in_accept
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
-from edfi_api.queries.selection import Order, Selection, all_documents
+from edfi_api.queries.requested_members import requested_members
+from edfi_api.queries.selection import Selection, all_documents
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.stored import Outcome
@@ -145,19 +146,20 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """A page of documents; filters are the resource's query fields."""
         part = self.read_part(request)
         page = self.paginator.read(request)
+        representation = self.requested_representation(request, part)
         documents = self.selection(part).restricted_by(self.authorize(request).policy)
 
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
             found = collection.page(page.rows_of(documents), page.size, page.offset)
-            return total, self.representation.under(part).collection(found, self.using)
+            return total, representation.collection(found, self.using)
 
         total, text = self.read(request, documents, query)
         headers = profiled_headers(part)
         if total is not None:
             headers["Total-Count"] = str(total)
-        if text.last_row is not None and documents.order is Order.ROW:
-            headers["Next-Page-Token"] = str(page.next_token(text.last_row))
+        if text.last is not None and (token := page.token_behind(text.last, documents)):
+            headers["Next-Page-Token"] = token
         return json_file_response(text.file, headers)
 
     def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
@@ -167,6 +169,13 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         documents = documents.restricted_by(self.authorize(request).policy)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
         return Response({"pageTokens": tokens})
+
+    def requested_representation(self, request: EdFiRequest, part: ProfilePart | None) -> Representation:
+        """How documents are written into the answer: through a part of a profile, with the members of `fields`."""
+        if not request.META.get("QUERY_STRING"):
+            return self.representation.under(part)
+        view = None if part is None else part.view
+        return self.representation.under(part, requested_members(request.query_params, self.resource, view))
 
     def read(self, request: EdFiRequest, documents: Selection, query: Callable[[Selection], Result]) -> Result:
         """The result of `query`, from the replica if possible. Requests for a window of change versions always read the
@@ -186,12 +195,13 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """The document; 304 if the client has its current version."""
         part = self.read_part(request)
+        representation = self.requested_representation(request, part)
         document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
         if document is None:
             raise ResourceNotFound
         if is_not_modified(request, document, part):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers={"ETag": quoted(etag(document, part))})
-        tag, text = self.representation.under(part).served(document, self.using)
+        tag, text = representation.served(document, self.using)
         return JsonTextResponse(text, headers=profiled_headers(part) | {"ETag": quoted(tag)})
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:

@@ -29,6 +29,18 @@ def parameter_validation_failed(error: queries.ParameterValidationFailed) -> Pro
 
 
 @problem_of.register
+def index_required(error: queries.IndexRequired) -> Problem:
+    return parameter_validation_failed(
+        queries.ParameterValidationFailed(
+            [
+                f"Other conditions have to leave at most {error.most:,} documents, since no index answers the whole "
+                f"query. An operator can create it: manage.py create_query_index {error.index}"
+            ]
+        )
+    )
+
+
+@problem_of.register
 def unknown_query_field(error: queries.UnknownQueryField) -> Problem:
     return bad_request(f"The query field '{error.name}' is not valid for this resource.")
 
@@ -40,7 +52,10 @@ def not_for_change_queries(error: queries.NotForChangeQueries) -> Problem:
 
 @problem_of.register
 def invalid_query_values(error: queries.InvalidQueryValues) -> Problem:
-    return validation_failed({value.path: [_invalid_value(value)] for value in error.values})
+    texts: dict[str, list[str]] = {}
+    for value in error.values:
+        texts.setdefault(value.path, []).append(_invalid_value(value))
+    return validation_failed(texts)
 
 
 def _invalid_value(found: queries.InvalidQueryValue) -> str:

@@ -68,8 +68,8 @@ def all_of(conditions: Iterable[Sql]) -> Sql:
 
 
 def any_of(conditions: Iterable[Sql]) -> Sql:
-    """The disjunction of boolean expressions; `false` without any."""
-    return _combined(" OR ", conditions, "false")
+    """The disjunction of boolean expressions, which can stand before AND; `false` without any."""
+    return "(" + _combined(" OR ", conditions, "false") + ")"
 
 
 def merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Mapping[str, Any]:

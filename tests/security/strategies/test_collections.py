@@ -78,6 +78,9 @@ def assert_shows(client, scenario, path, expected, key):
     assert [each["id"] for each in partitioned(client, path)] == [each["id"] for each in shown]
     total = client.get(f"{path}?limit=0&totalCount=true")
     assert int(total["Total-Count"]) == len(shown)
+    if path == "/students":
+        descending = client.get(f"{path}?studentUniqueId[gt]=S1&orderBy=-studentUniqueId").json()
+        assert list(map(key, descending)) == sorted((each for each in expected if each > "S1"), reverse=True)
     everything = scenario.api.get(f"{path}?limit=500").json()
     allowed = {each["id"] for each in everything if client.get(f"{path}/{each['id']}").status_code == 200}
     assert allowed == {each["id"] for each in shown}

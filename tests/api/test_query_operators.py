@@ -1,0 +1,267 @@
+"""Operators of query parameters, the client's order, and the bounds of both."""
+
+import base64
+import json
+
+import pytest
+
+from tests.api.students import unique_ids
+from tests.factories import STUDENT
+
+
+@pytest.fixture
+def students(api):
+    for number, surname, born, city in (
+        ("1", "Ortiz", "2010-02-03", "Lyon"),
+        ("2", "ortega", "2010-12-31", None),
+        ("3", "Lee", "2011-01-01", "Oslo"),
+        ("4", "Lee", "2009-05-05", "Lyon"),
+    ):
+        body = STUDENT | {"studentUniqueId": number, "lastSurname": surname, "birthDate": born}
+        assert api.post("/students", body if city is None else body | {"birthCity": city}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("birthDate[gte]=2010-02-03&birthDate[lt]=2011-01-01", ["1", "2"]),
+        ("BIRTHDATE[gt]=2/3/2010", ["2", "3"]),
+        ("birthDate[lte]=2010-02-03", ["1", "4"]),
+        ("studentUniqueId[in]=1,3,9", ["1", "3"]),
+        ("lastSurname[in]=Lee", ["3", "4"]),
+        ("lastSurname[prefix]=ORT", ["1", "2"]),
+        ("lastSurname[prefix]=ort%25", []),
+        ("lastSurname[ne]=Lee", ["1", "2"]),
+        ("birthCity[ne]=Lyon", ["2", "3"]),
+        ("birthCity[exists]=false", ["2"]),
+        ("birthCity[exists]=TRUE&lastSurname=Lee", ["3", "4"]),
+        ("birthCity[lt]=M", ["1", "4"]),
+        ("birthCity[gte]=M", ["3"]),
+        ("birthDate[gte]=2010-01-01&studentUniqueId=4", []),
+        ("birthDate%5Bgte%5D=2011-01-01", ["3"]),
+    ],
+)
+def test_documents_are_found_by_comparisons(api, students, query, found):
+    assert unique_ids(api.get(f"/students?{query}")) == found
+    assert api.get(f"/students?{query}&totalCount=true&limit=0")["Total-Count"] == str(len(found))
+
+
+def test_descriptors_are_compared_in_the_case_of_the_stored_one(api, documents, resource_named):
+    documents.store(resource_named("StudentSchoolAssociation"))
+    [stored] = api.get("/studentSchoolAssociations").json()
+    uri = stored["entryGradeLevelDescriptor"].upper().replace("URI://ED-FI.ORG/", "uri://ed-fi.org/")
+
+    for query, number in (("in", 1), ("ne", 0)):
+        found = api.get("/studentSchoolAssociations", QUERY_STRING=f"entryGradeLevelDescriptor[{query}]={uri}").json()
+        assert len(found) == number
+
+
+def test_numbers_are_compared_as_numbers(api, documents, resource_named):
+    documents.store(resource_named("StudentSchoolAssociation"))
+    [stored] = api.get("/studentSchoolAssociations").json()
+    school = stored["schoolReference"]["schoolId"]
+
+    assert len(api.get(f"/studentSchoolAssociations?schoolId[gte]={school}.0").json()) == 1
+    assert api.get(f"/studentSchoolAssociations?schoolId[gt]={school}").json() == []
+    assert len(api.get(f"/studentSchoolAssociations?schoolId[lt]={school * 10}").json()) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "birthDate[after]=2010-01-01",
+            "The operator of birthDate[after] does not exist; those of birthDate are: gt, gte, lt, lte, in, ne,"
+            " exists.",
+        ),
+        ("id[in]=1", "The operator of id[in] does not exist; those of id are: none."),
+        (
+            "birthSexDescriptor[gt]=a",
+            "The operator of birthSexDescriptor[gt] does not exist; those of birthSexDescriptor are: in, prefix, ne,"
+            " exists.",
+        ),
+        ("studentUniqueId[in]=" + ",".join("a" * 101), "studentUniqueId[in] has 101 values; it may have 100."),
+        ("orderBy=colour", "OrderBy must have query fields, once each; 'colour' is not one."),
+        ("orderBy=birthDate,-birthDate", "OrderBy must have query fields, once each; '-birthDate' is not one."),
+        ("orderBy=", "OrderBy must have query fields, once each; '' is not one."),
+        ("orderBy=a,b,c,d,e", "OrderBy has 5 fields; it may have 4."),
+    ],
+)
+def test_what_is_no_operator_or_order_is_refused_with_those_that_exist(api, students, query, message):
+    response = api.get(f"/students?{query}")
+
+    assert response.status_code == 400
+    assert response.json()["type"] == "urn:ed-fi:api:bad-request:parameter-validation-failed"
+    assert response.json()["errors"] == [message]
+
+
+def test_values_that_do_not_parse_are_reported_with_their_names(api, students):
+    response = api.get("/students?birthDate[gte]=soon&birthDate[in]=2010-01-01,later&birthCity[exists]=perhaps")
+
+    assert response.status_code == 400
+    assert response.json()["validationErrors"] == {
+        "$.birthDate": [
+            "The value 'soon' is not valid for birthDate[gte].",
+            "The value 'later' is not valid for birthDate[in].",
+        ],
+        "$.birthCity": ["The value 'perhaps' is not valid for birthCity[exists]."],
+    }
+
+
+@pytest.mark.parametrize("name", ["colour[gte]", "birthDate[gte", "birthDate]gte[", "[gte]", "birthDate[gte][lt]"])
+def test_other_names_are_unknown_fields(api, students, name):
+    response = api.get("/students", QUERY_STRING=f"{name}=2010-01-01")
+
+    assert response.status_code == 400
+    assert response.json()["errors"] == [f"The query field '{name}' is not valid for this resource."]
+
+
+@pytest.mark.parametrize(
+    ("order", "found"),
+    [
+        ("birthDate", ["4", "1", "2", "3"]),
+        ("-birthDate", ["3", "2", "1", "4"]),
+        ("birthCity", ["2", "1", "4", "3"]),
+        ("-birthCity,birthDate", ["3", "4", "1", "2"]),
+        ("birthCity,-birthDate", ["2", "1", "4", "3"]),
+        ("-birthCity,-birthDate", ["3", "1", "4", "2"]),
+    ],
+)
+def test_pages_in_the_order_of_the_client(api, students, order, found):
+    """Missing values are the first, and the last in descending order."""
+    assert unique_ids(api.get(f"/students?orderBy={order}")) == found
+    assert through_pages(api, f"orderBy={order}") == found
+
+
+def through_pages(api, query):
+    page = api.get(f"/students?{query}&limit=1")
+    found = unique_ids(page)
+    while "Next-Page-Token" in page:
+        page = api.get(f"/students?{query}&pageSize=1&pageToken={page['Next-Page-Token']}")
+        found += unique_ids(page)
+    return found
+
+
+def test_a_page_behind_a_document_that_was_changed_or_deleted_is_the_same(api, students):
+    page = api.get("/students?orderBy=birthDate&limit=2")
+    token = page["Next-Page-Token"]
+    (first, second) = (body["id"] for body in page.json())
+    api.delete(f"/students/{second}")
+    body = STUDENT | {"studentUniqueId": "4", "lastSurname": "Lee", "birthDate": "2012-01-01"}
+    assert api.put(f"/students/{first}", body | {"id": first}).status_code == 204
+
+    assert unique_ids(api.get(f"/students?orderBy=birthDate&pageSize=5&pageToken={token}")) == ["2", "3", "4"]
+
+
+def token_of(content):
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
+
+
+def test_a_token_of_another_order_or_a_made_up_one_is_refused(api, students):
+    token = api.get("/students?orderBy=birthDate&limit=2")["Next-Page-Token"]
+    name, row, values = json.loads(base64.urlsafe_b64decode(token + "=="))
+    forged = [[name, row, [{}]], [name, "1", values], [name, row, []], [name, -1, values], [name, 2**64, values], {}]
+    in_rows = api.get("/students?limit=2")["Next-Page-Token"]
+
+    for order, each in [
+        ("-birthDate", token),
+        ("birthDate", in_rows),
+        ("birthDate", "a"),
+        *(("birthDate", token_of(content)) for content in forged),
+    ]:
+        response = api.get(f"/students?orderBy={order}&pageSize=2&pageToken={each}")
+        assert response.status_code == 400, each
+        assert response.json()["errors"] == ["The page token provided was invalid."]
+    assert api.get(f"/students?pageSize=2&pageToken={token}").status_code == 400
+    assert (
+        api.get(f"/students?orderBy=birthDate&pageSize=2&pageToken={token_of([name, row, values])}").status_code == 200
+    )
+
+
+def test_partitions_are_of_comparisons_and_have_no_order(api, students):
+    [token] = api.get("/students/partitions?birthDate[gte]=2010-01-01").json()["pageTokens"]
+
+    page = api.get(f"/students?birthDate[gte]=2010-01-01&pageSize=5&pageToken={token}")
+    assert unique_ids(page) == ["1", "2", "3"]
+    assert api.get("/students/partitions?orderBy=birthDate").json()["errors"] == [
+        "The 'orderBy' parameter is not supported by the partitions endpoint."
+    ]
+
+
+def test_change_queries_have_no_operators_and_no_order(api):
+    for query in ("birthDate[gte]=2010-01-01", "orderBy=birthDate"):
+        assert api.get(f"/students/deletes?{query}").status_code == 400
+
+
+@pytest.fixture
+def at_most_two(settings):
+    """Documents that are looked at one by one."""
+    settings.EDFI_API = {**settings.EDFI_API, "MAX_ROWS_WITHOUT_INDEX": 2}
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("birthDate[gte]=2010-01-01", "ed-fi/students.birthDate"),
+        ("birthCity[exists]=true", "ed-fi/students.birthCity"),
+        ("lastSurname[prefix]=o", "ed-fi/students.lastSurname[prefix]"),
+        ("orderBy=lastSurname,-birthDate", "ed-fi/students.lastSurname,-birthDate"),
+        ("firstName=Mae&birthDate[gte]=2010-01-01", "ed-fi/students.birthDate"),
+    ],
+)
+def test_without_an_index_the_other_conditions_have_to_leave_few_documents(api, students, at_most_two, query, index):
+    for options in ("", "&totalCount=true", "&limit=1", "&minChangeVersion=0"):
+        response = api.get(f"/students?{query}{options}")
+        assert response.status_code == 400
+        assert response.json()["errors"] == [
+            "Other conditions have to leave at most 2 documents, since no index answers the whole query. An operator"
+            f" can create it: manage.py create_query_index {index}"
+        ]
+    if "orderBy" not in query:
+        assert api.get(f"/students/partitions?{query}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("lastSurname=Lee&birthDate[gte]=2010-01-01", ["3"]),
+        ("lastSurname=Lee&orderBy=birthDate", ["4", "3"]),
+        ("studentUniqueId[in]=1,2,3&orderBy=-birthDate", ["3", "2", "1"]),
+        ("studentUniqueId[in]=2,3,4&birthDate[lt]=2010-01-01", ["4"]),
+    ],
+)
+def test_within_few_documents_everything_is_answered(api, students, at_most_two, query, found):
+    assert unique_ids(api.get(f"/students?{query}")) == found
+
+
+def test_fields_are_the_members_of_the_answer_with_those_of_the_identity(api, students):
+    [body] = api.get("/students?studentUniqueId=1&fields=lastSurname,birthCity").json()
+    always = {"id", "studentUniqueId", "_etag", "_lastModifiedDate"}
+
+    assert body.keys() == always | {"lastSurname", "birthCity"}
+    assert (body["lastSurname"], body["birthCity"]) == ("Ortiz", "Lyon")
+    item = api.get(f"/students/{body['id']}?fields=id, birthDate ")
+    assert item.json().keys() == always | {"birthDate"}
+    assert item["ETag"] == f'"{body["_etag"]}"'
+    assert api.get("/students?fields=birthCity&orderBy=birthDate&limit=1")["Next-Page-Token"]
+
+
+def test_a_reference_is_answered_as_a_whole(api, documents, resource_named):
+    documents.store(resource_named("StudentSchoolAssociation"))
+    [whole] = api.get("/studentSchoolAssociations").json()
+
+    [body] = api.get("/studentSchoolAssociations?fields=schoolReference").json()
+
+    assert body == {name: whole[name] for name in body}
+    assert body.keys() == {"id", "entryDate", "schoolReference", "studentReference", "_etag", "_lastModifiedDate"}
+
+
+@pytest.mark.parametrize("path", ["/students?fields=", "/students/{id}?fields="])
+@pytest.mark.parametrize("name", ["colour", "birthdate", "studentReference.studentUniqueId", "", "_ext2"])
+def test_what_is_no_member_is_refused(api, students, path, name):
+    [body] = api.get("/students?limit=1").json()
+
+    response = api.get(path.format(id=body["id"]) + name)
+
+    assert response.status_code == 400
+    assert response.json()["errors"] == [f"Fields must have members of the resource; '{name}' is not one."]
