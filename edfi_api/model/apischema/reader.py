@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from edfi_api.model.apischema import format as f
-from edfi_api.model.apischema import meadowlark
 from edfi_api.model.apischema.additions import ResourceExtension, extended
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.apischema.node import Node, read_file
@@ -51,7 +50,7 @@ def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Su
     elements, so only the descriptors of these projects can be loaded from interchange XML.
     """
     warnings: list[str] = []
-    projects = [project for file in files for project in _read_projects(file)]
+    projects = [_read_project(file) for file in files]
     projects.sort(key=lambda project: project.schema.is_extension_project)
     _check_projects(projects, base)
     core = next((facts.name for facts in base.projects if not facts.is_extension), None) or projects[0].name
@@ -62,17 +61,12 @@ def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Su
     return surface, tuple(warnings)
 
 
-def _read_projects(file: Path) -> Iterator[ReadProject]:
+def _read_project(file: Path) -> ReadProject:
     whole = read_file(file)
-    if isinstance(whole.value, dict) and "projectSchemas" in whole.value:
-        return (_read_project(node) for node in meadowlark.in_current_format(whole))
     version = whole.read(f.File).api_schema_version
     if version.partition(".")[0] != f.MAJOR_VERSION:
         raise whole.refusal(f"apiSchemaVersion is {version}; only versions {f.MAJOR_VERSION}.x can be read")
-    return iter([_read_project(whole / "projectSchema")])
-
-
-def _read_project(node: Node) -> ReadProject:
+    node = whole / "projectSchema"
     project = node.read(f.ProjectSchema)
     resources, additions = [], []
     for endpoint in project.resource_schemas:
