@@ -14,8 +14,7 @@ from typing import Any
 
 from edfi_api.documents.json_text import as_integer
 from edfi_api.documents.leniency import Leniency
-from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.naming import REFERENCE_SUFFIX
+from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX
 
 Coercion = Callable[[Any, Leniency], Any]
 

@@ -12,11 +12,9 @@ from typing import Any
 from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.documents.paths import values_at
 from edfi_api.documents.projection import is_visible
-from edfi_api.model.profiles.creatability import hidden_required_members
-from edfi_api.model.profiles.members import Members, ProfileMember
+from edfi_api.model.profiles.members import Members, ProfileMember, hidden_required_members
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
-from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.naming import is_descriptor_name
+from edfi_api.model.surface.naming import EXTENSIONS, is_descriptor_name
 
 Body = dict[str, Any]
 # Stored value, or None without one, and sent value, or None without one → merged value; None for no value.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
-from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import EXTENSIONS
 
 Body = dict[str, Any]
 Projection = Callable[[Any], Any]

@@ -2,7 +2,7 @@
 
 from edfi_api.documents.visible_part import Schema, writable_schema
 from edfi_api.model.profiles.view import CollectionView, ObjectView
-from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import EXTENSIONS
 
 
 def readable_schema(schema: Schema, view: ObjectView) -> Schema:

@@ -12,7 +12,7 @@ import msgspec
 from edfi_api.documents import json_text
 from edfi_api.documents.projection import compile_projection
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
-from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import EXTENSIONS
 
 TextProjection = Callable[[bytes], bytes]
 # Of a decoded value what is not empty; the value itself may be changed.

@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api.documents.projection import is_visible
 from edfi_api.model.profiles.view import CollectionView, ObjectView
-from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
 
 Schema = dict[str, Any]

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from edfi_api.model.surface.inflection import plural, singular
+from edfi_api.model.surface.naming import plural, singular
 
 _PAIR = re.compile(r"([A-Za-z]\w*)=([A-Za-z]\w*)", re.ASCII)
 

@@ -18,8 +18,7 @@ from edfi_api.documents import json_text
 from edfi_api.documents.projection import Projection, compile_projection
 from edfi_api.documents.text_projection import TextProjection, compile_text_projection
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
-from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
-from edfi_api.model.profiles.findings import UnreadableDefinition
+from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, UnreadableDefinition, Usage
 from edfi_api.model.profiles.json_files import canonical_rule, read_canonical_json
 from edfi_api.model.profiles.view import ObjectView
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface

@@ -10,8 +10,7 @@ from django.db.models import Q
 
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
-from edfi_api.model.profiles.definition import ProfileDefinition
-from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
+from edfi_api.model.profiles.definition import Finding, FindingSeverity, ProfileDefinition, UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, write_json
 from edfi_api.profiles.loading import read_definitions, refuses
 from edfi_api.profiles.models import Profile, ProfileAssignment

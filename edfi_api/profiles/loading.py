@@ -11,8 +11,14 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
-from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
-from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
+from edfi_api.model.profiles.definition import (
+    Finding,
+    FindingSeverity,
+    ProfileDefinition,
+    ResourceParts,
+    UnreadableDefinition,
+    Usage,
+)
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, read_json
 from edfi_api.model.profiles.xml_files import read_xml
 from edfi_api.profiles.models import Profile, ProfileAssignment

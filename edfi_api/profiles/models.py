@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from edfi_api.data_stores.models import Tenant, Writers
-from edfi_api.model.profiles.names import LONGEST_NAME
+from edfi_api.model.profiles.definition import LONGEST_NAME
 
 _name_of_a_profile = RegexValidator(
     r"\A[A-Za-z][A-Za-z0-9_-]*\Z", "A name begins with a letter and goes on with letters, digits, '_' and '-'."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.model.metaed.merge_paths import follow
+from edfi_api.model.metaed.merge_rules import follow
 from edfi_api.model.metaed.model import EntityKind
 from tests.metaed.projects import MessagesOf, ModelOf, entity
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.model.profiles.findings import UnreadableDefinition
+from edfi_api.model.profiles.definition import UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, read_json, write_json
 from edfi_api.model.profiles.xml_files import read_xml, write_xml
 

@@ -2,13 +2,14 @@
 
 import pytest
 
-from edfi_api.model.surface.inflection import plural, singular
 from edfi_api.model.surface.naming import (
     endpoint_name,
     extension_key,
     is_descriptor_name,
     joined_without_overlap,
     lower_camel,
+    plural,
+    singular,
     url_segment,
     with_prefix,
 )

@@ -11,10 +11,17 @@ from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, EntityKey, Enti
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.interchange import PathMap, published_paths
-from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.members import DocumentBody, Documents, Member
-from edfi_api.model.surface.naming import extension_key
-from edfi_api.model.surface.path_table import ROOT, PathTable, PropertyPath, additions_tables, document_table
+from edfi_api.model.surface.naming import EXTENSIONS, extension_key
+from edfi_api.model.surface.path_table import (
+    ROOT,
+    DocumentBody,
+    Documents,
+    Member,
+    PathTable,
+    PropertyPath,
+    additions_tables,
+    document_table,
+)
 from edfi_api.model.surface.references import is_required
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
 

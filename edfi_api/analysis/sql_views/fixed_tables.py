@@ -7,9 +7,8 @@ from edfi_api.analysis.sql_views.column_types import INTEGER, SMALL_INTEGER
 from edfi_api.analysis.sql_views.names import schema_name, table_name
 from edfi_api.analysis.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable
 from edfi_api.model.metaed.model import CORE_NAMESPACE, Entity, EntityKind, Model
-from edfi_api.model.surface.columns import ENUMERATION_SUFFIX
+from edfi_api.model.surface.columns import ENUMERATION_SUFFIX, TableName
 from edfi_api.model.surface.naming import resource_name, with_suffix
-from edfi_api.model.surface.tables import TableName
 
 DISCRIMINATOR = SqlColumn("discriminator", "VARCHAR(128)", Envelope.DISCRIMINATOR, is_nullable=True)
 CREATE_DATE = SqlColumn("createdate", "TIMESTAMP", Envelope.CREATE_DATE)

@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from edfi_api.model.surface.tables import TableName
+from edfi_api.model.surface.columns import TableName
 
 # PostgreSQL cuts longer names.
 MAX_LENGTH = 63

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from edfi_api.model.metaed.model import Entity
-from edfi_api.model.surface.columns import Column
+from edfi_api.model.surface.columns import Column, ColumnReference
 from edfi_api.model.surface.path_table import PropertyPath
-from edfi_api.model.surface.tables import ColumnReference
 
 
 class RowKind(StrEnum):

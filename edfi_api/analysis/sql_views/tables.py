@@ -1,6 +1,6 @@
 """Model → the tables that the Ed-Fi ODS has for it, of every project, standard or extension alike.
 
-`edfi_api.model.surface.tables` says which columns a table has; here they get names, an order and types, and the tables
+`edfi_api.model.surface.columns` says which columns a table has; here they get names, an order and types, and the tables
 that are not about properties join them.
 """
 
@@ -21,11 +21,10 @@ from edfi_api.model.metaed.model import (
     Property,
     PropertyType,
 )
-from edfi_api.model.surface.columns import SURROGATE_ID, Column
+from edfi_api.model.surface.columns import SURROGATE_ID, Column, Table, TableKind, Tables
 from edfi_api.model.surface.declarations import RESOURCE_KINDS, Declarations
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.naming import joined_without_overlap
-from edfi_api.model.surface.tables import Table, TableKind, Tables
 
 _ROWS = {
     TableKind.MAIN: RowKind.DOCUMENT,

@@ -8,9 +8,7 @@ meadowlark/docs/reference/contract.md#discovery-and-metadata.
 from collections.abc import Iterable
 from typing import Any
 
-from edfi_api.model.surface.inflection import singular
-from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.naming import REFERENCE_SUFFIX, extension_key, lower_camel
+from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX, extension_key, lower_camel, singular
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
 
 Schema = dict[str, Any]

@@ -16,8 +16,7 @@ from edfi_api.api.metadata.parameters import (
 )
 from edfi_api.api.metadata.responses import Content
 from edfi_api.api.metadata.tracked_changes import TrackedNames
-from edfi_api.model.surface.inflection import plural
-from edfi_api.model.surface.naming import url_segment
+from edfi_api.model.surface.naming import plural, url_segment
 from edfi_api.model.surface.resource import Resource
 
 Operation = dict[str, Any]

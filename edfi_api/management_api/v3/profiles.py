@@ -10,10 +10,8 @@ from rest_framework.response import Response
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.listing.fields import Field
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.model.profiles.definition import ProfileDefinition
-from edfi_api.model.profiles.findings import UnreadableDefinition
+from edfi_api.model.profiles.definition import LONGEST_NAME, ProfileDefinition, UnreadableDefinition, is_profile_name
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json
-from edfi_api.model.profiles.names import LONGEST_NAME, is_profile_name
 from edfi_api.model.profiles.xml_files import NO_RESOURCE, NO_RESOURCE_NAME, read_xml, write_xml
 from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface

@@ -11,7 +11,8 @@ from edfi_api.model.apischema import format as f
 from edfi_api.model.apischema.node import Node
 from edfi_api.model.apischema.resources import array_uniqueness, decimals, equality_constraints, is_below, mapped_paths
 from edfi_api.model.apischema.schemas import part_schema, value_paths
-from edfi_api.model.surface.json_schema import EXTENSIONS, JsonSchema
+from edfi_api.model.surface.json_schema import JsonSchema
+from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.references import extensions_last
 from edfi_api.model.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath, Resource
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from edfi_api.model.apischema import format as f
 from edfi_api.model.apischema.additions import ResourceExtension, extended
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.apischema.node import Node, read_file
-from edfi_api.model.apischema.organizations import with_organizations
 from edfi_api.model.apischema.resources import resource_of
 from edfi_api.model.surface.interchange import descriptor_as_interchange
 from edfi_api.model.surface.load_order import in_load_order
@@ -18,6 +17,8 @@ from edfi_api.model.surface.references import with_key_descriptors
 from edfi_api.model.surface.resource import (
     AbstractResource,
     JsonPath,
+    OrganizationHierarchy,
+    ParentOrganization,
     ProjectFacts,
     QueryField,
     QueryType,
@@ -25,6 +26,7 @@ from edfi_api.model.surface.resource import (
     ResourceName,
     Surface,
 )
+from edfi_api.model.surface.securable import with_own_organizations
 
 NOTHING = Surface(projects=(), resources=(), abstract_resources=())
 
@@ -235,3 +237,36 @@ def _with_query_types(resource: Resource) -> Resource:
 def _typed(field: QueryField, descriptors: set[JsonPath]) -> QueryField:
     is_descriptor = field.type is QueryType.STRING and not descriptors.isdisjoint(field.paths)
     return replace(field, type=QueryType.DESCRIPTOR) if is_descriptor else field
+
+
+def with_organizations(surface: Surface, projects: Iterable[f.ProjectSchema]) -> Surface:
+    """The surface with the organizations that the projects add.
+
+    A file lists the types of all projects that were compiled with it. Types that are not loaded here are ignored.
+    """
+    types = dict.fromkeys(surface.organizations.types)
+    parents = dict.fromkeys(surface.organizations.parents)
+    for project in projects:
+        known = _known_types(surface.abstract_resources, project)
+        types |= dict.fromkeys(known[name] for name in project.education_organization_types if name in known)
+        parents |= dict.fromkeys(_parents(project, known))
+    abstract = {resource.name for resource in surface.abstract_resources}
+    in_order = tuple(sorted(types, key=lambda name: name in abstract))
+    hierarchy = OrganizationHierarchy(in_order, tuple(parents))
+    return with_own_organizations(replace(surface, organizations=hierarchy))
+
+
+def _known_types(
+    abstract_resources: Iterable[AbstractResource], project: f.ProjectSchema
+) -> Mapping[str, ResourceName]:
+    """The types by their names in the file: the abstract type, which is last there, and its subclasses."""
+    last = project.education_organization_types[-1:]
+    found = next((abstract for abstract in abstract_resources if [abstract.name.resource] == last), None)
+    return {} if found is None else {name.resource: name for name in (*found.subclasses, found.name)}
+
+
+def _parents(project: f.ProjectSchema, known: Mapping[str, ResourceName]) -> Iterator[ParentOrganization]:
+    for name, parents in project.education_organization_hierarchy.items():
+        for parent, path in parents.items():
+            if name in known and parent in known:
+                yield ParentOrganization(known[name], known[parent], JsonPath.parse(path))

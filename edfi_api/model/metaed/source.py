@@ -1,24 +1,219 @@
 """Folders → MetaEd projects with the text of their files, in an order that does not depend on the file system.
 
 A project is a folder whose `package.json` has a `metaEdProject`. All `.metaed` files below it belong to the project,
-except those of nested projects.
+except those of nested projects. The members of `package.json` that Ed-Fi's own tools read are `description` and, in
+`metaEdProject`, `projectName`, `projectVersion` and `projectExtension`. Two are specific to Meadowlark: `name` is
+served to clients as the package name, `metaEdProject.publishedDeviations` lists where the published API of a standard
+deviates from the derivation rules.
+
+Files are UTF-8. The documentation in published projects contains some Windows-1252 (curly quotes, dashes) from word
+processors. A wrong character is harmless there, so it is read as Windows-1252 with a warning; elsewhere it is an
+error.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Sequence, Set
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from edfi_api.model.metaed.encoding import decoded
 from edfi_api.model.metaed.errors import Problem, error, warning
-from edfi_api.model.metaed.model import Project, SourceLocation
-from edfi_api.model.metaed.project_file import FILE_NAME, PROJECT_MEMBER, ProjectFile, read_project_file
+from edfi_api.model.metaed.model import CORE_NAMESPACE, Project, PublishedDeviation, SourceLocation
 
+# Comments and texts are matched whole, so that nothing inside them is taken for documentation.
+_COMMENT_OR_TEXT = re.compile(
+    r"""
+    //[^\n]*
+    | (?P<documentation>(?<![A-Za-z0-9_])documentation(?:[ \t\r\n]|//[^\n]*\n)*)?
+      (?P<text>"[^"]*(?:""[^"]*)*"(?!"))
+    """,
+    re.VERBOSE,
+)
+# A byte that is not UTF-8, as the error handler `surrogateescape` keeps it.
+_STRAY_BYTE = re.compile("[\udc80-\udcff]")
+_REPLACEMENT = "\ufffd"
+FILE_NAME = "package.json"
+PROJECT_MEMBER = "metaEdProject"
+JsonObject = Mapping[str, Any]
+# Project names are used in headers, in the members of bodies that a project adds, and in SQL.
+_PROJECT_NAME = re.compile(r"[A-Za-z0-9_. -]*")
+_HEADER_TEXT = re.compile(r"[ -~]*")
+# Tags are prefixes of the names of XML types and of files.
+_TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_DEFAULT_TAG = "EXTENSION"
+_MEMBER_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
 SUFFIXES = frozenset({".metaed", ".metaEd", ".MetaEd", ".METAED"})
 # The folder of npm for the packages that a project depends on, including data standards.
 INSTALLED_PACKAGES = "node_modules"
+
+
+def decoded(file: str, content: bytes) -> tuple[str, tuple[Problem, ...]]:
+    """The text without a byte order mark, its lines ending in `\\n`, and a problem for each byte that is not UTF-8.
+
+    A byte that cannot be read becomes a replacement character, so that the rest of the file can still be checked.
+    """
+    try:
+        return _with_plain_line_ends(content.decode("utf-8-sig")), ()
+    except UnicodeDecodeError:
+        escaped = _with_plain_line_ends(content.decode("utf-8-sig", errors="surrogateescape"))
+        readable = _COMMENT_OR_TEXT.sub(_readable, escaped)
+        return _STRAY_BYTE.sub(_REPLACEMENT, readable), tuple(_problems(file, escaped, readable))
+
+
+def _with_plain_line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _readable(match: re.Match[str]) -> str:
+    """Keeps the number of characters, so that places do not change."""
+    if match["documentation"] is None:
+        return match[0]
+    return match["documentation"] + _STRAY_BYTE.sub(_as_windows_1252, match["text"])
+
+
+def _as_windows_1252(stray: re.Match[str]) -> str:
+    """Five bytes have no character in Windows-1252 either; they remain undecoded."""
+    return _byte(stray).decode("windows-1252", errors="surrogateescape")
+
+
+def _byte(stray: re.Match[str]) -> bytes:
+    return stray[0].encode("ascii", errors="surrogateescape")
+
+
+def _problems(file: str, escaped: str, readable: str) -> Iterator[Problem]:
+    for number, (escaped_line, line) in enumerate(zip(escaped.split("\n"), readable.split("\n"), strict=True), 1):
+        for stray in _STRAY_BYTE.finditer(escaped_line):
+            place = SourceLocation(file, number, stray.start() + 1)
+            message, character = f"not UTF-8: byte {_byte(stray)[0]:#04x}", line[stray.start()]
+            if _STRAY_BYTE.match(character):
+                yield error(place, message)
+            else:
+                yield warning(place, f"{message} is read as Windows-1252 '{character}'; save the file as UTF-8")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """The project, or None with the problems that prevent it. A project can have problems, too."""
+
+    project: Project | None
+    problems: tuple[Problem, ...]
+
+
+def read_project_file(folder: Path) -> ProjectFile | None:
+    """None if the folder is not a MetaEd project."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    try:
+        package = json.loads(path.read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as wrong:
+        place = SourceLocation(str(path), wrong.lineno, wrong.colno)
+        return ProjectFile(None, (error(place, f"not JSON: {wrong.msg}"),))
+    except (OSError, UnicodeDecodeError, RecursionError) as wrong:
+        return ProjectFile(None, (error(SourceLocation(str(path), 1, 1), f"cannot be read: {wrong}"),))
+    if not isinstance(package, dict) or PROJECT_MEMBER not in package:
+        return None
+    return _PackageReader(SourceLocation(str(path), 1, 1)).read(package)
+
+
+class _PackageReader:
+    """Reads the members and collects their problems."""
+
+    def __init__(self, place: SourceLocation) -> None:
+        self.place = place
+        self.problems: list[Problem] = []
+
+    def read(self, package: JsonObject) -> ProjectFile:
+        project = self._project(package, self._object(package[PROJECT_MEMBER]))
+        has_errors = any(problem.is_error for problem in self.problems)
+        return ProjectFile(None if has_errors else project, tuple(self.problems))
+
+    def _project(self, package: JsonObject, declared: JsonObject) -> Project:
+        name = self._text(declared, "projectName", None, _PROJECT_NAME)
+        namespace = self._namespace(name)
+        return Project(
+            name=name,
+            version=self._text(declared, "projectVersion", None, _HEADER_TEXT),
+            namespace=namespace,
+            tag=self._tag(declared) if namespace != CORE_NAMESPACE else "",
+            description=self._text(package, "description", ""),
+            package_name=self._text(package, "name", "", _HEADER_TEXT),
+            is_extension=namespace != CORE_NAMESPACE,
+            published_deviations=tuple(
+                self._deviation(self._object(item)) for item in self._list(declared, "publishedDeviations")
+            ),
+        )
+
+    def _namespace(self, project_name: str) -> str:
+        """The name without punctuation. Before 2019 it could be in lower case."""
+        namespace = re.sub(r"[^A-Za-z0-9]", "", project_name)
+        if namespace.casefold() == CORE_NAMESPACE.casefold():
+            return CORE_NAMESPACE
+        if namespace[:1].islower():
+            upper = namespace[0].upper() + namespace[1:]
+            message = f"the project name '{project_name}' should begin in upper case; its namespace is '{upper}'"
+            self.problems.append(warning(self.place, message))
+            return upper
+        if project_name and not namespace[:1].isupper():
+            self._refuse(f"the project name '{project_name}' gives no namespace: it must begin with a letter")
+        return namespace
+
+    def _tag(self, declared: JsonObject) -> str:
+        """The default, with a warning, for an invalid tag: only the XML schemas depend on it."""
+        tag = declared.get("projectExtension") or _DEFAULT_TAG
+        if isinstance(tag, str) and _TAG.fullmatch(tag):
+            return tag
+        message = f"'projectExtension' cannot begin the name of an XML type: {tag!r}; {_DEFAULT_TAG} is used"
+        self.problems.append(warning(self.place, message))
+        return _DEFAULT_TAG
+
+    def _deviation(self, declared: JsonObject) -> PublishedDeviation:
+        published_name = self._text(declared, "publishedName", "", _MEMBER_NAME) or None
+        required = declared.get("required")
+        if not isinstance(required, bool | None):
+            self._refuse("'required' must be true or false")
+        if (published_name is None) == (required is None):
+            self._refuse("a published deviation has either 'publishedName' or 'required'")
+        return PublishedDeviation(
+            resource=self._text(declared, "resource"),
+            path=self._text(declared, "path"),
+            reason=self._text(declared, "reason"),
+            published_name=published_name,
+            is_required=required,
+            place=self.place,
+        )
+
+    def _text(
+        self, holder: JsonObject, member: str, default: str | None = None, form: re.Pattern[str] | None = None
+    ) -> str:
+        """A member that must be a text of this form; without a default it is required and not blank."""
+        value = holder.get(member, default)
+        if not isinstance(value, str) or (default is None and not value.strip()):
+            self._refuse(f"'{member}' must be a text" if member in holder else f"'{member}' is missing")
+            return ""
+        if form and not form.fullmatch(value):
+            self._refuse(f"'{member}' has characters that it must not have: {value!r}")
+        return value
+
+    def _list(self, holder: JsonObject, member: str) -> list[Any]:
+        value = holder.get(member, [])
+        if not isinstance(value, list):
+            self._refuse(f"'{member}' must be a list")
+            return []
+        return value
+
+    def _object(self, value: object) -> JsonObject:
+        if not isinstance(value, dict):
+            self._refuse(f"'{PROJECT_MEMBER}' and each of its 'publishedDeviations' must be an object")
+            return {}
+        return value
+
+    def _refuse(self, message: str) -> None:
+        self.problems.append(error(self.place, message))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from edfi_api.model.profiles.creatability import hidden_required_members
-from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
-from edfi_api.model.profiles.findings import Finding, FindingSeverity
-from edfi_api.model.profiles.members import ResourceMembers, members_of, names_in_order
-from edfi_api.model.profiles.names import LONGEST_NAME, is_profile_name
+from edfi_api.model.profiles.definition import (
+    LONGEST_NAME,
+    Finding,
+    FindingSeverity,
+    ProfileDefinition,
+    ResourceParts,
+    Usage,
+    is_profile_name,
+)
+from edfi_api.model.profiles.members import ResourceMembers, hidden_required_members, members_of, names_in_order
 from edfi_api.model.profiles.rules import view_of
 from edfi_api.model.profiles.view import ObjectView
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface

@@ -1,8 +1,54 @@
-"""The definition of a profile as frozen values, equal for XML and JSON. Lines are those of the file, 0 without one."""
+"""The definition of a profile as frozen values, equal for XML and JSON, and what is found wrong in one. Lines are
+those of the file, 0 without one.
+"""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+# It stands in a media type: application/vnd.ed-fi.{resource}.{profile}.{usage}+json.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+LONGEST_NAME = 500
+MOST_BYTES = 10 * 2**20
+# Written by the server, outside of every profile.
+SERVER_MEMBERS = frozenset({"id", "link", "_etag", "_lastModifiedDate"})
+
+
+def is_profile_name(name: str) -> bool:
+    """Whether a profile can have this name."""
+    return len(name) <= LONGEST_NAME and _NAME.fullmatch(name) is not None
+
+
+class FindingSeverity(StrEnum):
+    """An error refuses the profile; warnings and notices are only reported."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One finding. `line` is that of the file, 0 if unknown; `profile` is its name, empty if it has none.
+
+    `is_unknown_member` marks the warnings that `load_profiles` takes as errors, since an ExcludeOnly that names nothing
+    hides nothing.
+    """
+
+    line: int
+    severity: FindingSeverity
+    text: str
+    profile: str = ""
+    is_unknown_member: bool = False
+
+
+class UnreadableDefinition(Exception):
+    """A file is no definition of profiles: not well formed, too large, or of another structure."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("; ".join(finding.text for finding in findings))
+        self.findings = findings
 
 
 class MemberSelection(StrEnum):

@@ -10,18 +10,20 @@ import msgspec
 import orjson
 
 from edfi_api.model.profiles.definition import (
+    MOST_BYTES,
     ElementKind,
     FilterDefinition,
     FilterMode,
+    Finding,
+    FindingSeverity,
     MemberSelection,
     NamedMember,
     ProfileDefinition,
     ProfileRule,
     ResourceParts,
     RuleElement,
+    UnreadableDefinition,
 )
-from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
-from edfi_api.model.profiles.names import MOST_BYTES
 
 _LISTS = {ElementKind.OBJECT: "objects", ElementKind.COLLECTION: "collections", ElementKind.EXTENSION: "extensions"}
 

@@ -1,11 +1,14 @@
-"""The members of a resource's body as profiles see them: what can be named, and what follows from naming it."""
+"""The members of a resource's body as profiles see them: what can be named, what follows from naming it, and what
+cannot be created when members that the schema requires are hidden.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 
 
@@ -92,3 +95,10 @@ class _Builder:
 def names_in_order(names: Iterable[str]) -> str:
     """Names for a message: `'city', 'nameOfCounty'`."""
     return ", ".join(f"'{name}'" for name in names)
+
+
+def hidden_required_members(view: ObjectView | None, members: Members, always: frozenset[str]) -> list[str]:
+    """The hidden members that an object of this view needs, in order of name; `always` are never hidden."""
+    if view is None:
+        return []
+    return sorted(name for name in members.required - always if not view.shows(name))

@@ -12,18 +12,20 @@ from typing import TypeVar
 from lxml import etree
 
 from edfi_api.model.profiles.definition import (
+    MOST_BYTES,
     ElementKind,
     FilterDefinition,
     FilterMode,
+    Finding,
+    FindingSeverity,
     MemberSelection,
     NamedMember,
     ProfileDefinition,
     ProfileRule,
     ResourceParts,
     RuleElement,
+    UnreadableDefinition,
 )
-from edfi_api.model.profiles.findings import Finding, FindingSeverity, UnreadableDefinition
-from edfi_api.model.profiles.names import MOST_BYTES
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

@@ -7,6 +7,7 @@ from itertools import chain
 
 from edfi_api.model.metaed.model import Domain, Entity, EntityKey, EntityKind, Model, Project
 from edfi_api.model.surface import naming
+from edfi_api.model.surface.columns import Tables
 from edfi_api.model.surface.constraints import Commons, Lookup, array_uniqueness, equality_constraints
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.deviations import as_published
@@ -15,10 +16,15 @@ from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.interchange import descriptor_as_interchange, entity_as_interchange, published_paths
 from edfi_api.model.surface.json_schema import document_schema
 from edfi_api.model.surface.load_order import in_load_order
-from edfi_api.model.surface.members import DocumentBody, Documents
-from edfi_api.model.surface.organizations import organization_hierarchy, with_own_organizations
-from edfi_api.model.surface.path_table import PathTable, additions_tables, common_identity, document_table
-from edfi_api.model.surface.query_fields import query_fields
+from edfi_api.model.surface.path_table import (
+    DocumentBody,
+    Documents,
+    PathTable,
+    additions_tables,
+    common_identity,
+    document_table,
+)
+from edfi_api.model.surface.query_fields import decimal_limits, query_fields, value_paths
 from edfi_api.model.surface.references import ReferenceReader, extensions_last, with_key_descriptors
 from edfi_api.model.surface.resource import (
     AbstractResource,
@@ -34,9 +40,12 @@ from edfi_api.model.surface.resource import (
     Superclass,
     Surface,
 )
-from edfi_api.model.surface.securable import authorization_pathways, securable_elements
-from edfi_api.model.surface.tables import Tables
-from edfi_api.model.surface.values import decimal_limits, value_paths
+from edfi_api.model.surface.securable import (
+    authorization_pathways,
+    organization_hierarchy,
+    securable_elements,
+    with_own_organizations,
+)
 
 
 def build_surface(model: Model) -> Surface:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from edfi_api.model.metaed.model import Entity, Property, PropertyType
-from edfi_api.model.surface.columns import Column
+from edfi_api.model.surface.columns import Column, Conflict, Table
 from edfi_api.model.surface.declarations import property_id
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.path_table import PropertyPath, Terminal, Value
 from edfi_api.model.surface.resource import ALL_ITEMS, ArrayUniqueness, EqualityConstraint, JsonPath
-from edfi_api.model.surface.tables import Conflict, Table
 
 # Finds the values that a property path names in the body.
 Lookup = Callable[[PropertyPath], Sequence[Value]]

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from edfi_api.model.metaed.model import Entity, Project, PropertyType
-from edfi_api.model.surface.json_schema import EXTENSIONS
-from edfi_api.model.surface.members import DocumentBody, Member
-from edfi_api.model.surface.naming import element_name, map_element
+from edfi_api.model.surface.naming import EXTENSIONS, element_name, map_element
+from edfi_api.model.surface.path_table import DocumentBody, Member
 from edfi_api.model.surface.resource import (
     ALL_ITEMS,
     InterchangeElement,

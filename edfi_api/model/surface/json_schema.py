@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from edfi_api.model.metaed.model import Cardinality, Property, PropertyType
-from edfi_api.model.surface.members import Additions, DocumentBody, Member, ReferenceMember
+from edfi_api.model.surface.naming import EXTENSIONS
+from edfi_api.model.surface.path_table import Additions, DocumentBody, Member, ReferenceMember
 
 JsonSchema = dict[str, Any]
 
@@ -19,7 +20,6 @@ DESCRIPTOR_MAX_LENGTH = 306
 DURATION_MAX_LENGTH = 30
 FIRST_SCHOOL_YEAR = 1900
 LAST_SCHOOL_YEAR = 2100
-EXTENSIONS = "_ext"
 
 # The official patterns use `.`, which would refuse line breaks inside a text as if they were blanks at its ends.
 NO_BLANK_AT_EITHER_END = r"^(?!\s)([\s\S]*\S)$"

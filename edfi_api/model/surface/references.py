@@ -13,7 +13,8 @@ from typing import TypeVar
 
 from edfi_api.model.metaed.model import Entity, PropertyType
 from edfi_api.model.surface.declarations import Declarations
-from edfi_api.model.surface.json_schema import EXTENSIONS, JsonSchema
+from edfi_api.model.surface.json_schema import JsonSchema
+from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.path_table import PathTable, Terminal
 from edfi_api.model.surface.resource import (
     ALL_ITEMS,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, EntityKind, Model, Property, PropertyType
 from edfi_api.model.surface.naming import map_element
-from edfi_api.model.xsd.elements import Elements
 from edfi_api.model.xsd.names import COMPLEX_OBJECT_TYPE, DESCRIPTOR_TYPE, TypeNames
+from edfi_api.model.xsd.references import Elements
 from edfi_api.model.xsd.schema import Annotation, ComplexType, Derivation, Element, TypeGroup
 
 DOMAIN_ENTITY_KINDS = (

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from edfi_api.model.metaed.errors import Problem
 from edfi_api.model.metaed.model import Model, Project
-from edfi_api.model.xsd.annotation_schema import annotation_schema
-from edfi_api.model.xsd.core_schema import core_schema
+from edfi_api.model.xsd.core_schema import annotation_schema, core_schema
 from edfi_api.model.xsd.interchange_schemas import interchange_schemas
 from edfi_api.model.xsd.names import ANNOTATION_FILE
 from edfi_api.model.xsd.problems import contradictions, homographs, incomplete_restrictions

@@ -8,7 +8,7 @@ from typing import Any
 
 from lxml import etree
 
-from edfi_api.model.xsd.annotation_schema import ANNOTATION_NAMESPACE
+from edfi_api.model.xsd.core_schema import ANNOTATION_NAMESPACE
 from edfi_api.model.xsd.schema import (
     Annotation,
     Choice,

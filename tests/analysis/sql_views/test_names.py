@@ -3,7 +3,7 @@
 import pytest
 
 from edfi_api.analysis.sql_views.names import table_name
-from edfi_api.model.surface.tables import TableName
+from edfi_api.model.surface.columns import TableName
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.management.arguments import text
 from edfi_api.management.tenants import add_tenant, given_tenant
-from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
-from edfi_api.model.profiles.findings import UnreadableDefinition
+from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, UnreadableDefinition, Usage
 from edfi_api.model.profiles.json_files import read_canonical_json, write_json
 from edfi_api.model.profiles.xml_files import write_xml
 from edfi_api.profiles.loading import NoSuchProfiles, profiles_named

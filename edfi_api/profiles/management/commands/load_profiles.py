@@ -19,8 +19,7 @@ from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
-from edfi_api.model.profiles.definition import ProfileDefinition
-from edfi_api.model.profiles.findings import Finding, UnreadableDefinition
+from edfi_api.model.profiles.definition import Finding, ProfileDefinition, UnreadableDefinition
 from edfi_api.profiles.loading import NotOfTheTenant, read_definitions, refuses, store_profiles
 from edfi_api.security.clients import COMMAND
 from edfi_api.startup import current_surface
