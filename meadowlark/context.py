@@ -9,9 +9,9 @@ from django.urls import get_script_prefix, set_script_prefix
 from edfi_api import addresses
 from edfi_api.addresses import standard_segment
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.addresses import FIXED, OUTSIDE, AddressForm, has_encoded_separator
 from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.data_stores.routes import routes
+from edfi_api.data_stores.routing import FIXED, OUTSIDE, AddressForm, has_encoded_separator
 from edfi_api.data_stores.tenants import check_tenant_segment
 from edfi_api.problem_details.http.handler import client_error
 from edfi_api.startup import current_surface

@@ -15,9 +15,8 @@ from django.http import HttpRequest
 from edfi_api.conf import api_settings
 from edfi_api.operation.administration.recorded import RecordedAdmin
 
-from .connection_strings import LONGEST, MAIN
+from .connection_strings import LONGEST, MAIN, encrypt
 from .databases import alias_of, allowed_destination
-from .encryption import encrypt
 from .exceptions import ConnectionUnusable, NoStoreKey
 from .models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
 from .routes import primary_of

@@ -2,8 +2,12 @@
 
 Only what names the database and how to reach it is taken. Everything else is dropped: `service`, `passfile`, `sslkey`
 or `options` would let users who may enter connection strings read files of the server or change its sessions.
+
+They are stored encrypted with keys derived from the settings, so that a dump of the control database alone opens no
+data store.
 """
 
+import base64
 import ipaddress
 import os
 import re
@@ -12,12 +16,16 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from edfi_api.conf import api_settings
 from edfi_api.logs.printable import is_printable
 
-from .exceptions import ConnectionUnusable
+from .exceptions import ConnectionUnusable, NoStoreKey
 
 LONGEST = 1000
 # The control database as a data store.
@@ -50,6 +58,31 @@ _ADO = {
 _ADO_FORM = re.compile(r";\s*(?:[A-Za-z][\w ]*=|\Z)")
 _ADO_PAIR = re.compile(r"""\s*([^=;]+?)\s*=\s*("(?:[^"]|"")*"|'(?:[^']|'')*'|[^;]*?)\s*(?:;|\Z)""")
 _ADO_VALUES = {"verifyca": "verify-ca", "verifyfull": "verify-full"}
+
+
+def encrypt(text: str) -> str:
+    """Encrypted with the first of the keys, as ASCII. Raises NoStoreKey if there is none that outlasts the process."""
+    return _keys().encrypt(text.encode()).decode()
+
+
+def decrypt(encrypted: str) -> str:
+    """Decrypted with any of the keys. Raises ConnectionUnusable."""
+    try:
+        return _keys().decrypt(encrypted).decode()
+    except (InvalidToken, NoStoreKey):
+        raise ConnectionUnusable("it cannot be decrypted: MEADOWLARK_STORE_KEY is another one") from None
+
+
+def _keys() -> MultiFernet:
+    keys = [Fernet(_derived(secret)) for secret in api_settings.STORE_KEYS]
+    if not keys:
+        raise NoStoreKey
+    return MultiFernet(keys)
+
+
+def _derived(secret: str) -> bytes:
+    key = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"data store").derive(secret.encode())
+    return base64.urlsafe_b64encode(key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.conf import api_settings
 
-from .connection_strings import MAIN, Destination, destination, is_allowed, is_masked, servers
-from .encryption import decrypt
+from .connection_strings import MAIN, Destination, decrypt, destination, is_allowed, is_masked, servers
 from .exceptions import ConnectionNotAllowed, ConnectionUnusable
 from .request_options import REQUEST_OPTIONS, limit
 from .routing import Database

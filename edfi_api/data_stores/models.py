@@ -1,8 +1,8 @@
 """Tenants, data stores, their contexts and derivatives, in the control database.
 
 A data store without context and tenant belongs to addresses without segments. Connection strings are encrypted
-(`encryption`); a trigger counts up `revision` when one changes, so that a changed one gets a new alias. Triggers count
-up `data_stores_version` with any change of these tables, so that processes notice it.
+(`connection_strings`); a trigger counts up `revision` when one changes, so that a changed one gets a new alias.
+Triggers count up `data_stores_version` with any change of these tables, so that processes notice it.
 """
 
 from django.core.validators import RegexValidator

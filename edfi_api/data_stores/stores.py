@@ -12,12 +12,11 @@ from django.db import transaction
 from edfi_api.logs import audit
 from edfi_api.logs.printable import is_printable
 
-from .addresses import FIXED, OUTSIDE
-from .connection_strings import LONGEST, MAIN
+from .connection_strings import LONGEST, MAIN, decrypt, encrypt
 from .databases import allowed_destination
-from .encryption import decrypt, encrypt
 from .exceptions import ConnectionNotAllowed, ConnectionUnusable
 from .models import DataStore, DataStoreContext, DataStoreDerivative, DerivativeType, State, Tenant
+from .routing import FIXED, OUTSIDE
 
 COMMAND = "command"
 _VERSION_SEGMENT = re.compile(r"v\d[\w.]*", re.ASCII | re.IGNORECASE)

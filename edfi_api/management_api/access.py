@@ -17,8 +17,7 @@ from edfi_api.security.authentication import bearer_token
 from edfi_api.security.exceptions import AuthenticationFailed, TokenRefused
 from edfi_api.security.federation.claim_paths import value_at
 from edfi_api.security.federation.issuers import issuers
-from edfi_api.security.federation.refusing import check_not_refused
-from edfi_api.security.federation.validation import ValidToken, is_signed, refused, validated
+from edfi_api.security.federation.validation import ValidToken, check_not_refused, is_signed, refused, validated
 from edfi_api.security.rate_limits import limit
 
 from . import problems

@@ -22,10 +22,9 @@ class SecurityConfig(AppConfig):
 
 def _fill_claims(*, using: str, **_: Any) -> None:
     """Receiver of `post_migrate`, which Django also sends after migrating backwards, when the tables are gone."""
+    from edfi_api.security.claims.file import fill_claims  # noqa: PLC0415  The app registry is filled before.
     from edfi_api.security.models import ClaimSet  # noqa: PLC0415
     from edfi_api.startup import current_surface  # noqa: PLC0415
-
-    from .claims.bundled_claims import fill_claims  # noqa: PLC0415  The app registry is filled before.
 
     if ClaimSet._meta.db_table in connections[using].introspection.table_names():
         fill_claims(current_surface())

@@ -11,9 +11,9 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connections
 
 from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.security.claims.file import UNSECURED
 from edfi_api.startup import current_surface
 
-from .claims.bundled_claims import UNSECURED
 from .claims.compile import all_defaults, granted_strategies
 from .claims.model import Strategies, claim_name
 from .claims.stored_claims import stored_claims

@@ -87,7 +87,7 @@ OWNERS = {
 # Modules below the owner that may refer to its tables.
 PUBLISHED = {
     # ReadChanges authorizes rows of the history, by their own key values and by associations that were deleted.
-    "edfi_api.security.policies.reachable": {"deleted_document", "key_change"},
+    "edfi_api.security.policies.reach": {"deleted_document", "key_change"},
     "edfi_api.security.policies.values": {"key_field"},
 }
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.data_stores.encryption import decrypt
+from edfi_api.data_stores.connection_strings import decrypt
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import create_data_store, set_connection
 from edfi_api.data_stores.tenants import create_tenant

@@ -6,12 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edfi_api.data_stores import databases
-from edfi_api.data_stores.addresses import FIXED, OUTSIDE, AddressForm, has_encoded_separator
 from edfi_api.data_stores.connection_strings import destination
 from edfi_api.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
 from edfi_api.data_stores.models import State
 from edfi_api.data_stores.routes import Routes
-from edfi_api.data_stores.routing import Database, NamedTenant, RoutingTable, Store, context_of
+from edfi_api.data_stores.routing import (
+    FIXED,
+    OUTSIDE,
+    AddressForm,
+    Database,
+    NamedTenant,
+    RoutingTable,
+    Store,
+    context_of,
+    has_encoded_separator,
+)
 
 _NAMES = st.sampled_from(["districtId", "DISTRICTID", "schoolYear", "straße"])
 _VALUES = st.sampled_from(["2027", "Lakeside", "LAKESIDE", "STRASSE", "straße"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.data_stores.encryption import decrypt
+from edfi_api.data_stores.connection_strings import decrypt
 from edfi_api.data_stores.models import DataStore, DataStoreDerivative
 from edfi_api.data_stores.tenants import create_tenant
 from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id

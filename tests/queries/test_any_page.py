@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from edfi_api.queries import collection, plan
 from edfi_api.queries.page_sql import page_sql, rest_sql
 from edfi_api.queries.plan import Way
-from edfi_api.security.policies import relationship_paths
+from edfi_api.security.policies import relationships
 from edfi_api.storage.driver.execution import execute
 from tests import superuser
 from tests.queries.selections import LIMITS, OFFSETS, OWNER, SIZES, selections
@@ -62,7 +62,7 @@ def rows(district) -> tuple[int, ...]:
 @any_selection
 @given(data=st.data(), cut=CUTS, limits=LIMITS, few=FEW)
 def test_any_page_and_total_equal_those_of_a_plain_query(rows, data, cut, limits, few):
-    with patch.object(plan, "LIMITS", limits), patch.object(relationship_paths, "_FEW", few):
+    with patch.object(plan, "LIMITS", limits), patch.object(relationships, "_FEW", few):
         drawn = data.draw(selections(rows))
         event(plan.plan(drawn.selection).way.name)
 
@@ -88,7 +88,7 @@ def test_any_partitions_have_equal_size(rows, data, number):
 def test_any_statement_is_planned_by_indexes_and_without_workers(rows, data, cut, few):
     """With parallel workers that cost nothing, as for large tables. The hierarchy of organizations is small, so its
     subqueries in policies may be planned with workers."""
-    with patch.object(relationship_paths, "_FEW", few):
+    with patch.object(relationships, "_FEW", few):
         selection = data.draw(selections(rows)).selection
     chosen = plan.plan(selection)
     statement = page_sql(selection, chosen, *cut, bytes_at_once=1000)

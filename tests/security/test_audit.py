@@ -14,7 +14,7 @@ from django.test import Client
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.models import Document, ResourceType
-from edfi_api.security.claims.bundled_claims import fill_claims
+from edfi_api.security.claims.file import fill_claims
 from edfi_api.security.clients import create_client
 from edfi_api.security.credentials import Credentials
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from edfi_api.model.surface.resource import Resource
 from edfi_api.security.authentication import client_of_token
 from edfi_api.security.authorization import row_policy
-from edfi_api.security.claims.bundled_claims import bundled_claims
+from edfi_api.security.claims.file import bundled_claims
 from edfi_api.security.claims.model import Action
 from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied

@@ -24,8 +24,7 @@ from edfi_api.analysis.sql_views.changes import Changes, ViewsNotInstalled
 from edfi_api.conf import api_settings
 from edfi_api.documents.securables import SecurableKind, groups
 from edfi_api.model.surface.resource import Surface
-from edfi_api.security.policies.reach import REACHES, Pathway, association_types
-from edfi_api.security.policies.reachable import Reachable
+from edfi_api.security.policies.reach import REACHES, Pathway, Reachable, association_types
 from edfi_api.storage import resource_types
 
 _TABLES = ("document", "organization_closure")

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
-from edfi_api.security.claims.bundled_claims import bundled_claims
+from edfi_api.security.claims.file import bundled_claims
 from edfi_api.security.claims.model import Claims
 from edfi_api.security.claims.stored_claims import NotOfTheTenant, hold_claims, replace_all, reserve, stored_claims
 from edfi_api.security.claims.strategy_faults import unknown_in

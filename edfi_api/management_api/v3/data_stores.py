@@ -17,8 +17,7 @@ from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.connection_strings import LONGEST, MAIN, MASK, destination
-from edfi_api.data_stores.encryption import decrypt
+from edfi_api.data_stores.connection_strings import LONGEST, MAIN, MASK, decrypt, destination
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.models import (
     DataStore,

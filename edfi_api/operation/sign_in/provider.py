@@ -17,8 +17,14 @@ import jwt
 from cachetools import TTLCache, cached
 
 from edfi_api.conf import api_settings
-from edfi_api.security.federation.fetching import endpoint, fetch_key_set, fetch_metadata, usable_key
-from edfi_api.security.federation.http_client import FetchFailed, fetch_json
+from edfi_api.security.federation.fetching import (
+    FetchFailed,
+    endpoint,
+    fetch_json,
+    fetch_key_set,
+    fetch_metadata,
+    usable_key,
+)
 from edfi_api.security.federation.issuers import Algorithm, well_known_address
 
 # For each request to the provider.

@@ -19,7 +19,7 @@ from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthen
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
-from edfi_api.security.federation.http_client import FetchFailed
+from edfi_api.security.federation.fetching import FetchFailed
 from edfi_api.security.rate_limits import seconds_to_wait
 
 from . import provider, sessions

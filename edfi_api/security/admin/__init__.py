@@ -4,13 +4,11 @@ Importing the modules registers their pages; django-oauth-toolkit registers thos
 its settings (`oauth/oauth_settings.py`).
 """
 
-from .api_clients import ApiClientAdmin
-from .applications import ApplicationAdmin
+from .api_clients import AccessTokenAdmin, ApiClientAdmin, UnusedAdmin
 from .claim_sets import ClaimSetAdmin, GrantAdmin
 from .pages import OneByOneAdmin
 from .resource_claims import ResourceClaimAdmin
-from .tokens import AccessTokenAdmin, UnusedAdmin
-from .vendors import VendorAdmin
+from .vendors import ApplicationAdmin, VendorAdmin
 
 __all__ = [
     "AccessTokenAdmin",

@@ -1,9 +1,11 @@
-"""API clients: their creation, the rotation of their secrets, what they may do and when they were used.
+"""API clients: their creation, the rotation of their secrets, what they may do and why, when they were used, and their
+tokens.
 
 A secret is shown once, on the page that follows the creation of a client or the rotation of its secret.
 django-oauth-toolkit registers `ApiClientAdmin`, through its setting `APPLICATION_ADMIN_CLASS`.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -27,15 +29,66 @@ from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.recorded import admin_user
 from edfi_api.refusals.models import SubmissionHour
 
+from ..claims.compile import Granted, granted_actions
+from ..claims.model import DOMAINS, actions_by_value
 from ..clients import disable_client, new_secret, rotate_secret
 from ..credentials import Credentials
 from ..federation.issuers import issuers
 from ..federation.models import ExternalIdentity
-from ..models import ApiClient, ApiClientDataStore, Vendor
-from .applications import remark
-from .explanation import lines
-from .organizations import named_organizations
-from .pages import OneByOneAdmin
+from ..models import ApiClient, ApiClientDataStore, ClaimSet, Vendor
+from .pages import OneByOneAdmin, named_organizations
+from .vendors import remark
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The actions of a resource or service that are granted alike. `granted` names the claim of the grant, and that of
+    the strategies."""
+
+    claim: str
+    actions: str
+    granted: Granted
+
+
+def lines(claim_set: ClaimSet) -> list[Line]:
+    """By name of the resource or service; without domains, which only pass grants on."""
+    granted = granted_actions(claim_set)
+    return [
+        Line(name, actions, why)
+        for name in sorted(granted)
+        if not name.startswith(DOMAINS)
+        for actions, why in actions_by_value(granted[name])
+    ]
+
+
+class AccessTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Issued tokens, read-only; deleting one revokes it."""
+
+    list_display = ["application", "created", "expires"]
+    list_display_links = ["created"]
+    list_select_related = ["application"]
+    search_fields = ["application__name", "application__client_id"]
+    search_help_text = "The name or the key of an API client"
+    ordering = ["-id"]
+    fields = ["application", "created", "expires"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+class UnusedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Hides the toolkit's models for browser-based grants, which this server does not offer."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    has_add_permission = has_change_permission = has_delete_permission = has_view_permission
 
 
 class DataStoreInline(admin.TabularInline):  # type: ignore[type-arg]

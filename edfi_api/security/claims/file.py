@@ -16,15 +16,45 @@ A file holds either of these members, or both:
 Names of claims may be written as full URIs. `defaults` and `strategies` are lists of strategies for all actions, or
 objects with lists by action; a grant without `strategies` uses the defaults. A claim given as a string is a child of
 the enclosing claim and keeps its stored defaults.
+
+The bundled claims, in the two files of this folder, are loaded into a database that has no resource claim. After that
+they are the operator's to change; `load_claim_sets --bundled` restores them, and with `--dry-run` prints the
+difference. A resource without a claim, of an extension for example, gets one in the domain that fits its securable
+elements.
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from django.db import transaction
 
+from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
+
+from ..models import ResourceClaim
 from ..names import NAME
-from .model import Action, ByAction, Claims, ClaimSetValue, ResourceClaimValue, claim_of, repeated
+from .model import (
+    VALIDATION,
+    Action,
+    ByAction,
+    Claims,
+    ClaimSetValue,
+    ResourceClaimValue,
+    claim_name,
+    claim_of,
+    repeated,
+)
+from .stored_claims import load, reserve
+
+_FOLDER = Path(__file__).parent
+TYPES = "domains/edFiTypes"
+DESCRIPTORS = "domains/systemDescriptors"
+ORGANIZATIONS = "domains/educationOrganizations"
+RELATIONSHIPS = "domains/relationshipBasedData"
+NAMESPACES = "domains/namespaceBasedData"
+# These resources have no securable elements, so only claim sets with overriding strategies give access to them.
+UNSECURED = "domains/unsecuredData"
 
 
 class UnusableClaimsFile(Exception):
@@ -44,7 +74,11 @@ def read_claims(text: bytes) -> Claims:
 
 
 NameText = Annotated[str, msgspec.Meta(pattern=NAME, max_length=255)]
+
+
 _StrategyList = list[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9]*\Z", max_length=255)]]
+
+
 _StrategiesText = _StrategyList | dict[Action, _StrategyList]
 
 
@@ -106,3 +140,52 @@ def _by_action(strategies: _StrategyList | dict[Action, _StrategyList], actions:
 def _refuse_repeated(what: str, names: Iterable[str]) -> None:
     if found := repeated(names):
         raise UnusableClaimsFile(f"more than one {what} of this name: {', '.join(found)}")
+
+
+def bundled_claims(surface: Surface) -> Claims:
+    """The bundled claims, and claims for all other resources of the surface."""
+    read = read_claims((_FOLDER / "bundled_resource_claims.json").read_bytes())
+    claim_sets = read_claims((_FOLDER / "bundled_claim_sets.json").read_bytes())
+    return Claims(claims_of_resources(surface)).and_also(read).and_also(claim_sets)
+
+
+@transaction.atomic
+def fill_claims(surface: Surface) -> None:
+    """Load the bundled claims into a new database, and add a claim for every resource that has none."""
+    if not ResourceClaim.objects.exists():
+        claims = bundled_claims(surface)
+        load(claims, by="migrate")
+        reserve(claims.claim_sets)
+        return
+    known = set(ResourceClaim.objects.values_list("name", flat=True))
+    missing = {
+        name: claim
+        for name, claim in {**claims_of_resources(surface), **_claims_of_validation()}.items()
+        if name not in known and claim.parent in known
+    }
+    if missing:
+        load(Claims(missing), by="migrate")
+
+
+def _claims_of_validation() -> dict[str, ResourceClaimValue]:
+    """The bundled claims of rules, runs and results, which no data standard has."""
+    bundled = read_claims((_FOLDER / "bundled_resource_claims.json").read_bytes()).resource_claims
+    return {name: claim for name, claim in bundled.items() if name.startswith(VALIDATION)}
+
+
+def claims_of_resources(surface: Surface) -> dict[str, ResourceClaimValue]:
+    """A claim for each resource, in the domain that fits its securable elements."""
+    return {claim_name(each): ResourceClaimValue(_domain(each, surface), None) for each in surface.resources}
+
+
+def _domain(resource: Resource, surface: Surface) -> str:
+    if resource.is_descriptor:
+        return DESCRIPTORS
+    if resource.kind is ResourceKind.SCHOOL_YEAR:
+        return TYPES
+    if resource.name in surface.organizations.types:
+        return ORGANIZATIONS
+    elements = resource.securable_elements
+    if elements.education_organization or elements.student or elements.contact or elements.staff:
+        return RELATIONSHIPS
+    return NAMESPACES if elements.namespace else UNSECURED

@@ -17,8 +17,7 @@ from time import monotonic
 from prometheus_client import Gauge
 
 from ..exceptions import IdentityProviderAway
-from .fetching import Key, fetch_keys
-from .http_client import FetchFailed
+from .fetching import FetchFailed, Key, fetch_keys
 from .issuers import Issuer
 
 _FRESH_SECONDS = 600

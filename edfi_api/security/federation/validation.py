@@ -1,6 +1,7 @@
 """Access token → its claims, if the issuer has signed it, for this server and for now. PyJWT verifies.
 
-A token is refused for exactly one `Cause`, which the audit log has; clients see the same text for all of them.
+A token is refused for exactly one `Cause`, which the audit log has; clients see the same text for all of them. Tokens
+that were issued before a time may be refused although their signature is valid.
 """
 
 from collections.abc import Mapping
@@ -9,19 +10,23 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import jwt
+from django.db import transaction
+from django.db.models import Max
 from prometheus_client import Counter
+
+from edfi_api.logs import audit
 
 from ..exceptions import TokenRefused
 from .claim_paths import value_at
 from .issuers import Issuer, issuers
 from .keys import keys_of
+from .models import RefusedTokens
 
 _LONGEST_TOKEN = 8 * 1024
 _LONGEST_CLIENT = 255
 # OpenID Connect Core 1.0, sections 2 and 3.3.2.11. Entra's ID tokens have the audience of access tokens.
 _ONLY_OF_ID_TOKENS = frozenset({"nonce", "at_hash", "c_hash"})
 _REQUIRED = ["exp", "iat", "iss", "aud"]
-
 # The most specific first.
 _CAUSES: dict[type[jwt.PyJWTError], str] = {
     jwt.ExpiredSignatureError: "expired",
@@ -32,7 +37,6 @@ _CAUSES: dict[type[jwt.PyJWTError], str] = {
     jwt.InvalidAlgorithmError: "algorithm",
     jwt.InvalidKeyError: "unknown key",
 }
-
 # Each process counts its own.
 VALIDATIONS = Counter(
     "meadowlark_oidc_validations", "Tokens of an issuer that were validated; cached ones are not.", ["issuer"]
@@ -40,7 +44,6 @@ VALIDATIONS = Counter(
 REFUSALS = Counter(
     "meadowlark_oidc_refusals", "Tokens of other identity providers that were refused.", ["issuer", "reason"]
 )
-
 Use = Literal["data", "management"]
 
 
@@ -158,3 +161,21 @@ def _client(claims: Mapping[str, Any], issuer: Issuer) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_CLIENT or not name.isprintable() or not name.strip():
         raise refused("claims", issuer)
     return name
+
+
+@transaction.atomic
+def refuse_tokens(issuer: str, client: str, before: datetime, *, by: str) -> None:
+    """Refuse tokens of the issuer that it issued before a time: those of one client, or of all if it is empty. Replaces
+    the time that was set before."""
+    RefusedTokens.objects.update_or_create(issuer=issuer, client=client, defaults={"issued_before": before})
+    audit.administered(
+        "tokens refused", issuer=issuer, external_client=client or None, before=before.isoformat(), by=by
+    )
+
+
+def check_not_refused(valid: ValidToken) -> None:
+    """Raise TokenRefused for a token that was issued before such a time."""
+    found = RefusedTokens.objects.filter(issuer=valid.issuer.issuer, client__in=["", valid.client])
+    before: datetime | None = found.aggregate(before=Max("issued_before"))["before"]
+    if before is not None and valid.issued_at < before:
+        raise valid.refused("issued too early")

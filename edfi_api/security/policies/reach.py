@@ -1,7 +1,9 @@
-"""The relationship strategies: which elements of a document each checks, and by which associations people are reached.
+"""The relationship strategies: which elements of a document each checks, and the SQL for what a client's organizations
+reach: organizations by the hierarchy, people by their associations.
 
-See meadowlark/docs/design/authorization.md#people. The triggers that keep `reached_document` follow the same rules in
-SQL.
+Each way has two forms: whether one value is reached, and the set of all that are reached. Associations are documents,
+so the ways appear and disappear with them in the same transaction. See meadowlark/docs/design/authorization.md#people.
+The triggers that keep `reached_document` follow the same rules in SQL.
 """
 
 from collections.abc import Mapping
@@ -13,6 +15,22 @@ from edfi_api.model.metaed import core_names
 from edfi_api.model.metaed.core_names import AUTHORIZATION_PATHWAYS, CORE_PROJECT
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.storage import resource_types
+
+# Claimed organizations need not exist as documents: a client may be creating one.
+CLAIMED = "SELECT unnest(%(claims)s::bigint[])"
+BELOW = """
+SELECT c.descendant_id FROM organization_closure c WHERE c.ancestor_id = ANY (%(claims)s::bigint[])
+"""
+_ABOVE = """
+SELECT c.ancestor_id FROM organization_closure c WHERE c.descendant_id = ANY (%(claims)s::bigint[])
+"""
+# Existing associations, and both existing and deleted ones.
+_PRESENT = "document"
+_PRESENT_AND_PAST = """(
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM document UNION ALL
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM deleted_document UNION ALL
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM key_change
+)"""
 
 
 class Pathway(StrEnum):
@@ -65,6 +83,8 @@ class Reach:
 
 
 _EVERYONE = Reach(organizations=True, students=Pathway.STUDENT, contacts=True, staff=True)
+
+
 REACHES = {
     "RelationshipsWithEdOrgsOnly": Reach(organizations=True),
     "RelationshipsWithEdOrgsOnlyInverted": Reach(organizations=True, is_inverted=True),
@@ -79,6 +99,7 @@ REACHES = {
         students=Pathway.RESPONSIBILITY, includes_past=True
     ),
 }
+
 
 _ASSOCIATIONS = [
     (ResourceName(CORE_PROJECT, association), pathway.parameter)
@@ -95,3 +116,78 @@ def association_types(using: str) -> Mapping[str, list[int]]:
         if name in numbers:
             found[parameter].append(numbers[name])
     return found
+
+
+def association_array(pathway: Pathway) -> str:
+    """The resource types of the pathway's associations, as an array."""
+    return f"%({pathway.parameter})s::smallint[]"
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """What the client's organizations reach by one strategy."""
+
+    reach: Reach
+
+    @property
+    def organizations(self) -> str:
+        """A query for all organizations below the claimed ones, or above them."""
+        return _ABOVE if self.reach.is_inverted else BELOW
+
+    def includes(self, kind: SecurableKind, value: str) -> str:
+        """Whether one organization or person is reached."""
+        match kind:
+            case SecurableKind.ORGANIZATION:
+                is_related = _is_above_claims(value) if self.reach.is_inverted else _is_below_claims(value)
+                return f"({value} = ANY (%(claims)s::bigint[]) OR {is_related})"
+            case SecurableKind.CONTACT:
+                student = self._is_associated(SecurableKind.STUDENT, "q.student")
+                return _exists(f"{self._documents} q", f"q.contact = {value}", _opens(Pathway.CONTACT, "q"), student)
+            case _:
+                return self._is_associated(kind, value)
+
+    def all(self, kind: SecurableKind) -> str:
+        """A query for all reached organizations or people, possibly with duplicates."""
+        match kind:
+            case SecurableKind.ORGANIZATION:
+                return f"{self.organizations} UNION {CLAIMED}"
+            case SecurableKind.CONTACT:
+                return (
+                    f"SELECT q.contact FROM {self._documents} q WHERE {_opens(Pathway.CONTACT, 'q')}"
+                    f" AND q.student IN ({self.all(SecurableKind.STUDENT)})"
+                )
+            case _:
+                return (
+                    f"SELECT p.{kind} FROM ({BELOW}) o (id) JOIN {self._documents} p ON p.organization = o.id"
+                    f" WHERE {_opens(self.reach.pathway(kind), 'p')}"
+                )
+
+    @property
+    def _documents(self) -> str:
+        return _PRESENT_AND_PAST if self.reach.includes_past else _PRESENT
+
+    def _is_associated(self, kind: SecurableKind, value: str) -> str:
+        pathway = _opens(self.reach.pathway(kind), "p")
+        return _exists(f"{self._documents} p", f"p.{kind} = {value}", pathway, _is_below_claims("p.organization"))
+
+
+def _is_below_claims(organization: str) -> str:
+    return _exists(
+        "organization_closure c", f"c.descendant_id = {organization}", "c.ancestor_id = ANY (%(claims)s::bigint[])"
+    )
+
+
+def _is_above_claims(organization: str) -> str:
+    return _exists(
+        "organization_closure c", f"c.ancestor_id = {organization}", "c.descendant_id = ANY (%(claims)s::bigint[])"
+    )
+
+
+def _opens(pathway: Pathway, alias: str) -> str:
+    return f"{alias}.opens_pathway AND {alias}.resource_type_id = ANY ({association_array(pathway)})"
+
+
+def _exists(table: str, *conditions: str) -> str:
+    """OFFSET keeps the planner from turning this into a semi-join: it probes from the one value instead of computing
+    everything reachable."""
+    return f"EXISTS (SELECT FROM {table} WHERE {' AND '.join(conditions)} OFFSET 0)"

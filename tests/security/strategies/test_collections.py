@@ -19,7 +19,7 @@ from edfi_api.queries.selection import Window, all_documents
 from edfi_api.security.authentication import client_of_token
 from edfi_api.security.authorization import row_policy
 from edfi_api.security.claims.model import Action
-from edfi_api.security.policies import relationship_paths
+from edfi_api.security.policies import relationships
 from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
 from edfi_api.security.policies.reach import REACHES
 from edfi_api.security.policies.strategy import Subject
@@ -119,7 +119,7 @@ def position(request, monkeypatch):
     those, and after the first rows of each organization."""
     database_state.forget()  # includes the composed SQL
     if request.param == "near":
-        monkeypatch.setattr(relationship_paths, "_FEW", -1)
+        monkeypatch.setattr(relationships, "_FEW", -1)
     else:
         monkeypatch.setattr(plan, "LIMITS", plan.Limits(near_rows_of_policy=0))
     yield

@@ -15,8 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
-from edfi_api.security.claims.bundled_claims import bundled_claims
-from edfi_api.security.claims.file import UnusableClaimsFile, read_claims
+from edfi_api.security.claims.file import UnusableClaimsFile, bundled_claims, read_claims
 from edfi_api.security.claims.model import Claims
 from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, reserve
 from edfi_api.security.claims.strategy_faults import advice_on_views, all_unknown_in, unknown_in, views_without_a_way
