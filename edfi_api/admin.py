@@ -16,15 +16,16 @@ from edfi_api.models import Document
 from edfi_api.operation.administration import key_search, overview, related_links
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import DeletionThroughStore
-from edfi_api.operation.administration.document_filters import ChangedFilter, CreatedByFilter
-from edfi_api.operation.administration.natural_keys import abridged
-from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.reference_filters import (
+from edfi_api.operation.administration.document_filters import (
     CHOSEN_RESOURCE,
+    ChangedFilter,
+    CreatedByFilter,
     ReferredToByFilter,
     RefersToFilter,
     row_in,
 )
+from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.operation.administration.versions import VersionPages, link
 from edfi_api.startup import current_surface

@@ -14,10 +14,7 @@ class EdFiApiConfig(AppConfig):
         from edfi_api.operation.checks import (  # noqa: PLC0415  Needs the app registry.
             applied_migrations,
             database,  # noqa: F401
-            database_roles,  # noqa: F401
             environment,  # noqa: F401
-            model,  # noqa: F401
-            sql_views,  # noqa: F401
         )
         from edfi_api.startup import fill_resource_types  # noqa: PLC0415
 

@@ -13,6 +13,7 @@ of its own, so that signals of the terminal reach only this process.
 import argparse
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -20,6 +21,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -29,8 +31,16 @@ from meadowlark.child_process import end_session, ending_with_us
 from meadowlark.embedded_postgres import EmbeddedPostgres, default_home
 from meadowlark.postgres_programs import EmbeddedPostgresError
 from meadowlark.secret_key import made_key
-from meadowlark.welcome import DEMO_CLAIM_SET, Administrator, DemoClient, DemoCredentials, credentials_text, welcome
 
+DEMO_CLAIM_SET = "EdFiSandbox"
+# Variables that commands in another terminal need as well. Others may be secrets.
+_REPEATED = (
+    "MEADOWLARK_HOME",
+    "MEADOWLARK_DATA_STANDARD",
+    "MEADOWLARK_EXTENSIONS",
+    "MEADOWLARK_MULTI_TENANCY",
+    "MEADOWLARK_ROUTE_QUALIFIERS",
+)
 ADDRESS = "127.0.0.1"
 DEMO_CLIENT = "demo"
 DEMO_ADMINISTRATOR = "admin"
@@ -40,6 +50,134 @@ DEMO_STUDENTS = "2000"
 _WITH_OWN_DATABASE = {"MEADOWLARK_GROUP_MILLISECONDS": "20"}
 _RESTART_SECONDS = 60
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
+
+
+@dataclass(frozen=True)
+class DemoClient:
+    """The client to try the API with, as `meadowlark.demonstration` describes it."""
+
+    name: str
+    key: str
+    secret: str | None
+    address: str = ""
+    is_for_management: bool = False
+    missing: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Administrator:
+    """The user of the admin that a demonstration has. The password is known only in the run that created the user."""
+
+    name: str
+    password: str | None
+
+
+@dataclass(frozen=True)
+class DemoCredentials:
+    """What the database was prepared with."""
+
+    client: DemoClient
+    administrator: Administrator | None = None
+
+
+def credentials_text(credentials: DemoCredentials) -> str:
+    administrator = credentials.administrator
+    return _client_credentials(credentials.client) + (_administrator(administrator) if administrator else "")
+
+
+def welcome(address: str, credentials: DemoCredentials) -> str:
+    client = credentials.client
+    request = _management_request if client.is_for_management else _data_request
+    return f"""
+Meadowlark is at {address} (Ctrl-C stops it).
+{_what_to_see(address) if credentials.administrator and not client.is_for_management else ""}{_for_commands()}
+A first request:
+{request(address, client)}
+"""
+
+
+def _client_credentials(client: DemoClient) -> str:
+    if client.secret:
+        return f"""
+The demo client; its secret is shown this once:
+  {"id " if client.is_for_management else "key"}     {client.key}
+  secret  {client.secret}"""
+    if client.missing:
+        *before, last = client.missing
+        commands = [*map(_command, before), _setting_secret(last)]
+        return _lines("The tenants have no demo client. This makes one, and shows its secret:", commands)
+    rotate = "rotate_management_secret" if client.is_for_management else "rotate_secret"
+    return _lines(
+        "The secret of the demo client was shown at the first start. This makes and shows a new one:",
+        [_setting_secret([rotate, client.key])],
+    )
+
+
+def _administrator(administrator: Administrator) -> str:
+    if administrator.password:
+        return f"""
+
+The administrator; the password is shown this once:
+  user      {administrator.name}
+  password  {administrator.password}"""
+    return "\n" + _lines(
+        f"The password of the administrator {administrator.name} was shown at the first start. A new one:",
+        [_command(["changepassword", administrator.name])],
+    )
+
+
+def _what_to_see(address: str) -> str:
+    admin = os.environ.get("MEADOWLARK_ADMIN_PATH", "admin").strip("/")
+    documents = f"\n  {address}/{admin}/  the documents, and who wrote them" if admin else ""
+    return f"\n  {address}/docs   every resource, with examples that can be sent{documents}\n"
+
+
+def _for_commands() -> str:
+    """What precedes a command in another terminal, unless it is nothing."""
+    return f"\nCommands find this database with this in front of them: {_variables()}\n" if _variables() else ""
+
+
+def _data_request(address: str, client: DemoClient) -> str:
+    data = f"{address}{client.address}"
+    return f"""\
+  TOKEN=$(curl -s -u {client.key}:{_secret(client)} -d grant_type=client_credentials {data}/oauth/token \\
+    | {_READ_ANSWER})
+  curl -i -H "Authorization: Bearer $TOKEN" '{data}/data/ed-fi/schoolYearTypes?limit=2'"""
+
+
+def _management_request(address: str, client: DemoClient) -> str:
+    return f"""\
+  TOKEN=$(curl -s -d client_id={client.key} -d client_secret={_secret(client)} -d grant_type=client_credentials \\
+    {address}/connect/token | {_READ_ANSWER})
+  curl -i -H "Authorization: Bearer $TOKEN" {address}{client.address}"""
+
+
+def _secret(client: DemoClient) -> str:
+    return client.secret or "$SECRET"
+
+
+def _setting_secret(command: list[str]) -> str:
+    """The command, whose output is shown, and whose secret the first request uses."""
+    return f"SECRET=$({_command(command)} | tee /dev/stderr | awk '/^secret/ {{print $2}}')"
+
+
+def _command(arguments: list[str]) -> str:
+    return f"{_variables()} .venv/bin/python manage.py {shlex.join(arguments)}".strip()
+
+
+def _variables() -> str:
+    """Variables of this server that commands in another terminal need as well."""
+    given = [f"{name}={shlex.quote(os.environ[name])}" for name in _REPEATED if os.environ.get(name)]
+    # It may have a password: the other terminal has to have it already.
+    of_database = ["DATABASE_URL=${DATABASE_URL:?}"] if os.environ.get("DATABASE_URL", "").strip() else []
+    return " ".join([*of_database, *given])
+
+
+def _lines(heading: str, commands: list[str]) -> str:
+    return "\n".join(["", heading, *(f"  {command}" for command in commands)])
+
+
+_READ_ANSWER = """python3 -c 'import json, sys; print(json.load(sys.stdin)["access_token"])'"""
 
 
 class CannotServe(Exception):

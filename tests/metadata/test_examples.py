@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from descriptors.loading.loader import load_bundled
+from descriptors.loading import load_bundled
 from edfi_api.api.metadata.openapi import examples_of
 from edfi_api.loading.interchange.results import REFUSED
 from tests.serving import LAKE_COUNTY, STANDARDS, Served, served

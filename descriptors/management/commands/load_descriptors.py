@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from descriptors.loading.loader import load_bundled, load_files
+from descriptors.loading import load_bundled, load_files
 from edfi_api.conf import api_settings
 from edfi_api.loading.interchange.command_errors import as_command_errors
 from edfi_api.loading.interchange.files import interchange_files

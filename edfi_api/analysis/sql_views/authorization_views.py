@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from edfi_api.analysis.sql_views.column_types import column_type
-from edfi_api.analysis.sql_views.people import Person
-from edfi_api.analysis.sql_views.views import READ_ONLY, View
+from edfi_api.analysis.sql_views.casts import column_type
+from edfi_api.analysis.sql_views.views import READ_ONLY, Person, View
 from edfi_api.documents.securables import SecurableKind
 from edfi_api.model.metaed.core_names import (
     CONTACT_PATHWAY,

@@ -13,7 +13,7 @@ from psycopg import errors, sql
 
 from edfi_api.analysis.sql_views import catalog
 from edfi_api.analysis.sql_views.catalog import Dependent
-from edfi_api.analysis.sql_views.names import qualified
+from edfi_api.analysis.sql_views.shape import qualified
 
 LOCK_TIMEOUT = "5 s"
 # The advisory lock under which the commands run.

@@ -17,7 +17,7 @@ from django.db import connections
 from edfi_api.analysis.sql_views import catalog
 from edfi_api.analysis.sql_views.changes import Changes, ViewsNotInstalled
 from edfi_api.analysis.sql_views.definitions import Definition, view_definition
-from edfi_api.analysis.sql_views.names import qualified
+from edfi_api.analysis.sql_views.shape import qualified
 
 DOCUMENT = "document_uuid"
 _RECORDED = """

@@ -1,20 +1,34 @@
-"""The views of the configured model, for a database."""
+"""Model and surface → all views; those of the configured model, for a database."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.analysis.sql_views.authorization_views import authorization_views
+from edfi_api.analysis.sql_views.bodies import ResourceBodies
 from edfi_api.analysis.sql_views.current_fingerprint import current_fingerprint
 from edfi_api.analysis.sql_views.definitions import Definition, definitions
-from edfi_api.analysis.sql_views.generation import all_views
-from edfi_api.analysis.sql_views.views import View
+from edfi_api.analysis.sql_views.tables import sql_tables
+from edfi_api.analysis.sql_views.views import View, views
 from edfi_api.compilation import is_api_schema
 from edfi_api.conf import api_settings
 from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.model import Model
+from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
+
+
+def all_views(model: Model, surface: Surface, numbers: Mapping[ResourceName, int]) -> list[View]:
+    """A view for each table of the ODS, then those of the schema `auth`.
+
+    `numbers` are those of the resource types; all resources of the surface must have one. Raises UnusableNames.
+    """
+    bodies = ResourceBodies(model, surface, numbers)
+    return [*views(sql_tables(model), bodies), *authorization_views(model, surface, numbers)]
 
 
 @dataclass(frozen=True, slots=True)

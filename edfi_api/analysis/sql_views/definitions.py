@@ -8,8 +8,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from edfi_api.analysis.sql_views.casts import literal
-from edfi_api.analysis.sql_views.names import qualified
-from edfi_api.analysis.sql_views.shape import RowKind, SqlTable
+from edfi_api.analysis.sql_views.shape import RowKind, SqlTable, qualified
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.model.metaed.core_names import DESCRIPTOR_MAPPING
 from edfi_api.model.surface.resource import Surface

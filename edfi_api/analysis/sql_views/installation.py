@@ -18,8 +18,8 @@ from edfi_api.analysis.sql_views.catalog import InstalledObject
 from edfi_api.analysis.sql_views.changes import LOCK, Changes, ViewsNotInstalled, limit_waits, refusals
 from edfi_api.analysis.sql_views.copies import Copying
 from edfi_api.analysis.sql_views.definitions import Definition, ObjectKind
-from edfi_api.analysis.sql_views.names import qualified
 from edfi_api.analysis.sql_views.row_filter import RowFilter
+from edfi_api.analysis.sql_views.shape import qualified
 
 # Objects are dropped before those that they stand in.
 _DROP_ORDER = (ObjectKind.VIEW, ObjectKind.FUNCTION, ObjectKind.SCHEMA)

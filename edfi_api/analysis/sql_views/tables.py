@@ -1,31 +1,71 @@
 """Model → the tables that the Ed-Fi ODS has for it, of every project, standard or extension alike.
 
-`edfi_api.model.surface.columns` says which columns a table has; here they get names, an order and types, and the tables
-that are not about properties join them.
+`edfi_api.model.surface.columns` says which columns a table has; here they get names, an order and types, and the
+tables that do not depend on properties join them: descriptors, enumerations, envelopes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from edfi_api.analysis.sql_views.column_types import column_type
-from edfi_api.analysis.sql_views.fixed_tables import CREATE_DATE, DISCRIMINATOR, DOCUMENT, fixed_tables
-from edfi_api.analysis.sql_views.names import MAX_LENGTH, schema_name, table_name
-from edfi_api.analysis.sql_views.shape import RowKind, SqlColumn, SqlTable
+from edfi_api.analysis.sql_views.casts import INTEGER, SMALL_INTEGER, column_type
+from edfi_api.analysis.sql_views.shape import (
+    MAX_LENGTH,
+    Envelope,
+    FixedMember,
+    RowKind,
+    SqlColumn,
+    SqlTable,
+    schema_name,
+    table_name,
+)
 from edfi_api.model.metaed.model import (
+    CORE_NAMESPACE,
     ENTITY_ADDITIONS_KINDS,
     SUBCLASS_KINDS,
     Entity,
+    EntityKind,
     Model,
     Property,
     PropertyType,
 )
-from edfi_api.model.surface.columns import SURROGATE_ID, Column, Table, TableKind, Tables
+from edfi_api.model.surface.columns import ENUMERATION_SUFFIX, SURROGATE_ID, Column, Table, TableKind, TableName, Tables
 from edfi_api.model.surface.declarations import RESOURCE_KINDS, Declarations
 from edfi_api.model.surface.identity import Identities
-from edfi_api.model.surface.naming import joined_without_overlap
+from edfi_api.model.surface.naming import joined_without_overlap, resource_name, with_suffix
 
+DISCRIMINATOR = SqlColumn("discriminator", "VARCHAR(128)", Envelope.DISCRIMINATOR, is_nullable=True)
+CREATE_DATE = SqlColumn("createdate", "TIMESTAMP", Envelope.CREATE_DATE)
+# The columns of the tables whose rows are documents.
+DOCUMENT = (
+    CREATE_DATE,
+    SqlColumn("lastmodifieddate", "TIMESTAMP", Envelope.LAST_MODIFIED_DATE),
+    SqlColumn("id", "UUID", Envelope.ID),
+    SqlColumn("aggregateid", INTEGER, Envelope.AGGREGATE_ID),
+    SqlColumn("aggregatedata", "BYTEA", Envelope.AGGREGATE_DATA, is_nullable=True),
+    SqlColumn("changeversion", "BIGINT", Envelope.CHANGE_VERSION),
+    SqlColumn("createdbyownershiptokenid", SMALL_INTEGER, Envelope.CREATED_BY_OWNERSHIP, is_nullable=True),
+)
+_DESCRIPTOR = (
+    SqlColumn("descriptorid", INTEGER, FixedMember(), is_key=True),
+    SqlColumn("namespace", "VARCHAR(255)", FixedMember("namespace")),
+    SqlColumn("codevalue", "VARCHAR(50)", FixedMember("codeValue")),
+    SqlColumn("shortdescription", "VARCHAR(75)", FixedMember("shortDescription")),
+    SqlColumn("description", "VARCHAR(1024)", FixedMember("description"), is_nullable=True),
+    # The API has no member for it.
+    SqlColumn("priordescriptorid", INTEGER, None, is_nullable=True),
+    SqlColumn("effectivebegindate", "DATE", FixedMember("effectiveBeginDate"), is_nullable=True),
+    SqlColumn("effectiveenddate", "DATE", FixedMember("effectiveEndDate"), is_nullable=True),
+)
+_SCHOOL_YEAR = (
+    SqlColumn("schoolyear", SMALL_INTEGER, FixedMember("schoolYear"), is_key=True),
+    SqlColumn("schoolyeardescription", "VARCHAR(50)", FixedMember("schoolYearDescription")),
+    SqlColumn("currentschoolyear", "BOOLEAN", FixedMember("currentSchoolYear")),
+)
+# Items of an enumeration are no documents: the columns of the envelope are empty.
+_WITHOUT_DOCUMENT = tuple(replace(column, source=None, is_nullable=True) for column in DOCUMENT)
 _ROWS = {
     TableKind.MAIN: RowKind.DOCUMENT,
     TableKind.EXTENSION: RowKind.EXTENSION,
@@ -33,6 +73,41 @@ _ROWS = {
     TableKind.COMMON_EXTENSION: RowKind.COMMON_EXTENSION,
     TableKind.COLLECTION: RowKind.COLLECTION,
 }
+
+
+def fixed_tables(model: Model) -> Iterator[SqlTable]:
+    """The tables of descriptors, enumerations and school years."""
+    descriptors = list(model.of_kind(EntityKind.DESCRIPTOR))
+    if descriptors:
+        uri = SqlColumn("uri", "VARCHAR(306)", Envelope.URI)
+        columns = (*_DESCRIPTOR, replace(DISCRIMINATOR, is_nullable=False), uri, *DOCUMENT)
+        yield SqlTable(schema_name(CORE_NAMESPACE), "descriptor", RowKind.ANY_DESCRIPTOR, columns)
+    yield from map(_descriptor_table, descriptors)
+    for entity in model.of_kind(EntityKind.SCHOOL_YEAR_ENUMERATION):
+        yield _table(entity, resource_name(entity), RowKind.SCHOOL_YEAR, (*_SCHOOL_YEAR, *DOCUMENT))
+    yield from map(_enumeration_table, model.of_kind(EntityKind.ENUMERATION))
+
+
+def _descriptor_table(entity: Entity) -> SqlTable:
+    name = resource_name(entity)
+    key = SqlColumn(f"{name}Id".lower(), INTEGER, FixedMember(), is_key=True)
+    return _table(entity, name, RowKind.DESCRIPTOR, (key,))
+
+
+def _enumeration_table(entity: Entity) -> SqlTable:
+    name = with_suffix(entity.name, ENUMERATION_SUFFIX)
+    columns = (
+        SqlColumn(f"{name}Id".lower(), INTEGER, FixedMember(), is_key=True),
+        SqlColumn("codevalue", "VARCHAR(50)", FixedMember("codeValue")),
+        SqlColumn("description", "VARCHAR(1024)", FixedMember("description")),
+        SqlColumn("shortdescription", "VARCHAR(450)", FixedMember("shortDescription")),
+    )
+    return _table(entity, name, RowKind.ENUMERATION, (*columns, *_WITHOUT_DOCUMENT))
+
+
+def _table(entity: Entity, name: str, rows: RowKind, columns: tuple[SqlColumn, ...]) -> SqlTable:
+    schema = schema_name(entity.namespace)
+    return SqlTable(schema, table_name(TableName((name,))), rows, columns, entity, (), entity.documentation)
 
 
 class UnusableNames(Exception):

@@ -16,8 +16,7 @@ from typing import Any
 import orjson
 
 from edfi_api.api.metadata.openapi import SECURITY_SCHEME, OpenApi, client_credentials
-from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES
-from edfi_api.api.metadata.publications import Document
+from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES, Document
 from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface

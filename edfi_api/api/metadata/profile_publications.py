@@ -8,8 +8,7 @@ from cachetools import LRUCache
 
 from edfi_api.api.metadata.discovery import specifications
 from edfi_api.api.metadata.profile_openapi import profile_document
-from edfi_api.api.metadata.publication import ADDRESS, Publication, publication
-from edfi_api.api.metadata.publications import JSON
+from edfi_api.api.metadata.publication import ADDRESS, JSON, Publication, publication
 from edfi_api.model.surface.resource import Surface
 from edfi_api.profiles.catalog import ProfileCatalogs, StoredProfile
 

@@ -1,4 +1,5 @@
-"""Answers with a static document: compressed if accepted, and with 304 if the client has it already.
+"""Answers with a static document: compressed if accepted, and with 304 if the client has it already. The documents of
+a surface are built on the first request and then kept.
 
 Documents contain the URL by which the client reaches the server, which depends on its Host header, and on the context
 of the request. So a document is built and compressed once, in pieces, and each answer joins them with its URLs: memory
@@ -9,12 +10,16 @@ import hashlib
 import re
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from threading import Lock
+from typing import Any, Protocol, Self
 
+import orjson
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
+
+from edfi_api.model.surface.resource import Surface
 
 # Placeholders for URLs of the server. Their domains cannot exist (RFC 6761 §6.4).
 ADDRESS = "https://address-of-this-server.invalid"
@@ -22,13 +27,17 @@ COMPLETE_ADDRESS = "https://complete-address-of-this-server.invalid"
 ANY_CONTEXT = "https://any-context-of-this-server.invalid"
 # The end of a text in JSON, of the URL that begins with ANY_CONTEXT, behind which the variables of OpenAPI follow.
 VARIABLES = "#variables-of-this-server.invalid"
-
 # `;q=0` excludes a coding.
 _ACCEPTS_GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)")
 # RFC 1952 §2.3: deflate, neither name nor time, best compression, any operating system.
 _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
 # An empty last block (RFC 1951 §3.2.6).
 _DEFLATE_END = b"\x03\0"
+JSON = "application/json; charset=utf-8"
+GRAPHML = "application/graphml"
+# Surface and URL of the server → the content, a JSON value unless it has another encoder.
+Document = Callable[[Surface, str], Any]
+Encode = Callable[[Any], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,8 @@ class Addresses:
 
 
 _END_OF_URL = f'{VARIABLES}"'.encode()
+
+
 _PLACEHOLDER = re.compile(b"(" + b"|".join(map(re.escape, Addresses("", "", "").by_placeholder)) + b")")
 
 
@@ -99,6 +110,9 @@ class Publication:
         return hashlib.blake2b(texts, key=self.digest, digest_size=16).hexdigest()
 
 
+Publish = Callable[[], Publication]
+
+
 def publication(content: bytes, content_type: str) -> Publication:
     """Precomputes what does not depend on URLs. `content` has the placeholders in their place."""
     pieces = _PLACEHOLDER.split(content)
@@ -133,3 +147,26 @@ def respond(request: HttpRequest, published: Published, addresses: Addresses) ->
         etag, content = f'"{published.tag(addresses)}"', published.content(addresses)
     response = HttpResponse(content, content_type=published.content_type, headers={"ETag": etag, **headers})
     return get_conditional_response(request, etag=etag, response=response) or response
+
+
+class Publications:
+    """The documents of one surface. Some are published at two paths, but built once."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        self._made: dict[Document, Publication] = {}
+        self._lock = Lock()
+
+    def of(
+        self, document: Document, encode: Encode = orjson.dumps, content_type: str = JSON, address: str = ADDRESS
+    ) -> Publish:
+        """A function that returns the publication of a document, built on its first call. `address` is the placeholder
+        for the URL of the server."""
+
+        def publish() -> Publication:
+            with self._lock:
+                if document not in self._made:
+                    self._made[document] = publication(encode(document(self._surface, address)), content_type)
+                return self._made[document]
+
+        return publish

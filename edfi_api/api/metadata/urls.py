@@ -12,8 +12,7 @@ from edfi_api.api.metadata.discovery import discovery_document, metadata_index
 from edfi_api.api.metadata.fixed_documents import DOCUMENTS
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.profile_publications import ProfilePublications
-from edfi_api.api.metadata.publication import COMPLETE_ADDRESS
-from edfi_api.api.metadata.publications import GRAPHML, Document, Publications
+from edfi_api.api.metadata.publication import COMPLETE_ADDRESS, GRAPHML, Document, Publications
 from edfi_api.api.metadata.views import (
     DependenciesView,
     DiscoveryView,

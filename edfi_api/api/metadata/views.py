@@ -11,11 +11,9 @@ from rest_framework.request import Request
 
 from edfi_api import addresses
 from edfi_api.addresses import root_of
-from edfi_api.api.metadata.contexts import addresses_of, tenant_of
-from edfi_api.api.metadata.discovery import PROFILES, specifications
+from edfi_api.api.metadata.discovery import PROFILES, addresses_of, specifications, tenant_of
 from edfi_api.api.metadata.profile_publications import ProfilePublications
-from edfi_api.api.metadata.publication import respond
-from edfi_api.api.metadata.publications import GRAPHML, Publish
+from edfi_api.api.metadata.publication import GRAPHML, Publish, respond
 from edfi_api.api.metadata.xsd import XsdDocuments
 from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.conf import api_settings

@@ -1,16 +1,47 @@
-"""Query string → `RelationsQuery`. All unusable values are reported together."""
+"""Query string → `RelationsQuery`. All unusable values are reported together. `related_resources` are those where
+related documents can be.
+"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from django.http import QueryDict
 
-from edfi_api.api.relations.related_resources import Direction
 from edfi_api.conf import api_settings
 from edfi_api.listing.fields import Field, FieldType, natural_number, one_of
 from edfi_api.listing.filters import read_filters
-from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.model.surface.load_order import targets_of
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.queries.page_tokens import PageToken
+
+
+class Direction(StrEnum):
+    """Whether to list the documents that refer to a document, or those that it refers to."""
+
+    INCOMING = "incoming"
+    OUTGOING = "outgoing"
+
+
+class RelatedResources:
+    """The related resources of each resource, including itself: a document may refer to another of its resource."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._resources = surface.by_name
+        outgoing = targets_of(surface.by_name, surface.abstract_resources, only_required=False)
+        incoming: dict[ResourceName, set[ResourceName]] = {name: set() for name in outgoing}
+        for name, targets in outgoing.items():
+            for target in targets:
+                incoming[target].add(name)
+        self._names: Mapping[Direction, Mapping[ResourceName, set[ResourceName]]] = {
+            Direction.INCOMING: incoming,
+            Direction.OUTGOING: {name: set(targets) for name, targets in outgoing.items()},
+        }
+
+    def of(self, resource: Resource, direction: Direction) -> list[Resource]:
+        """The related resources in a direction, in the order of their paths."""
+        names = self._names[direction][resource.name] | {resource.name}
+        return sorted((self._resources[name] for name in names), key=lambda each: each.url_path)
 
 
 class CreationOrder(StrEnum):

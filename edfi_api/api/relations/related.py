@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from edfi_api.api.relations.parameters import CreationOrder, RelationsQuery
-from edfi_api.api.relations.related_resources import Direction
+from edfi_api.api.relations.parameters import CreationOrder, Direction, RelationsQuery
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.queries.collection import BYTES_AT_ONCE
 from edfi_api.queries.page_sql import BODY_BYTES

@@ -1,17 +1,21 @@
-"""`GET metadata/specifications`: the OpenAPI document of the management API, made of its routes and shapes."""
+"""`GET metadata/specifications`: the OpenAPI document of the management API, made of its routes and shapes. An address
+is data, of which routes are made, too.
+"""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ..addresses import Address
 from ..bodies import BodyMember, members_of
 from ..collections import Collection
 from ..scopes import Scope
 from ..views import AnonymousView, base_address
 
+_PARAMETER = re.compile(r"<(\w+)>")
 _SECURITY = "oauth2_client_credentials"
 _PROBLEMS = {
     "400": "The request breaks rules; the body says which.",
@@ -24,6 +28,34 @@ _PROBLEMS = {
 }
 _PAGING = ("offset", "limit", "orderBy", "direction")
 _CREATING = ("create", "copy", "import_", "add_grant")
+
+
+@dataclass(frozen=True)
+class Address:
+    """`path` is below the version, as `vendors/<id>`; `actions` are those of the view, by method in lower case. A view
+    that is no view set has its methods as actions."""
+
+    version: str
+    path: str
+    view: type[Any]
+    actions: Mapping[str, str]
+    is_view_set: bool = True
+
+    @property
+    def template(self) -> str:
+        """`/v3/vendors/{id}`"""
+        path = _PARAMETER.sub(r"{\1}", self.path)
+        return f"/{self.version}/{path}"
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of parameters in the path."""
+        return _PARAMETER.findall(self.path)
+
+    @property
+    def tag(self) -> str:
+        """The collection that it belongs to."""
+        return self.path.partition("/")[0]
 
 
 class SpecificationView(AnonymousView):
@@ -68,6 +100,8 @@ def document(addresses: Sequence[Address], base: str) -> dict[str, Any]:
 
 
 _OBJECT: Mapping[str, Any] = {"type": "object"}
+
+
 _PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "id": {"name": "id", "in": "path", "required": True, "schema": {"type": "integer", "format": "int32"}},
     "offset": {"name": "offset", "in": "query", "schema": {"type": "integer", "minimum": 0}},

@@ -9,7 +9,6 @@ from django.urls import URLPattern
 from edfi_api.addresses import below, fixed_path
 from edfi_api.conf import api_settings
 
-from ..addresses import Address
 from ..answers import FORMS
 from ..collections import Collection
 from ..v2 import claim_sets as claim_sets_v2
@@ -27,7 +26,7 @@ from .authorization_metadata import AuthorizationMetadataView
 from .claims_upload import CurrentView, ReloadView, UploadView
 from .connect import IntrospectView, ManagementTokenView, RegisterView, RevokeView
 from .information import InformationView, JwksView, ManagementHealthView, OpenIdView
-from .openapi import SpecificationView
+from .openapi import Address, SpecificationView
 
 _COLLECTIONS: tuple[type[Collection], ...] = (
     Vendors,

@@ -24,8 +24,8 @@ from edfi_api.changes.change_queries.version_restoring import restore_version
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import Document
+from edfi_api.operation.administration.document_filters import row_in
 from edfi_api.operation.administration.natural_keys import abridged
-from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.operation.administration.store_choice import shown_in, with_choice
 from edfi_api.security.models import ApiClient
 from edfi_api.startup import current_surface

@@ -1,4 +1,6 @@
-"""System check: whether a variable of the environment is a misspelt setting."""
+"""System checks that need no database: whether a variable of the environment is a misspelt setting, and whether the
+model compiles to a surface.
+"""
 
 import logging
 import os
@@ -6,10 +8,14 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from django.core.checks import CheckMessage, Warning, register
+from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.model.apischema.errors import ApiSchemaError
+from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.setting import PREFIX
 from edfi_api.settings_table import SETTINGS
+from edfi_api.startup import current_compilation
 
 _log = logging.getLogger(__name__)
 
@@ -34,3 +40,21 @@ def log_unknown_variables() -> None:
 @register()
 def variables_are_settings(**_: Any) -> list[CheckMessage]:
     return [Warning(sentence, id="edfi_api.W004") for sentence in unknown_variables(os.environ)]
+
+
+@register()
+def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
+    """An error for each problem of MetaEd text, with its location, or for the first problem of an ApiSchema file or the
+    settings. A warning for each part of an ApiSchema file that is not served, and for what prevents XML schemas."""
+    try:
+        compilation = current_compilation()
+    except ModelErrors as errors:
+        return [Error(str(problem), id="edfi_api.E001") for problem in errors.problems]
+    except ApiSchemaError as error:
+        return [Error(str(error), id="edfi_api.E002")]
+    except ImproperlyConfigured as error:
+        return [Error(str(error), id="edfi_api.E003")]
+    return [
+        *(Warning(warning, id="edfi_api.W001") for warning in compilation.schema_files.warnings),
+        *(Warning(warning, id="edfi_api.W003") for warning in compilation.warnings),
+    ]

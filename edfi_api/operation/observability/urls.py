@@ -1,9 +1,50 @@
-"""The routes for operators: health and metrics."""
+"""Health and metrics over HTTP: the routes for operators."""
+
+from django.http import HttpResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path
+from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.conf import api_settings
-from edfi_api.operation.observability.views import HealthView, LivenessView, MetricsView, ReadinessView
+from edfi_api.operation.observability.health import CheckResult, data_stores, health_document, is_healthy, readiness
+from edfi_api.operation.observability.metrics import exposition
+
+
+class LivenessView(OpenView):
+    """Whether the process answers. Does not check the database, which restarting the server would not repair."""
+
+    def get(self, request: Request) -> Response:
+        return Response(health_document([]))
+
+
+class ReadinessView(OpenView):
+    """Whether the server can handle requests: 503 while it cannot."""
+
+    def results(self) -> list[CheckResult]:
+        return readiness()
+
+    def get(self, request: Request) -> Response:
+        results = self.results()
+        return Response(health_document(results), status=200 if is_healthy(results) else 503)
+
+
+class HealthView(ReadinessView):
+    """The same, and whether data stores answer."""
+
+    def results(self) -> list[CheckResult]:
+        found = super().results()
+        return [*found, *data_stores()] if is_healthy(found) else found
+
+
+class MetricsView(OpenView):
+    """All metrics, for Prometheus."""
+
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
+
 
 urlpatterns = [
     fixed_path(addresses.HEALTH, HealthView.as_view(), "health"),

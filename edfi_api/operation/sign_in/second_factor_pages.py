@@ -1,4 +1,5 @@
-"""Pages of the second factor: giving a code, setting up an authenticator, and a user's own settings.
+"""Pages and forms of the second factor: giving a code, setting up an authenticator, and a user's own settings. A valid
+form with a code has used it up.
 
 A session alone changes none of it: its cookie may be stolen. Every change also needs the password, and where there is
 an authenticator a code.
@@ -9,9 +10,10 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import segno
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_protect
@@ -22,10 +24,81 @@ from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 
 from . import second_factor, sessions
-from .forms import CodeForm, PasswordForm, SetUpForm
+from .metrics import LOGINS
+from .passwords import ThrottledLoginForm
 
+# A recovery code with its hyphens, and some spaces.
+_LONGEST_CODE = 40
 # The key that is being set up: in the session until the user has shown that an authenticator has it.
 _KEY = "second_factor_key"
+
+
+class _EmptyInput(forms.TextInput):
+    """Does not show a code again that was refused."""
+
+    def format_value(self, value: object) -> None:
+        return None
+
+
+class PasswordForm(ThrottledLoginForm):
+    """The password of the user who is logged in, once more: checked and limited like that of a login."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request, request.POST or None)
+        self._username = request.user.get_username()
+        del self.fields["username"]
+        self.fields["password"].widget.attrs["autofocus"] = True
+
+    def clean(self) -> dict[str, Any]:
+        self.cleaned_data["username"] = self._username
+        return super().clean()
+
+    def get_invalid_login_error(self) -> forms.ValidationError:
+        return forms.ValidationError("The password is wrong.", code="invalid_login")
+
+
+class CodeForm(forms.Form):
+    """A code of the authenticator, or a recovery code."""
+
+    code = forms.CharField(
+        max_length=_LONGEST_CODE,
+        widget=_EmptyInput(attrs={"autocomplete": "one-time-code", "autofocus": True, "size": 24}),
+    )
+
+    def __init__(self, request: HttpRequest, user: User, data: QueryDict | None) -> None:
+        super().__init__(data)
+        self._request = request
+        self._user = user
+
+    def clean_code(self) -> str:
+        # Apps show `123 456`.
+        code = "".join(str(self.cleaned_data["code"]).split())
+        try:
+            self.check_code(code)
+        except second_factor.WrongCode as error:
+            LOGINS.labels("second factor", "refused").inc()
+            audit.denied(reason="second factor", user=self._user.get_username(), address=remote_address(self._request))
+            later = f" Try again in {error.wait} seconds." if error.wait else ""
+            raise forms.ValidationError(f"The code is wrong, or was used before.{later}") from error
+        return code
+
+    def check_code(self, code: str) -> None:
+        """Raises WrongCode."""
+        self.accepted = second_factor.verify(self._user, code)
+
+
+class SetUpForm(CodeForm):
+    """The first code of an authenticator."""
+
+    def __init__(self, request: HttpRequest, user: User, data: QueryDict | None, key: str) -> None:
+        super().__init__(request, user, data)
+        self._key = key
+
+    def check_code(self, code: str) -> None:
+        try:
+            self.device, self.recovery_codes = second_factor.enrol(self._user, self._key, code)
+        except second_factor.AlreadyEnrolled as error:
+            raise forms.ValidationError("This user has an authenticator already.") from error
 
 
 @sensitive_post_parameters("code")

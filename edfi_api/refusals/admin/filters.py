@@ -8,7 +8,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from edfi_api.operation.administration.reference_filters import row_in
+from edfi_api.operation.administration.document_filters import row_in
 from edfi_api.refusals.models import OpenRefusals, Refusal
 from edfi_api.refusals.overview import LOOKED_AT
 from edfi_api.security.models import ApiClient, Application, Vendor

@@ -16,8 +16,8 @@ from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.logs import audit
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
+from edfi_api.operation.administration.document_filters import row_in
 from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
-from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.operation.administration.tables import tables_page
 from edfi_api.refusals import overview
 from edfi_api.refusals.admin import pages

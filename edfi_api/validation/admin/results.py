@@ -15,9 +15,9 @@ from django.utils.safestring import SafeString
 
 from edfi_api.logs import audit
 from edfi_api.models import Document
+from edfi_api.operation.administration.document_filters import row_in
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
 from edfi_api.validation.models import ValidationResult, ValidationRule
 from references.identity import as_uuid

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
-from edfi_api.analysis.sql_views.generation import all_views
+from edfi_api.analysis.sql_views.current import all_views
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.model import Model

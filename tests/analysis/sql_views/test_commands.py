@@ -18,7 +18,7 @@ from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
 from edfi_api.analysis.sql_views.definitions import definitions
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.views import View
-from edfi_api.operation.checks.sql_views import sql_views_are_up_to_date
+from edfi_api.operation.checks.database import sql_views_are_up_to_date
 from tests import superuser
 from tests.analysis.sql_views.running import query, refusal, run
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from django.db import transaction
 
-from edfi_api.analysis.sql_views.generation import all_views
+from edfi_api.analysis.sql_views.current import all_views
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.surface.builder import build_surface
 from tests.analysis.sql_views.models import compiled

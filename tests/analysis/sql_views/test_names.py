@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.analysis.sql_views.names import table_name
+from edfi_api.analysis.sql_views.shape import table_name
 from edfi_api.model.surface.columns import TableName
 
 

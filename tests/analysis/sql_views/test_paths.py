@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from edfi_api.analysis.sql_views.bodies import ResourceBody
-from edfi_api.analysis.sql_views.generation import all_views
+from edfi_api.analysis.sql_views.current import all_views
 from edfi_api.analysis.sql_views.shape import FixedMember
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.apischema import schemas

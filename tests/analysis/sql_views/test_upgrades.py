@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from django.db import connection, transaction
 
+from edfi_api.analysis.sql_views.current import all_views
 from edfi_api.analysis.sql_views.definitions import Definition, definitions
-from edfi_api.analysis.sql_views.generation import all_views
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.storage import resource_types

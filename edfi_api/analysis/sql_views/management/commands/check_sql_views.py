@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.analysis.sql_views.checking import view_problems
+from edfi_api.analysis.sql_views.catalog import view_problems
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.current import current_views
 from edfi_api.logs.printable import counted

@@ -1,17 +1,26 @@
-"""Loading descriptor values from the bundled list or from descriptor XML, with the same rules as the API."""
+"""Loading descriptor values from the list bundled with a data standard or from descriptor XML, with the same rules as
+the API.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from descriptors.loading.bundled import bundled_descriptors
 from descriptors.models import stored_descriptors
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.interchange.loading import load_candidates, load_interchange
 from edfi_api.loading.interchange.results import LoadResult, RefusalHandler
-from edfi_api.model.surface.resource import Surface
+from edfi_api.model.surface.bundled_descriptors import FILE_NAME, bundled_values
+from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.stored import Outcome
 from references.identity import descriptor_natural_key
+
+
+def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate[str]]:
+    """The values in this standard's folder, for the descriptors of the surface; none if it has no such file."""
+    for value in bundled_values(folder):
+        resource = surface.by_name[ResourceName(surface.core_project.name, value.descriptor)]
+        yield Candidate.of(resource, value.body, f"{FILE_NAME}:{value.line}")
 
 
 def load_bundled(surface: Surface, folder: Path, on_refusal: RefusalHandler, using: str) -> LoadResult:

@@ -1,1 +1,0 @@
-"""Official descriptor XML, and the values bundled with a data standard → documents."""
