@@ -16,9 +16,8 @@ from typing import Any
 from edfi_api.analysis.sql_views.bodies import ResourceBodies, ResourceBody
 from edfi_api.analysis.sql_views.casts import literal
 from edfi_api.analysis.sql_views.foreign_keys import ForeignKey, ForeignKeys
-from edfi_api.analysis.sql_views.shape import schema_name
 from edfi_api.analysis.sql_views.rows import ViewRows
-from edfi_api.analysis.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable
+from edfi_api.analysis.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable, schema_name
 from edfi_api.loading.bulk.envelopes import ENVELOPE
 from edfi_api.model.metaed.model import Entity, EntityKind, PropertyType
 from edfi_api.model.surface.columns import UNIQUE_ID, Column
