@@ -44,7 +44,7 @@ SUBJECTS = {
     "api_clients", "applications", "batches", "bodies", "causes", "changes", "claim_sets", "clients", "data_stores",
     "databases", "descriptor_values", "entries", "environment", "identity", "members", "model", "natural_keys",
     "organizations", "people", "problems", "profiles", "references", "refusals", "requests", "resource_claims",
-    "resources", "results", "rules", "sessions", "status", "tables", "tenants", "tokens", "values",
+    "resources", "results", "rules", "sessions", "status", "tables", "tenants", "values",
     "vendors", "versions",
 }  # fmt: skip
 
