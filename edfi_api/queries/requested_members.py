@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from edfi_api.documents.text_projection import TextProjection, compile_text_projection
 from edfi_api.model.profiles.view import ObjectView
-from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import Resource
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.parameters import last_values
