@@ -1,17 +1,21 @@
 """Connections of a run, besides Django's: one that holds the lock and the snapshot, and three of each worker.
 
 A rule's own statements run on a connection of the login for rules, which may read what it was granted and nothing else,
-so that no statement in them, and no SET, gets more: see `login.py`.
+so that no statement in them, and no SET, gets more: see `login.py`. Rules may read from a streaming replica that has
+everything up to the begin of the run.
 """
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 from django.db import connections
 from psycopg import sql
+
+from edfi_api.storage.replicas import replicas
 
 from .login import in_place_of, login_for
 from .rule import Rule
@@ -27,6 +31,12 @@ _SETTINGS = "SELECT set_config('cursor_tuple_fraction', '1', true), set_config('
 _SEARCH_PATH = "SELECT set_config('search_path', %s, true)"
 _TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
 _VIEW_SCHEMAS = "SELECT DISTINCT schema FROM sql_view WHERE schema NOT IN ('', 'auth', 'util') ORDER BY 1"
+_SECONDS_TO_CATCH_UP = 60.0
+_SECONDS_BETWEEN_LOOKS = 0.1
+# Its commit writes to disk, and so to replicas, whatever was committed before without waiting for the disk.
+_MARK = "SELECT pg_logical_emit_message(true, 'meadowlark', 'run_validation')"
+_WRITTEN = "SELECT pg_current_wal_flush_lsn()::text"
+_HAS_REPLAYED = "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %(log)s::pg_lsn"
 
 
 class OutOfTime(Exception):
@@ -118,3 +128,38 @@ def reading(using: str, rule: Rule, seconds: float, snapshot: str | None = None)
             for each in (own, connection):
                 if not each.closed:
                     each.execute("ROLLBACK")
+
+
+class NoReplica(Exception):
+    """The database has no replica."""
+
+    def __str__(self) -> str:
+        return "the database has no replica: see DATABASE_REPLICA_URL"
+
+
+@dataclass
+class ReplicaLags(Exception):
+    """The replica did not catch up in time."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"the replica has not caught up within {self.seconds:.0f} seconds"
+
+
+def caught_up_replica(using: str) -> str:
+    """The alias of a replica that has replayed what the primary had written before the call. Raises NoReplica and
+    ReplicaLags."""
+    aliases = replicas(using)
+    if not aliases:
+        raise NoReplica
+    with connected(using) as primary:
+        primary.execute(_MARK)
+        [[log]] = primary.execute(_WRITTEN)
+    deadline = time.monotonic() + _SECONDS_TO_CATCH_UP
+    with connected(aliases[0]) as replica:
+        while not replica.execute(_HAS_REPLAYED, {"log": log}).fetchall()[0][0]:
+            if time.monotonic() > deadline:
+                raise ReplicaLags(_SECONDS_TO_CATCH_UP)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+    return aliases[0]

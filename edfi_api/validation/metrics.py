@@ -1,6 +1,7 @@
-"""What metrics say about validation."""
+"""What metrics, and pages about the state of a database, say about validation."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import connections
 
@@ -20,6 +21,14 @@ _AGE = """
 SELECT extract(epoch FROM clock_timestamp() - finished_at)::double precision FROM validation_run
  WHERE status = 'Completed' ORDER BY id DESC LIMIT 1
 """
+_LAST = """
+SELECT r.run_identifier, r.status, r.started_at, r.finished_at, count(rule.rule_id),
+       count(*) FILTER (WHERE rule.outcome <> 'published'),
+       coalesce(sum(rule.appeared), 0)::bigint, coalesce(sum(rule.resolved), 0)::bigint
+  FROM (SELECT * FROM validation_run ORDER BY id DESC LIMIT 1) r
+  LEFT JOIN validation_run_rule rule ON rule.run_id = r.id
+ GROUP BY r.run_identifier, r.status, r.started_at, r.finished_at
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +47,27 @@ def figures(using: str) -> Figures:
         rules = tuple((rule, seconds, outcome != "published") for rule, seconds, outcome in cursor.execute(_RULES))
         last = cursor.execute(_AGE).fetchone()
     return Figures(results, rules, last[0] if last else None)
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """A run, how many rules it ran, how many of these failed, and how many results appeared and were resolved.
+
+    `status` is `Running`, `Completed` or `Stopped`; `finished_at` is None while it runs.
+    """
+
+    run_identifier: str
+    status: str
+    started_at: datetime
+    finished_at: datetime | None
+    rules: int
+    failed_rules: int
+    appeared: int
+    resolved: int
+
+
+def last_run(using: str) -> LastRun | None:
+    """The run of this database that began last; None if there was none."""
+    with connections[using].cursor() as cursor:
+        row = cursor.execute(_LAST).fetchone()
+    return LastRun(*row) if row else None

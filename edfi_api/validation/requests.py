@@ -1,7 +1,7 @@
-"""Runs that API clients request: they are written down here, and run by `run_validation --requested`."""
+"""What a run is to do, and runs that API clients request: stored here, and run by `run_validation --requested`."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from django.db import connections
 from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.exceptions import TooManyRequests
 
-from .request import Request
+from .rule import Rule
 
 _SECONDS_BETWEEN = 3600
 _SOON = 60
@@ -34,6 +34,31 @@ SELECT id, run_uuid, requested_by, rules, categories, organizations FROM validat
 """
 _ACTIVE = "SELECT identifier, category FROM validation_rule WHERE retired_at IS NULL AND is_on"
 _END = "UPDATE validation_request SET ended_at = now() WHERE id = %s"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run: rules by identifier, categories; of no organizations but these; with these values of parameters."""
+
+    rules: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    organizations: tuple[int, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    is_full: bool = False
+    is_rehearsal: bool = False
+    jobs: int = 2
+    # Whether rules read from a replica.
+    on_replica: bool = False
+    by: str = "command"
+    # The id that the run is to have.
+    run: UUID | None = None
+    # Whether the rules are all there are: results of others are resolved then.
+    retires_others: bool = True
+
+    def includes(self, rule: Rule) -> bool:
+        return (not self.rules or rule.identifier in self.rules) and (
+            not self.categories or rule.category in self.categories
+        )
 
 
 @dataclass(frozen=True, slots=True)

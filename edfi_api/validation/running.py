@@ -19,15 +19,14 @@ from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage import resource_types
 
-from .connections import Connection, OutOfTime, Reading, connected, reading
+from .connections import Connection, OutOfTime, Reading, caught_up_replica, connected, reading
 from .faults import fault_of, resource_of
 from .finding import Finder, Found, Staged
 from .publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
 from .registered import Registered, register
-from .request import Request
+from .requests import Request
 from .rule import Rule, Scope
 from .scoping import RunFully, Watched, changed_values
-from .standby import caught_up_replica
 from .values import Given, given
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
-from edfi_api.validation.last_run import last_run
+from edfi_api.validation.metrics import last_run
 from tests.validation.conftest import MEANTIME, OPEN, student
 from tests.validation.rules import STUDENTS
 

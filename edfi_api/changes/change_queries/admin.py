@@ -15,9 +15,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from edfi_api.changes.change_queries.exceptions import CannotRestore
 from edfi_api.changes.change_queries.models import DeletedDocument
-from edfi_api.changes.change_queries.restoring import restore
+from edfi_api.changes.change_queries.restoring import CannotRestore, restore
 from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration import natural_keys
 from edfi_api.operation.administration.client_names import name_of

@@ -1,24 +1,44 @@
-"""Restores deleted documents under their former ids, through the store, which checks references and keys again."""
+"""Restores deleted documents and older versions, through the store, which checks references and keys again."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.changes.change_queries.exceptions import CannotRestore
+from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
-from edfi_api.model.surface.resource import ResourceName
+from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.startup import current_surface
 from edfi_api.storage import descriptor_casing, store
-from edfi_api.storage.exceptions import DocumentExists, IdentityConflict
+from edfi_api.storage.exceptions import (
+    DocumentExists,
+    DocumentNotFound,
+    IdentityConflict,
+    KeyChangeContradicts,
+    KeyChangeNotSupported,
+)
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.stored import Written
 from references.exceptions import UnresolvedReference
 
-REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
+_REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
+_REFUSALS_OF_VERSIONS = (*_REFUSALS, DocumentExists, DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported)
+
+
+@dataclass
+class CannotRestore(Exception):
+    """A deleted document cannot be restored; each reason is a sentence for operators."""
+
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        return " ".join(self.reasons)
 
 
 def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> Written:
@@ -33,8 +53,30 @@ def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> Written:
         return store.restore(request, document_uuid, deleted.created_by, deleted.created_at)
     except DocumentExists as error:
         raise CannotRestore([f"{deleted.natural_key} is there."]) from error
-    except REFUSALS as refusal:
-        raise CannotRestore(reasons_of(refusal)) from refusal
+    except _REFUSALS as refusal:
+        raise CannotRestore(_reasons_of(refusal)) from refusal
+
+
+def restore_version(
+    resource: Resource, document_uuid: UUID, change_version: int, using: str = DEFAULT_DB_ALIAS
+) -> Written:
+    """Write the body of a version again, as an update, or as an insert with the former id if the document was deleted.
+
+    Raises CannotRestore with all reasons.
+    """
+    found = history.versions(resource, document_uuid, 1, change_version + 1, using=using)
+    if not found or found[0].change_version != change_version or found[0].text is None:
+        raise CannotRestore([f"Version {change_version} is not kept."])
+    [newest] = history.versions(resource, document_uuid, 1, using=using)
+    preparers = Preparers(current_surface())
+    try:
+        request = WriteRequest(_prepared(preparers, resource.name, found[0].body, using), using=using)
+        if newest.operation == history.DELETE:
+            created_at = datetime.fromisoformat((newest.columns or {})["created_at"])
+            return store.restore(request, document_uuid, newest.created_by, created_at)
+        return store.update(request, document_uuid, preparers)
+    except _REFUSALS_OF_VERSIONS as refusal:
+        raise CannotRestore(_reasons_of(refusal)) from refusal
 
 
 def _last_delete(document_uuid: UUID, using: str) -> DeletedDocument:
@@ -53,10 +95,14 @@ def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
     name = ResourceName(type_.project, type_.name)
     if name not in surface.by_name:
         raise CannotRestore([f"{type_} is not part of the standard that is served."])
-    return Preparers(surface)[name].prepare(deleted.body, partial(descriptor_casing.stored_uris, using=using))
+    return _prepared(Preparers(surface), name, deleted.body, using)
 
 
-def reasons_of(refusal: Exception) -> list[str]:
+def _prepared(preparers: Preparers, name: ResourceName, body: Any, using: str) -> IncomingDocument:
+    return preparers[name].prepare(body, partial(descriptor_casing.stored_uris, using=using))
+
+
+def _reasons_of(refusal: Exception) -> list[str]:
     """The reasons in the texts of the API's problem details."""
     problem = problem_of(refusal) or SYSTEM_ERROR
     found = [

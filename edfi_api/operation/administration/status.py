@@ -20,7 +20,7 @@ from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.operation.schedule.models import CommandOutcome, of_this_schedule
 from edfi_api.refusals import overview as refusals
-from edfi_api.validation.last_run import last_run
+from edfi_api.validation.metrics import last_run
 
 # Consumers are expected to be minutes behind, not hours; housekeeping runs once a day.
 _LONGEST_LAG = timedelta(hours=1)

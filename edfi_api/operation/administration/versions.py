@@ -18,9 +18,8 @@ from django.utils.safestring import SafeString
 
 from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.differences import ABSENT, Difference, differences
-from edfi_api.changes.change_queries.exceptions import CannotRestore
 from edfi_api.changes.change_queries.history import DELETE, NEWEST, Version
-from edfi_api.changes.change_queries.version_restoring import restore_version
+from edfi_api.changes.change_queries.restoring import CannotRestore, restore_version
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import Document

@@ -10,12 +10,11 @@ from edfi_api.management.arguments import add_database, name, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import served
-from edfi_api.validation.request import Request
-from edfi_api.validation.requests import end_request, next_request
+from edfi_api.validation.connections import NoReplica, ReplicaLags
+from edfi_api.validation.requests import Request, end_request, next_request
 from edfi_api.validation.rule import Rule
 from edfi_api.validation.rule_files import configured_rules
 from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, WasStopped, run_rules
-from edfi_api.validation.standby import NoReplica, ReplicaLags
 from edfi_api.validation.values import UnusableValue
 
 _TEMPORARY_FAILURE = 75  # EX_TEMPFAIL of sysexits.h

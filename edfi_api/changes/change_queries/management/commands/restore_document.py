@@ -6,8 +6,7 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from edfi_api.changes.change_queries.exceptions import CannotRestore
-from edfi_api.changes.change_queries.restoring import restore
+from edfi_api.changes.change_queries.restoring import CannotRestore, restore
 from edfi_api.logs import audit
 from edfi_api.management.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
