@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views test-ods pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
+	@echo 'make test-ods  import an ODS with the content of make demo, and print the time of each step; STUDENTS=200'
 	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
 	@echo 'make test-image  build the image on Debian packages and serve it, read-only; needs root, buildah and debootstrap'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
@@ -67,6 +68,11 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 test-sql-views: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/analysis
+
+# The evening of a cut: a made-up district in an ODS is imported, and the time of each step is printed.
+test-ods: $(VENV)/ready-for-tests
+	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m tests.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))
 
 test-modes: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \

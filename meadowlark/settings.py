@@ -3,6 +3,7 @@
 import secrets
 
 from corsheaders.defaults import default_headers
+from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api import conf
@@ -178,6 +179,12 @@ SCHEDULE = values["SCHEDULE"]
 # The target of a login whose `next` is on another host.
 LOGIN_REDIRECT_URL = "admin:index"
 AUTHENTICATION_BACKENDS = authentication_backends(values)
+# Django's, and those of secrets that came from an ODS/API, so that they are recognised as hashes.
+PASSWORD_HASHERS = [
+    *HASHERS_OF_DJANGO,
+    "edfi_api.security.ods_secrets.OdsSecretHasher",
+    "edfi_api.security.ods_secrets.OdsSecretHasherOfOldVersions",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

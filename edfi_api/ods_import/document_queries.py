@@ -38,12 +38,14 @@ Aliases = Mapping[str, str]
 class SourceColumns:
     """What the tables of the source have: its columns by table, and those whose texts may be longer than the model's.
 
-    `owners` are our clients by the ownership token with which the documents of the source were created.
+    `owners` are our clients by the ownership token with which the documents of the source were created. With
+    `can_trim`, PostgreSQL has a function that leaves out the zeros with which columns fill up decimals.
     """
 
     columns: Mapping[str, frozenset[str]]
     unbounded: frozenset[tuple[str, str]] = frozenset()
     owners: Mapping[int, int] = field(default_factory=dict)
+    can_trim: bool = True
 
     def has(self, table: SqlTable, column: str) -> bool:
         return column in self.columns.get(str(table), ())
@@ -349,18 +351,26 @@ class _QueryOf:
         match source.prop.type:
             case PropertyType.DESCRIPTOR:
                 uri = "d.namespace || '#' || d.codevalue"
-                return _found(f"SELECT {uri} FROM {_DESCRIPTORS} AS d WHERE d.descriptorid = {value}", value)
+                read = _found(f"SELECT {uri} FROM {_DESCRIPTORS} AS d WHERE d.descriptorid = {value}", value)
             case PropertyType.ENUMERATION:
                 items = self._model.main_table(self._model.bodies.model.target(source.prop))
                 (key,) = items.primary_key
-                return _found(f"SELECT d.codevalue FROM {_named(items, 'd')} WHERE d.{_quoted(key)} = {value}", value)
+                where = f"d.{_quoted(key)} = {value}"
+                read = _found(f"SELECT d.codevalue FROM {_named(items, 'd')} WHERE {where}", value)
             case PropertyType.CURRENCY:
-                return f"({value})::numeric"
+                read = self._trimmed(f"{value}::numeric")
+            case PropertyType.DECIMAL | PropertyType.SHARED_DECIMAL | PropertyType.PERCENT:
+                read = self._trimmed(value)
             case PropertyType.DATE:
-                return f"to_char({value}, 'YYYY-MM-DD')"
+                read = f"to_char({value}, 'YYYY-MM-DD')"
             case PropertyType.DATETIME:
-                return f"rtrim(rtrim(to_char({value}, {_TIMESTAMP}), '0'), '.') || 'Z'"
-        return self._bounded(table, column, value)
+                read = f"rtrim(rtrim(to_char({value}, {_TIMESTAMP}), '0'), '.') || 'Z'"
+            case _:
+                read = self._bounded(table, column, value)
+        return read
+
+    def _trimmed(self, value: str) -> str:
+        return f"trim_scale({value})" if self._model.source.can_trim else value
 
     def _bounded(self, table: SqlTable, column: SqlColumn, value: str) -> str:
         """A text of no more characters than show that it is too long."""

@@ -33,6 +33,7 @@ _DISPENSABLE = frozenset(
 )
 # Schemas that an ODS has for itself: changes are read by `recorded_changes`, authorization is derived from documents.
 _OF_THE_ODS = re.compile(r"(auth|changes|dbo|public|util|tracked_changes_.*|tracked_deletes_.*)\Z")
+_WITH_TRIM_SCALE = 130_000
 _BOUNDED = re.compile(r"character(?: varying)?\((\d+)\)\Z")
 _VARCHAR = re.compile(r"VARCHAR\((\d+)\)\Z")
 
@@ -100,18 +101,20 @@ def queries(
     if lacking := missing(model, source):
         raise DoesNotFit(lacking)
     columns = {table: frozenset(found) for table, found in source.tables.items()}
-    known = SourceColumns(columns, frozenset(_unbounded(model, source)), owners or {})
+    too_long = frozenset((table, column) for table, column, _ in unbounded(model, source))
+    known = SourceColumns(columns, too_long, owners or {}, source.connection.info.server_version >= _WITH_TRIM_SCALE)
     return document_queries(model.tables, model.bodies, model.surface.resources, known)
 
 
-def _unbounded(model: ServedModel, source: OdsSource) -> Iterator[tuple[str, str]]:
-    """The columns whose texts may be longer in the source than in the model."""
+def unbounded(model: ServedModel, source: OdsSource) -> Iterator[tuple[str, str, int]]:
+    """Tables and columns whose texts may be longer in the source than in the model, and the length that they have
+    there."""
     for table in model.tables:
         types = source.tables.get(str(table), {})
         for column in table.columns:
             limit, bound = _VARCHAR.match(column.type), _BOUNDED.match(types.get(column.name, ""))
-            if limit and not (bound and int(bound[1]) <= int(limit[1])):
-                yield str(table), column.name
+            if limit and column.name in types and not (bound and int(bound[1]) <= int(limit[1])):
+                yield str(table), column.name, int(limit[1])
 
 
 def losses(model: ServedModel, source: OdsSource) -> Iterator[Loss]:

@@ -57,6 +57,12 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "list_profiles": {},
     "list_tenants": {},
     "load_claim_sets": {"files": ["claims.json"]},
+    "import_ods check": {"source": ["--from", "host=127.0.0.1 port=1 dbname=x"]},
+    "import_ods clients": {
+        "admin": ["--admin", "host=127.0.0.1 port=1 dbname=x"],
+        "security": ["--security", "host=127.0.0.1 port=1 dbname=x"],
+    },
+    "import_ods compare": {"source": ["--from", "host=127.0.0.1 port=1 dbname=x"]},
     "import_ods documents": {"source": ["--from", "host=127.0.0.1 port=1 dbname=x"]},
     "load_descriptors": {"paths": ["Descriptors.xml"]},
     "load_documents": {"paths": ["schoolYearTypes.jsonl"], "processes": ["--processes", "0"]},
@@ -122,6 +128,11 @@ CONTRADICTIONS = {
     ("assign_data_stores", "data_stores"): {"none"},
     ("add_data_store_derivative", "env"): {"url"},
     ("provision_data_store", "env"): {"url"},
+    ("import_ods check", "env"): {"source"},
+    ("import_ods clients", "admin_env"): {"admin"},
+    ("import_ods clients", "security_env"): {"security"},
+    ("import_ods compare", "env"): {"source"},
+    ("import_ods documents", "env"): {"source"},
 }
 # Valid values, which would generate a district.
 VALID = {

@@ -1,5 +1,6 @@
 """Bodies in a form in which they can be compared."""
 
+from decimal import Decimal
 from typing import Any
 
 
@@ -11,4 +12,6 @@ def canonical(value: Any) -> Any:
             return {name: member for name, member in members.items() if member not in ({}, [])}
         case list():
             return sorted(map(canonical, value), key=repr)
-    return value
+        case bool() | str() | None:
+            return value
+    return Decimal(str(value)).normalize()

@@ -13,7 +13,7 @@ from django.db import connections
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from edfi_api.analysis.sql_views.shape import RowKind
+from edfi_api.analysis.sql_views.shape import SqlTable
 from edfi_api.analysis.sql_views.views import View
 from tests import superuser
 from tests.databases import DOCUMENTS
@@ -55,7 +55,7 @@ class Ods:
                 f"{schema}.{name}" for schema, name in target.execute("SELECT schemaname, tablename FROM pg_tables")
             }
             for view in views:
-                if view.table is None or str(view) not in known or view.table.rows is RowKind.ENUMERATION:
+                if view.table is None or str(view) not in known:
                     continue
                 columns = sql.SQL(", ").join(sql.Identifier(name) for name, _ in view.columns)
                 into = sql.SQL("COPY {}.{} ({}) FROM STDIN").format(
@@ -81,8 +81,8 @@ class Ods:
 
 
 @contextmanager
-def database(name: str, *scripts: Path) -> Iterator[Ods]:
-    """A new database with the tables of these scripts, in which a role of its own may read."""
+def database(name: str, *files: Path, script: str = "") -> Iterator[Ods]:
+    """A new database with the tables of these files and this script, in which a role of its own may read."""
     given = superuser.parameters()
     parameters = {key: given[key] for key in ("host", "port", "user", "password") if given.get(key)}
     reader = f"{name}_reader"
@@ -93,8 +93,8 @@ def database(name: str, *scripts: Path) -> Iterator[Ods]:
         server.execute(f"CREATE ROLE {reader} LOGIN PASSWORD 'to read'")
     owner = make_conninfo(**parameters, dbname=name)
     ods = Ods(name, owner, make_conninfo(**{**parameters, "user": reader, "password": "to read"}, dbname=name))
-    for script in scripts:
-        ods.run(script.read_text())
+    for statements in filter(None, [*(file.read_text() for file in files), script]):
+        ods.run(statements)
     let_read(ods, reader)
     try:
         yield ods
@@ -102,6 +102,26 @@ def database(name: str, *scripts: Path) -> Iterator[Ods]:
         with psycopg.connect(make_conninfo(**parameters, dbname="postgres"), autocommit=True) as server:
             server.execute(f"DROP DATABASE {name} WITH (FORCE)")
             server.execute(f"DROP ROLE {reader}")
+
+
+def tables_script(tables: Iterable[SqlTable]) -> str:
+    """Statements that create tables, and the schema of change versions."""
+    found = list(tables)
+    schemas = sorted({table.schema for table in found})
+    return "\n".join(
+        [
+            *(f'CREATE SCHEMA "{schema}";' for schema in (*schemas, "changes")),
+            "CREATE SEQUENCE changes.changeversionsequence;",
+            *map(_table_script, found),
+        ]
+    )
+
+
+def _table_script(table: SqlTable) -> str:
+    """Without constraints: random documents agree with the model, but not with each other."""
+    columns = ", ".join(f"{column.name} {column.type}" for column in table.columns)
+    name, key = f'"{table.schema}".{table.name}', ", ".join(table.primary_key)
+    return f"CREATE TABLE {name} ({columns}); CREATE INDEX ON {name} ({key});"
 
 
 def let_read(ods: Ods, reader: str) -> None:

@@ -19,7 +19,8 @@ from ..exceptions import (
     NoNamespacePrefixes,
     StrategyNotApplicable,
 )
-from .strategy import STORED, Group, Strategy, Subject, Unresolved, Values, pairs, tests_of, value_of
+from .strategy import Group, Strategy, Subject, Unresolved, pairs, tests_of, value_of
+from .values import STORED, Values
 
 NAMESPACE_BASED = "NamespaceBased"
 

@@ -10,7 +10,8 @@ from edfi_api.storage.row_policy import AccessPath, Explanation
 
 from ..authenticated_client import AuthenticatedClient
 from ..exceptions import OwnershipMismatch, OwnershipUninitialized
-from .strategy import Strategy, Subject, Unresolved, Values, tests_of
+from .strategy import Strategy, Subject, Unresolved, tests_of
+from .values import Values
 
 OWNERSHIP_BASED = "OwnershipBased"
 

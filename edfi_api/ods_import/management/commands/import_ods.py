@@ -1,4 +1,4 @@
-"""`manage.py import_ods documents --from postgresql://...`: moving in from an Ed-Fi ODS."""
+"""`manage.py import_ods check|documents|clients|compare`: moving in from an Ed-Fi ODS."""
 
 import os
 import time
@@ -14,9 +14,12 @@ from edfi_api.loading.interchange.report import RefusalLog, raise_failure, refus
 from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import not_empty, path, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.ods_import import passes
+from edfi_api.management.tenants import add_tenant, needed_tenant
+from edfi_api.ods_import import estimating, passes
+from edfi_api.ods_import.administration import administration, security_claims
+from edfi_api.ods_import.comparing import compare
 from edfi_api.ods_import.exceptions import AlreadyImporting, DoesNotFit, NoEarlierPass, SourceUnusable
-from edfi_api.ods_import.fitting import ServedModel
+from edfi_api.ods_import.fitting import ServedModel, missing, queries
 from edfi_api.ods_import.importing import (
     COLUMNS_OF_PASS,
     CONFLICT,
@@ -25,7 +28,9 @@ from edfi_api.ods_import.importing import (
     UnknownEndpoints,
     import_documents,
 )
+from edfi_api.ods_import.moving_clients import move_clients
 from edfi_api.ods_import.ods_source import in_one_line, opened
+from edfi_api.startup import current_surface
 
 _MOST_PROCESSES = 256
 _MOST_VERSIONS = 2**53
@@ -35,9 +40,11 @@ class Command(DataStoreCommand):
     """See the module."""
 
     help = (
-        "Moves in from an Ed-Fi ODS on PostgreSQL. `documents` imports documents with their ids, times and change "
-        "versions, deletes and key changes, again and again until the cut. The source needs SELECT and nothing else. "
-        "meadowlark/docs/operate/moving-in.md says more."
+        "Moves in from an Ed-Fi ODS on PostgreSQL. `check` says beforehand what would be lost; `documents` imports "
+        "documents with their ids, times and change versions, deletes and key changes, again and again until the cut; "
+        "`clients` imports vendors, applications, clients whose secrets stay valid, profiles and claim sets; `compare` "
+        "compares both sides. The source needs SELECT and nothing else. meadowlark/docs/operate/moving-in.md has the "
+        "commands of the evening."
     )
     takes_several = False
 
@@ -71,10 +78,65 @@ class Command(DataStoreCommand):
             help="processes that prepare documents, and connections that write them; default: one for each processor",
         )
 
+        check = subparsers.add_parser("check", help="say what would be imported, and what would be lost")
+        _add_source(check)
+        compare = subparsers.add_parser("compare", help="compare ids and bodies on both sides")
+        _add_source(compare)
+        clients = subparsers.add_parser("clients", help="import vendors, applications, clients, profiles, claim sets")
+        for name, what in (("admin", "EdFi_Admin"), ("security", "EdFi_Security")):
+            where = clients.add_mutually_exclusive_group(required=True)
+            where.add_argument(f"--{name}", type=not_empty, metavar="ADDRESS", help=f"connection string of {what}")
+            where.add_argument(
+                f"--{name}-env", type=text, metavar="VARIABLE", help="a variable of this command that has it"
+            )
+        add_tenant(clients, "whose clients they are")
+        clients.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
+
     def handle(self, *args: Any, what: str, database: str, **options: Any) -> None:
-        actions: dict[str, Callable[..., None]] = {"documents": self._documents}
+        actions: dict[str, Callable[..., None]] = {
+            "check": self._check,
+            "clients": self._clients,
+            "compare": self._compare,
+            "documents": self._documents,
+        }
         with as_command_errors():
             actions[what](database, **options)
+
+    def _check(self, using: str, **options: Any) -> None:
+        model = ServedModel.current(using)
+        with opened(address(options)) as source:
+            known = estimating.facts(source)
+            self.stdout.write(printable(f"data standard {known.standard or 'not said'}; {', '.join(known.projects)}"))
+            self.stdout.write(
+                f"newest change version {known.newest_version:,}; deletes and key changes are"
+                f" {'' if known.is_tracked else 'not '}recorded"
+            )
+            found = list(estimating.faults(model, source))
+            documents = 0
+            for query in () if missing(model, source) else queries(model, source).values():
+                if number := estimating.count(source, query):
+                    documents += number
+                    self.stdout.write(f"{number:>12,} {query.resource.endpoint}")
+        seconds, megabytes = estimating.seconds_needed(documents), estimating.bytes_needed(documents) // 2**20
+        self.stdout.write(f"{documents:>12,} documents: about {seconds:,} s and {megabytes:,} MB")
+        for line in found:
+            self.stdout.write(printable(line))
+        if found:
+            raise CommandError(f"{counted(len(found), 'thing')} would be lost or refused")
+
+    def _compare(self, using: str, **options: Any) -> None:
+        with opened(address(options)) as source:
+            chosen = list(queries(ServedModel.current(using), source).values())
+            compared = []
+            for found in compare(source, chosen, using):
+                compared.append(found)
+                for line in found.lines():
+                    self.stdout.write(line)
+        same, there = sum(each.same for each in compared), sum(each.there for each in compared)
+        here = sum(each.here for each in compared)
+        self.stdout.write(f"{there:,} documents there, {here:,} here; {same:,} are the same")
+        if not all(found.is_same for found in compared):
+            raise CommandError("the two sides differ")
 
     def _documents(self, using: str, **options: Any) -> None:
         started = time.monotonic()
@@ -98,6 +160,21 @@ class Command(DataStoreCommand):
         if chosen.is_dry_run:
             self.stdout.write("dry run: nothing was written")
         raise_failure(result.load, 0, options["max_refused"])
+
+    def _clients(self, using: str, **options: Any) -> None:
+        tenant, is_dry_run = needed_tenant(options), options["dry_run"]
+        with opened(address(options, "admin")) as admin, opened(address(options, "security")) as security:
+            claims, left_out = security_claims(security)
+            moved = move_clients(administration(admin), claims, current_surface(), tenant, is_rehearsal=is_dry_run)
+        self.stdout.write("\n".join(map(printable, moved.changes)))
+        for line in sorted({*left_out, *moved.left_out}):
+            self.stdout.write(printable(f"left out: {line}"))
+        for line in moved.conflicts:
+            self.stdout.write(printable(f"conflict: {line}"))
+        if moved.to_provision:
+            names = ", ".join(map(printable, moved.to_provision))
+            self.stdout.write(f"to provision, with their connection strings: {names}")
+        self.stdout.write(f"{counted(len(moved.changes), 'change')}{' would be made' if is_dry_run else ''}")
 
 
 def _summary(result: PassResult) -> Iterator[str]:
@@ -129,13 +206,14 @@ def _add_source(parser: ArgumentParser) -> None:
     where.add_argument("--env", type=text, metavar="VARIABLE", help="a variable of this command that has it")
 
 
-def address(options: dict[str, Any]) -> str:
+def address(options: dict[str, Any], name: str = "source") -> str:
     """The connection string of the options, which is printed nowhere. Raises CommandError."""
-    if options["source"]:
-        return str(options["source"])
-    if options["env"] not in os.environ:
-        raise CommandError(f"there is no variable {options['env']}")
-    return os.environ[options["env"]]
+    if options[name]:
+        return str(options[name])
+    variable = options["env" if name == "source" else f"{name}_env"]
+    if variable not in os.environ:
+        raise CommandError(f"there is no variable {printable(variable)}")
+    return os.environ[variable]
 
 
 @contextmanager

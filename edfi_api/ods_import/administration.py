@@ -1,0 +1,253 @@
+"""The databases EdFi_Admin and EdFi_Security of an ODS/API → what they say, as values; nothing is written here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from edfi_api.ods_import.ods_source import OdsSource
+from edfi_api.security.claims.model import (
+    BEGINNING,
+    ByAction,
+    Claims,
+    ClaimSetValue,
+    ResourceClaimValue,
+    action_named,
+    claim_of,
+)
+
+# Of the ODS/API before 7.0.
+_EARLIER_BEGINNING = "http://ed-fi.org/ods/identity/claims/"
+
+
+@dataclass(frozen=True)
+class OdsClient:
+    """A client of an application; `secret` is its hash or, if not `is_hashed`, the secret itself.
+
+    `organizations` are those that its tokens have; `creator_token` marks the documents that it creates, `tokens` are
+    those of documents that it may work with.
+    """
+
+    id: int
+    key: str
+    secret: str = field(repr=False)
+    is_hashed: bool
+    name: str
+    is_approved: bool
+    organizations: frozenset[int]
+    instances: frozenset[int]
+    creator_token: int | None
+    tokens: frozenset[int]
+
+
+@dataclass(frozen=True)
+class OdsApplication:
+    id: int
+    name: str
+    claim_set: str
+    operational_context: str
+    organizations: frozenset[int]
+    profiles: tuple[str, ...]
+    clients: tuple[OdsClient, ...]
+
+
+@dataclass(frozen=True)
+class OdsVendor:
+    id: int
+    name: str
+    prefixes: tuple[str, ...]
+    applications: tuple[OdsApplication, ...]
+
+
+@dataclass(frozen=True)
+class OdsInstance:
+    """A database of documents, with its context in addresses; `derivatives` are its replicas and snapshots."""
+
+    id: int
+    name: str
+    type: str
+    context: Mapping[str, str]
+    derivatives: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Administration:
+    """`profiles` are their definitions in XML by name; `homeless` are clients that belong to no application."""
+
+    vendors: tuple[OdsVendor, ...]
+    profiles: Mapping[str, str]
+    instances: tuple[OdsInstance, ...]
+    homeless: tuple[str, ...]
+
+
+def administration(admin: OdsSource) -> Administration:
+    """What the database EdFi_Admin has. Raises SourceUnusable."""
+    return _AdminReader(admin).read()
+
+
+class _AdminReader:
+    def __init__(self, admin: OdsSource) -> None:
+        self._admin = admin
+
+    def read(self) -> Administration:
+        clients = self._clients()
+        applications = self._applications(clients)
+        prefixes = self._grouped(
+            "SELECT vendor_vendorid, namespaceprefix FROM dbo.vendornamespaceprefixes ORDER BY 1, 2"
+        )
+        vendors = tuple(
+            OdsVendor(id_, name or f"Vendor {id_}", tuple(prefixes[id_]), tuple(applications[id_]))
+            for id_, name in self._admin.rows("SELECT vendorid, vendorname FROM dbo.vendors ORDER BY 1")
+        )
+        profiles = "SELECT profilename, profiledefinition::text FROM dbo.profiles WHERE profiledefinition IS NOT NULL"
+        homeless = "SELECT key FROM dbo.apiclients WHERE application_applicationid IS NULL ORDER BY 1"
+        return Administration(
+            vendors,
+            dict(self._admin.rows(profiles)),
+            tuple(self._instances()),
+            tuple(key for (key,) in self._admin.rows(homeless)),
+        )
+
+    def _clients(self) -> dict[int, list[OdsClient]]:
+        organizations = self._grouped(
+            "SELECT c.apiclient_apiclientid, o.educationorganizationid"
+            "  FROM dbo.apiclientapplicationeducationorganizations c"
+            "  JOIN dbo.applicationeducationorganizations o"
+            "    ON o.applicationeducationorganizationid = c.applicationedorg_applicationedorgid"
+        )
+        instances = self._grouped(
+            "SELECT apiclient_apiclientid, odsinstance_odsinstanceid FROM dbo.apiclientodsinstances"
+        )
+        tokens = self._grouped(
+            "SELECT apiclient_apiclientid, ownershiptoken_ownershiptokenid FROM dbo.apiclientownershiptokens"
+        )
+        found: dict[int, list[OdsClient]] = defaultdict(list)
+        for application, id_, key, secret, is_hashed, name, is_approved, creator in self._admin.rows(
+            "SELECT application_applicationid, apiclientid, key, secret, secretishashed, name, isapproved,"
+            "       creatorownershiptokenid_ownershiptokenid"
+            "  FROM dbo.apiclients WHERE application_applicationid IS NOT NULL ORDER BY apiclientid"
+        ):
+            found[application].append(
+                OdsClient(
+                    id_,
+                    key,
+                    secret,
+                    is_hashed,
+                    name,
+                    is_approved,
+                    frozenset(organizations[id_]),
+                    frozenset(instances[id_]),
+                    creator,
+                    frozenset(tokens[id_]),
+                )
+            )
+        return found
+
+    def _applications(self, clients: Mapping[int, list[OdsClient]]) -> dict[int, list[OdsApplication]]:
+        organizations = self._grouped(
+            "SELECT application_applicationid, educationorganizationid FROM dbo.applicationeducationorganizations"
+        )
+        profiles = self._grouped(
+            "SELECT a.application_applicationid, p.profilename"
+            "  FROM dbo.profileapplications a JOIN dbo.profiles p ON p.profileid = a.profile_profileid ORDER BY 1, 2"
+        )
+        found: dict[int, list[OdsApplication]] = defaultdict(list)
+        for vendor, id_, name, claim_set, context in self._admin.rows(
+            "SELECT vendor_vendorid, applicationid, applicationname, claimsetname, operationalcontexturi"
+            "  FROM dbo.applications ORDER BY applicationid"
+        ):
+            application = OdsApplication(
+                id_,
+                name or f"Application {id_}",
+                claim_set or "",
+                context,
+                frozenset(organizations[id_]),
+                tuple(profiles[id_]),
+                tuple(clients.get(id_, ())),
+            )
+            found[vendor].append(application)
+        return found
+
+    def _instances(self) -> list[OdsInstance]:
+        contexts: dict[int, dict[str, str]] = defaultdict(dict)
+        for id_, key, value in self._admin.rows(
+            "SELECT odsinstance_odsinstanceid, contextkey, contextvalue FROM dbo.odsinstancecontexts"
+        ):
+            contexts[id_][key] = value
+        derivatives = self._grouped(
+            "SELECT odsinstance_odsinstanceid, derivativetype FROM dbo.odsinstancederivatives ORDER BY 1, 2"
+        )
+        rows = self._admin.rows("SELECT odsinstanceid, name, instancetype FROM dbo.odsinstances ORDER BY 1")
+        return [
+            OdsInstance(id_, name, type_ or "", contexts[id_], tuple(derivatives[id_])) for id_, name, type_ in rows
+        ]
+
+    def _grouped(self, query: str) -> dict[int, list[Any]]:
+        found: dict[int, list[Any]] = defaultdict(list)
+        for key, value in self._admin.rows(query):
+            found[key].append(value)
+        return found
+
+
+def security_claims(security: OdsSource) -> tuple[Claims, list[str]]:
+    """The resource claims and claim sets of the database EdFi_Security, and what of them has no place here.
+
+    Raises SourceUnusable.
+    """
+    left_out: list[str] = []
+    claims = dict(security.rows("SELECT c.resourceclaimid, c.claimname FROM dbo.resourceclaims c ORDER BY 1"))
+    names = {id_: _name(uri) for id_, uri in claims.items()}
+    parents = dict(security.rows("SELECT resourceclaimid, parentresourceclaimid FROM dbo.resourceclaims"))
+    defaults = _by_claim(security, _DEFAULTS, left_out)
+    resource_claims = {
+        names[id_]: ResourceClaimValue(
+            names.get(parents[id_]), {action: each for action, each in defaults.get((0, id_), {}).items() if each}
+        )
+        for id_ in claims
+    }
+    granted = _by_claim(security, _GRANTS, left_out)
+    claim_sets: dict[str, ClaimSetValue] = {}
+    for id_, name in security.rows("SELECT claimsetid, claimsetname FROM dbo.claimsets ORDER BY claimsetname"):
+        grants = {names[claim]: actions for (claim_set, claim), actions in granted.items() if claim_set == id_}
+        claim_sets[name] = ClaimSetValue("", grants)
+    return Claims(resource_claims, claim_sets), left_out
+
+
+# A claim set (0 for the defaults), a resource claim, an action, the strategies in the order in which they were given,
+# and a set of validation rules.
+_DEFAULTS = """
+SELECT 0, a.resourceclaimid, c.actionname,
+       (SELECT array_agg(s.authorizationstrategyname ORDER BY o.resourceclaimactionauthorizationstrategyid)
+          FROM dbo.resourceclaimactionauthorizationstrategies o
+          JOIN dbo.authorizationstrategies s ON s.authorizationstrategyid = o.authorizationstrategyid
+         WHERE o.resourceclaimactionid = a.resourceclaimactionid), a.validationrulesetname
+  FROM dbo.resourceclaimactions a JOIN dbo.actions c ON c.actionid = a.actionid
+"""
+_GRANTS = """
+SELECT a.claimsetid, a.resourceclaimid, c.actionname,
+       (SELECT array_agg(s.authorizationstrategyname
+                         ORDER BY o.claimsetresourceclaimactionauthorizationstrategyoverrideid)
+          FROM dbo.claimsetresourceclaimactionauthorizationstrategyoverrides o
+          JOIN dbo.authorizationstrategies s ON s.authorizationstrategyid = o.authorizationstrategyid
+         WHERE o.claimsetresourceclaimactionid = a.claimsetresourceclaimactionid), a.validationrulesetnameoverride
+  FROM dbo.claimsetresourceclaimactions a JOIN dbo.actions c ON c.actionid = a.actionid
+"""
+
+
+def _by_claim(security: OdsSource, query: str, left_out: list[str]) -> dict[tuple[int, int], ByAction]:
+    found: dict[tuple[int, int], ByAction] = defaultdict(dict)
+    for claim_set, claim, name, strategies, rules in security.rows(query):
+        action = action_named(name)
+        if action is None:
+            left_out.append(f"the action {name}, which there is not")
+            continue
+        if rules:
+            left_out.append(f"the set of validation rules {rules}")
+        found[claim_set, claim][action] = tuple(strategies or ())
+    return found
+
+
+def _name(uri: str) -> str:
+    return claim_of(uri.replace(_EARLIER_BEGINNING, BEGINNING, 1) if uri.startswith(_EARLIER_BEGINNING) else uri)

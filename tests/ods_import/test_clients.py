@@ -1,0 +1,186 @@
+"""Clients of an ODS/API keep their keys and secrets, and have the same rights."""
+
+import os
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import pbkdf2_hmac, sha256
+
+import pytest
+
+from edfi_api.security.claims.compile import granted_strategies
+from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
+from tests.conftest import http
+from tests.management_commands import run
+from tests.ods_import.ods import FOLDER, Ods, database
+
+SECRET = "a secret of 1 client"
+
+
+def hashed(secret: str, digest: str, name: str, iterations: int, salt: bytes) -> str:
+    """As the ODS/API stores it."""
+    number = sha256(name.encode()).digest()[:4]
+    header = b"\0" + number + iterations.to_bytes(4, "little") + len(salt).to_bytes(4, "little")
+    return b64encode(header + salt + pbkdf2_hmac(digest, secret.encode(), salt, iterations, 32)).decode()
+
+
+HASHES = {
+    "of 7.x": hashed(SECRET, "sha256", "PBKDF2-HMACSHA256", 600_000, bytes(range(128, 144))),
+    "of earlier versions": hashed(SECRET, "sha1", "PBKDF2-HMACSHA1", 10_000, b"\0" * 16),
+}
+
+
+@pytest.fixture(scope="module")
+def _both(django_db_setup, django_db_blocker) -> Iterator[tuple[Ods, Ods]]:
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "only")
+    with (
+        django_db_blocker.unblock(),
+        database(f"admin_{worker}", FOLDER / "edfi_admin-7.3.sql") as admin,
+        database(f"security_{worker}", FOLDER / "edfi_security-7.3.sql") as security,
+    ):
+        yield admin, security
+
+
+@pytest.fixture
+def admin(_both: tuple[Ods, Ods]) -> Ods:
+    admin, _ = _both
+    admin.empty()
+    admin.run(
+        "INSERT INTO dbo.vendors VALUES (1, 'Riverside');"
+        "INSERT INTO dbo.vendornamespaceprefixes VALUES (1, 'uri://riverside.example', 1);"
+        "INSERT INTO dbo.applications VALUES (1, 'Roster', 1, 'Roster vendor', 'uri://ed-fi.org');"
+        "INSERT INTO dbo.applicationeducationorganizations VALUES (1, 255901, 1), (2, 255902, 1)"
+    )
+    return admin
+
+
+@pytest.fixture
+def security(_both: tuple[Ods, Ods]) -> Ods:
+    _, security = _both
+    security.empty()
+    security.run(
+        "INSERT INTO dbo.actions VALUES (1, 'Create', 'uri://create'), (2, 'Read', 'uri://read');"
+        "INSERT INTO dbo.authorizationstrategies VALUES (1, 'none', 'NoFurtherAuthorizationRequired'),"
+        " (2, 'namespaces', 'NamespaceBased'), (3, 'ours', 'OfTheStateOnly');"
+        "INSERT INTO dbo.resourceclaims VALUES"
+        " (1, 'people', 'http://ed-fi.org/identity/claims/domains/people', NULL),"
+        " (2, 'student', 'http://ed-fi.org/identity/claims/ed-fi/student', 1),"
+        " (3, 'staff', 'http://ed-fi.org/identity/claims/ed-fi/staff', 1),"
+        " (4, 'gone', 'http://ed-fi.org/identity/claims/state/gone', NULL);"
+        "INSERT INTO dbo.resourceclaimactions VALUES (1, 1, 2, NULL);"
+        "INSERT INTO dbo.resourceclaimactionauthorizationstrategies VALUES (1, 1, 1);"
+        "INSERT INTO dbo.claimsets VALUES (1, 'Roster vendor', false, false);"
+        "INSERT INTO dbo.claimsetresourceclaimactions VALUES"
+        " (1, 1, 1, 2, NULL), (2, 1, 2, 1, NULL), (3, 1, 3, 2, NULL), (4, 1, 4, 2, NULL), (5, 1, 3, 1, NULL);"
+        "INSERT INTO dbo.claimsetresourceclaimactionauthorizationstrategyoverrides VALUES"
+        " (1, 2, 2), (2, 3, 3), (3, 5, 3)"
+    )
+    return security
+
+
+def insert_client(admin: Ods, key: str, secret: str, *, is_hashed: bool, organizations=(1, 2), number=1) -> None:
+    admin.run(
+        "INSERT INTO dbo.apiclients (apiclientid, key, secret, name, isapproved, usesandbox, sandboxtype,"
+        " application_applicationid, secretishashed) VALUES (%s, %s, %s, %s, true, false, 0, 1, %s)",
+        [number, key, secret, key, is_hashed],
+    )
+    for each in organizations:
+        admin.run("INSERT INTO dbo.apiclientapplicationeducationorganizations VALUES (%s, %s)", [number, each])
+
+
+def import_clients(admin: Ods, security: Ods, *options: str) -> list[str]:
+    return run("import_ods", "clients", "--admin", admin.address, "--security", security.address, *options)
+
+
+def token_status(key: str, secret: str) -> int:
+    form = {"grant_type": "client_credentials", "client_id": key, "client_secret": secret}
+    return http().post("/oauth/token", form, content_type="application/json").status_code
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("stored", [*HASHES.values(), None], ids=[*HASHES, "plain"])
+def test_the_old_secret_gives_a_token_and_is_then_hashed_as_ours(admin, security, stored) -> None:
+    insert_client(admin, "old-key", stored or SECRET, is_hashed=stored is not None)
+
+    import_clients(admin, security)
+
+    assert token_status("old-key", "another") == 401
+    assert token_status("old-key", SECRET) == 200
+    assert ApiClient.objects.get(client_id="old-key").client_secret.startswith("pbkdf2_sha256$1000$")
+    assert token_status("old-key", SECRET) == 200
+    assert token_status("old-key", "another") == 401
+
+
+@pytest.mark.django_db
+def test_no_secret_is_printed_or_logged(admin, security, log) -> None:
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+
+    out = import_clients(admin, security)
+
+    assert SECRET not in "\n".join(out)
+    assert SECRET not in log.text and "to read" not in log.text
+
+
+@pytest.mark.django_db
+def test_vendor_application_and_organizations_are_as_they_were(admin, security) -> None:
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+
+    import_clients(admin, security)
+
+    client = ApiClient.objects.get(client_id="old-key")
+    assert client.application.name == "Roster"
+    assert client.application.claim_set == ClaimSet.objects.get(name="Roster vendor")
+    assert client.application.education_organization_ids == [255901, 255902]
+    assert client.application.vendor.namespace_prefixes == ["uri://riverside.example"]
+
+
+@pytest.mark.django_db
+def test_a_client_of_fewer_organizations_than_its_application_gets_no_more(admin, security) -> None:
+    insert_client(admin, "whole", SECRET, is_hashed=False)
+    insert_client(admin, "part", SECRET, is_hashed=False, organizations=(2,), number=2)
+
+    import_clients(admin, security)
+
+    part = ApiClient.objects.get(client_id="part").application
+    assert (part.name, part.education_organization_ids) == ("Roster (255902)", [255902])
+
+
+@pytest.mark.django_db
+def test_a_key_that_is_here_stays_as_it_is(admin, security) -> None:
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+    import_clients(admin, security)
+    admin.run("UPDATE dbo.apiclients SET secret = 'another', isapproved = false")
+
+    out = import_clients(admin, security)
+
+    assert "conflict: client old-key is here already, and stays as it is" in out
+    assert out[-1] == "0 changes"
+    assert token_status("old-key", SECRET) == 200
+
+
+@pytest.mark.django_db
+def test_a_rehearsal_says_what_would_change_and_changes_nothing(admin, security) -> None:
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+    before = Vendor.objects.count(), Application.objects.count(), ClaimSet.objects.count()
+
+    out = import_clients(admin, security, "--dry-run")
+
+    assert {"+ vendor Riverside", "+ application Roster", "+ client old-key", "+ claim set Roster vendor"} <= set(out)
+    assert (Vendor.objects.count(), Application.objects.count(), ClaimSet.objects.count()) == before
+    assert not ApiClient.objects.filter(client_id="old-key").exists()
+
+
+@pytest.mark.django_db
+def test_a_claim_set_grants_what_it_did_and_never_by_a_weaker_strategy(admin, security) -> None:
+    out = import_clients(admin, security)
+
+    granted = granted_strategies(ClaimSet.objects.get(name="Roster vendor"))
+    assert granted["ed-fi/student"] == {
+        "Create": ("NamespaceBased",),
+        "Read": ("NoFurtherAuthorizationRequired",),
+    }
+    # Reading staff needs a strategy that there is not: that of all people must not count instead.
+    assert granted["ed-fi/staff"] == {"Read": ("OfTheStateOnly",)}
+    assert "left out: Roster vendor: Read of ed-fi/staff: there is no strategy OfTheStateOnly" in out
+    assert "left out: Roster vendor: Create of ed-fi/staff: there is no strategy OfTheStateOnly" in out
+    assert "left out: the resource claim state/gone: there is no such resource" in out
+    assert not ResourceClaim.objects.filter(name="state/gone").exists()
