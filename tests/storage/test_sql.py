@@ -31,4 +31,4 @@ def test_two_values_of_one_name_are_refused() -> None:
 
 
 def test_conditions_without_any_member_are_neutral() -> None:
-    assert (all_of([]), any_of([])) == (Sql("true"), Sql("false"))
+    assert (all_of([]), any_of([])) == (Sql("true"), Sql("(false)"))
