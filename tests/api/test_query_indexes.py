@@ -10,7 +10,7 @@ from edfi_api.storage.database_state import forget
 from tests.api.students import unique_ids
 from tests.factories import DOCUMENTS, STUDENT
 
-pytestmark = [pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.usefixtures("transactional_db")]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import get_commands, load_command_class
@@ -165,6 +166,15 @@ def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
             yield command, parser
 
 
+def parameters(commands: set[str]) -> list[Any]:
+    """The options of these commands."""
+    return [
+        pytest.param(command, option, id=f"{command} {option.dest}")
+        for command, option in options()
+        if command in commands
+    ]
+
+
 @pytest.fixture(scope="session")
 def current_views(django_db_setup, django_db_blocker) -> Callable[[str], CurrentViews]:
     with django_db_blocker.unblock():
@@ -194,19 +204,19 @@ def ended(tmp_path, monkeypatch, capfd, current_views):
     return run
 
 
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        pytest.param(
-            command,
-            option,
-            id=f"{command} {option.dest}",
-            marks=pytest.mark.django_db(transaction=command in WITH_OWN_TRANSACTION),
-        )
-        for command, option in options()
-    ],
-)
+@pytest.mark.django_db
+@pytest.mark.parametrize(("command", "option"), parameters(set(COMMANDS) - WITH_OWN_TRANSACTION))
 def test_a_bad_value_is_reported_in_one_line(ended, command: str, option: argparse.Action) -> None:
+    assert_reported_in_one_line(ended, command, option)
+
+
+@pytest.mark.usefixtures("transactional_db")
+@pytest.mark.parametrize(("command", "option"), parameters(WITH_OWN_TRANSACTION))
+def test_a_bad_value_of_a_command_with_its_own_transaction(ended, command: str, option: argparse.Action) -> None:
+    assert_reported_in_one_line(ended, command, option)
+
+
+def assert_reported_in_one_line(ended, command: str, option: argparse.Action) -> None:
     left_out = {option.dest} | CONTRADICTIONS.get((command, option.dest), set())
     others = [part for name, parts in NEEDED[command].items() if name not in left_out for part in parts]
 

@@ -7,7 +7,7 @@ from tests.management_commands import printed
 
 PAGE = "see Roles in meadowlark/docs/operate/database.md."
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.usefixtures("transactional_db")
 
 
 def warnings() -> list[str]:

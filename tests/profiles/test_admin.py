@@ -215,7 +215,7 @@ def form_of(application: Application, profiles: list[int]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_changes_are_in_the_audit_log(client: Client, log) -> None:
     client.force_login(get_user_model().objects.create_superuser("operator"))
     create_client("Lakeside SIS", "SISVendor", [255901])

@@ -152,7 +152,7 @@ def test_a_definition_that_cannot_be_read_is_replaced(file: Path) -> None:
     assert out == "~ profile Portal: Student read\n1 change.\n"
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_profiles_are_listed_by_name_outside_of_a_transaction(file: Path) -> None:
     printed("load_profiles", file)
 

@@ -302,7 +302,7 @@ def test_an_identity_of_another_tenant_is_not_found(
     assert refusal(provider.token(), log, IN_LAKESIDE) == ("no such client", provider.issuer)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_concurrent_first_requests_make_one_client(
     transactional_db: None, provider: IdentityProvider, accept: Accept
 ) -> None:

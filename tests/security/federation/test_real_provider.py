@@ -99,7 +99,7 @@ class _Load:
             self.stop.wait(0.01)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_a_rotation_of_keys_refuses_no_good_token(
     transactional_db: None, accepted: Provider, settings: DjangoSettings, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
