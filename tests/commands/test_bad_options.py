@@ -39,12 +39,14 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "check_sql_views": {},
     "create_management_client": {"name": ["operator {number}"]},
     "create_publication": {},
+    "create_query_index": {"index": ["students.birthDate"]},
     "create_sql_views": {},
     "create_tenant": {"name": ["tenant-{number}"]},
     "describe_surface": {},
     "disable_api_client": {"client": ["client"]},
     "disable_management_client": {"name": ["operator"]},
     "drop_data_store": {"data_store": ["1"], "yes": ["--yes", "name"]},
+    "drop_query_index": {"index": ["students.birthDate"]},
     "drop_sql_views": {},
     "export_dbt_sources": {"output": ["--output", "sources.yml"]},
     "export_api_schema": {"output": ["--output", "ApiSchema.json"]},
@@ -56,6 +58,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "list_data_stores": {},
     "list_management_clients": {},
     "list_profiles": {},
+    "list_query_indexes": {},
     "list_tenants": {},
     "load_claim_sets": {"files": ["claims.json"]},
     "import_ods check": {"source": ["--from", "host=127.0.0.1 port=1 dbname=x"]},
@@ -166,12 +169,12 @@ def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
             yield command, parser
 
 
-def parameters(commands: set[str]) -> list[Any]:
+def parameters(*, have_own_transaction: bool) -> list[Any]:
     """The options of these commands."""
     return [
         pytest.param(command, option, id=f"{command} {option.dest}")
         for command, option in options()
-        if command in commands
+        if (command in WITH_OWN_TRANSACTION) is have_own_transaction
     ]
 
 
@@ -205,13 +208,13 @@ def ended(tmp_path, monkeypatch, capfd, current_views):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("command", "option"), parameters(set(COMMANDS) - WITH_OWN_TRANSACTION))
+@pytest.mark.parametrize(("command", "option"), parameters(have_own_transaction=False))
 def test_a_bad_value_is_reported_in_one_line(ended, command: str, option: argparse.Action) -> None:
     assert_reported_in_one_line(ended, command, option)
 
 
 @pytest.mark.usefixtures("transactional_db")
-@pytest.mark.parametrize(("command", "option"), parameters(WITH_OWN_TRANSACTION))
+@pytest.mark.parametrize(("command", "option"), parameters(have_own_transaction=True))
 def test_a_bad_value_of_a_command_with_its_own_transaction(ended, command: str, option: argparse.Action) -> None:
     assert_reported_in_one_line(ended, command, option)
 
