@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import connections, transaction
 from tqdm import tqdm
 
+from edfi_api.analysis.sql_views.shape import Envelope
 from edfi_api.documents import json_object
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
@@ -38,7 +39,7 @@ from edfi_api.ods_import import passes
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.fitting import ServedModel, queries
 from edfi_api.ods_import.models import OdsPass
-from edfi_api.ods_import.ods_source import OdsSource
+from edfi_api.ods_import.ods_source import OdsSource, quoted
 from edfi_api.ods_import.ownership_tokens import clients_by_token
 from edfi_api.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
 from edfi_api.storage import descriptor_casing, store
@@ -75,7 +76,7 @@ class PassResult:
     tracked: TrackedResult = field(default_factory=TrackedResult)
     is_tracked: bool = True
     has_versions: bool = True
-    owners_unknown: int = 0
+    of_unknown_owners: int = 0
 
     def check(self) -> None:
         """Nothing is dropped silently. Raises AssertionError."""
@@ -97,6 +98,7 @@ def import_documents(
     all_queries = queries(model, source, owners)
     chosen = _chosen(all_queries, options.endpoints)
     result = PassResult(has_versions=any(query.has_versions for query in chosen))
+    result.of_unknown_owners = _count_of_unknown_owners(source, chosen, list(owners))
     with passes.exclusively(using):
         begun = _begin(source, using, options, result.has_versions)
         changed_here = "{}" if options.overwrite or not result.has_versions else passes.versions_given_here(using)
@@ -119,6 +121,17 @@ def _chosen(all_queries: dict[ResourceName, DocumentQuery], endpoints: frozenset
     if unknown := sorted(endpoints - known.keys()):
         raise UnknownEndpoints(*unknown)
     return [query for query in all_queries.values() if not endpoints or query.resource.endpoint in endpoints]
+
+
+def _count_of_unknown_owners(source: OdsSource, chosen: Iterable[DocumentQuery], known: list[int]) -> int:
+    """How many documents of the source have an ownership token whose client is not here."""
+    column = Envelope.CREATED_BY_OWNERSHIP.value
+    roots = {str(query.root) for query in chosen if column in source.tables[str(query.root)]}
+    unknown = f"{column} IS NOT NULL AND {column} <> ALL (%(known)s)"
+    counts = (
+        source.rows(f"SELECT count(*) FROM {quoted(root)} WHERE {unknown}", {"known": known}) for root in sorted(roots)
+    )
+    return sum(count for ((count,),) in counts)
 
 
 def _up_to_key_changes(chosen: Iterable[DocumentQuery]) -> Iterator[list[DocumentQuery]]:
@@ -150,6 +163,7 @@ class _Pass:
         self._result = result
         self._on_refusal = on_refusal
         self._preparers = Preparers(context.surface)
+        self._refused = 0
         # Documents whose key has changed in the source: written one by one, behind the others of their resource.
         self._changed_keys: list[Written[Place]] = []
 
@@ -216,6 +230,9 @@ class _Pass:
             count += 1
             self._progress.update()
             self._count(written)
+            if not isinstance(written.result, Outcome):
+                self._refused += 1
+                self._progress.set_postfix_str(f"{self._refused:,} refused", refresh=False)
         return count
 
     def _count(self, written: Written[Place]) -> None:

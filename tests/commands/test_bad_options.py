@@ -133,6 +133,7 @@ CONTRADICTIONS = {
     ("add_data_store_derivative", "env"): {"url"},
     ("provision_data_store", "env"): {"url"},
     ("import_ods check", "env"): {"source"},
+    ("import_ods check", "admin_env"): {"admin"},
     ("import_ods clients", "admin_env"): {"admin"},
     ("import_ods clients", "security_env"): {"security"},
     ("import_ods compare", "env"): {"source"},

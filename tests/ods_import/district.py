@@ -1,10 +1,10 @@
 """`make test-ods`: the evening of a cut, with the made-up district as the content of an ODS, and the time of each step.
 
-    python -m tests.ods_import.district [--students N]
+    python -m tests.ods_import.district [--students N] [--kills N]
 
 A district is loaded, copied by our views into a database with the tables of an ODS, and removed here; then it is
-imported, a process is killed in the middle of that, and a second pass, `check` and `compare` follow. Needs a database
-of its own, which it empties.
+imported, by processes that are killed, without its source, whole, and in passes beside a writer; both sides have to be
+the same. Needs a database of its own, which it empties.
 """
 
 import argparse
@@ -13,8 +13,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 import django
 
@@ -25,7 +29,9 @@ NEXT = "nextval('changes.changeversionsequence')"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--students", type=int, default=2_000)
-    students = parser.parse_args().students
+    parser.add_argument("--kills", type=int, default=10)
+    options = parser.parse_args()
+    students, kills = options.students, options.kills
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     django.setup()
     from tests.ods_import.ods import ODS, database  # noqa: PLC0415  It needs Django's settings.
@@ -44,18 +50,21 @@ def main() -> None:
         print(f"{count:,} documents")
         source = ("--from", ods.address)
         timed("import_ods check", "import_ods", "check", *source)
-        kill_in_the_middle(*source)
-        continued = timed("import_ods documents, continued after kill -9", "import_ods", "documents", *source)
+        for number in range(kills):
+            kill(2 + number, *source)
+        continued = timed(f"import_ods documents, continued after {kills} kills", "import_ods", "documents", *source)
         timed("import_ods compare", "import_ods", "compare", *source)
         empty()
+        lose_the_source(ods, *source)
+        empty()
         whole = timed("import_ods documents", "import_ods", "documents", *source)
-        ods.run(
-            f"UPDATE edfi.student SET firstname = firstname || '.', changeversion = {NEXT} WHERE studentusi % 100 = 0"
-        )
-        last = ("import_ods", "documents", *source, "--since-last", "--margin", "0")
-        timed("import_ods documents --since-last --margin 0", *last)
+        with writing(ods):
+            for _ in range(2):
+                timed("--since-last, beside a writer", "import_ods", "documents", *source, "--since-last")
+        timed("--since-last, the last one", "import_ods", "documents", *source, "--since-last")
         timed("import_ods compare", "import_ods", "compare", *source)
     print(f"continued {continued:.1f} s; {count / whole:,.0f} documents/s; load_documents {loaded:.1f} s")
+    print(f"largest process: {getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024:,.0f} MB")
 
 
 def move_out(ods) -> int:
@@ -81,11 +90,48 @@ def empty() -> int:
     return int(count)
 
 
-def kill_in_the_middle(*source: str) -> None:
+def kill(after: float, *source: str) -> None:
+    """An import, after so many seconds."""
     process = subprocess.Popen([sys.executable, str(MANAGE), "import_ods", "documents", *source])
-    time.sleep(6)
+    time.sleep(after)
     process.send_signal(signal.SIGKILL)
     process.wait()
+
+
+def lose_the_source(ods, *source: str) -> None:
+    """The connection of an import to the source is ended: it says so, in one line."""
+    arguments = [sys.executable, str(MANAGE), "import_ods", "documents", *source]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    ended = ods.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '%import_ods'")
+    _, err = process.communicate()
+    assert ended == [(True,)] and process.returncode == 1, (ended, process.returncode, err)
+    assert "the source cannot be read" in err.splitlines()[-1], err
+
+
+@contextmanager
+def writing(ods) -> Iterator[None]:
+    """A writer in the source, which takes versions some time before it commits."""
+    is_over = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not is_over.is_set():
+            with ods.connect() as connection:
+                connection.execute(
+                    f"UPDATE edfi.student SET middlename = %s, changeversion = {NEXT} WHERE studentusi %% 20 = %s",
+                    [f"Name {number}", number % 20],
+                )
+                time.sleep(0.2)
+            number += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        writer.join()
 
 
 def timed(what: str, *arguments: str) -> float:

@@ -1,4 +1,5 @@
--- Tables of the database edfi_admin of an Ed-Fi ODS/API 7.3.
+-- Tables of the database edfi_admin of an Ed-Fi ODS/API 7.3. Definitions of profiles are xml there; the embedded
+-- PostgreSQL has no XML.
 CREATE SCHEMA dbo;
 CREATE TABLE dbo.apiclientapplicationeducationorganizations (apiclient_apiclientid integer NOT NULL, applicationedorg_applicationedorgid integer NOT NULL, PRIMARY KEY (apiclient_apiclientid, applicationedorg_applicationedorgid));
 CREATE TABLE dbo.apiclientodsinstances (apiclientodsinstanceid integer NOT NULL, apiclient_apiclientid integer NOT NULL, odsinstance_odsinstanceid integer NOT NULL, PRIMARY KEY (apiclientodsinstanceid));
@@ -12,7 +13,7 @@ CREATE TABLE dbo.odsinstancederivatives (odsinstancederivativeid integer NOT NUL
 CREATE TABLE dbo.odsinstances (odsinstanceid integer NOT NULL, name varchar(100) NOT NULL, instancetype varchar(100), connectionstring varchar(1500), PRIMARY KEY (odsinstanceid));
 CREATE TABLE dbo.ownershiptokens (ownershiptokenid smallint NOT NULL, description varchar(50), PRIMARY KEY (ownershiptokenid));
 CREATE TABLE dbo.profileapplications (profile_profileid integer NOT NULL, application_applicationid integer NOT NULL, PRIMARY KEY (profile_profileid, application_applicationid));
-CREATE TABLE dbo.profiles (profileid integer NOT NULL, profilename varchar(500) NOT NULL, profiledefinition xml, PRIMARY KEY (profileid), UNIQUE (profilename));
+CREATE TABLE dbo.profiles (profileid integer NOT NULL, profilename varchar(500) NOT NULL, profiledefinition text, PRIMARY KEY (profileid), UNIQUE (profilename));
 CREATE TABLE dbo.users (userid integer NOT NULL, email varchar, fullname varchar, vendor_vendorid integer, PRIMARY KEY (userid));
 CREATE TABLE dbo.vendornamespaceprefixes (vendornamespaceprefixid integer NOT NULL, namespaceprefix varchar(255) NOT NULL, vendor_vendorid integer NOT NULL, PRIMARY KEY (vendornamespaceprefixid));
 CREATE TABLE dbo.vendors (vendorid integer NOT NULL, vendorname varchar, PRIMARY KEY (vendorid));

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from hashlib import pbkdf2_hmac, sha256
 
 import pytest
+from django.core.management.base import CommandError
 
+from edfi_api.ods_import.models import OwnershipToken
 from edfi_api.security.claims.compile import granted_strategies
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from tests.conftest import http
@@ -184,3 +186,86 @@ def test_a_claim_set_grants_what_it_did_and_never_by_a_weaker_strategy(admin, se
     assert "left out: Roster vendor: Create of ed-fi/staff: there is no strategy OfTheStateOnly" in out
     assert "left out: the resource claim state/gone: there is no such resource" in out
     assert not ResourceClaim.objects.filter(name="state/gone").exists()
+
+
+PROFILE = """
+<Profile name="Names">
+  <Resource name="Student">
+    <ReadContentType memberSelection="IncludeOnly"><Property name="firstName"/></ReadContentType>
+  </Resource>
+</Profile>
+"""
+
+
+@pytest.mark.django_db
+def test_a_profile_binds_the_application_that_it_bound(admin, security) -> None:
+    admin.run("INSERT INTO dbo.profiles VALUES (1, 'Names', %s)", [PROFILE])
+    admin.run("INSERT INTO dbo.profileapplications VALUES (1, 1)")
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+
+    import_clients(admin, security)
+
+    application = Application.objects.get(name="Roster")
+    assert [profile.name for profile in application.profiles.all()] == ["Names"]
+
+
+@pytest.mark.django_db
+def test_an_application_whose_profile_cannot_be_read_has_no_rights(admin, security) -> None:
+    admin.run("INSERT INTO dbo.profiles VALUES (1, 'Names', '<Profile/>')")
+    admin.run("INSERT INTO dbo.profileapplications VALUES (1, 1)")
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+
+    out = import_clients(admin, security)
+
+    assert Application.objects.get(name="Roster").claim_set is None
+    assert "left out: the rights of application Roster: its profile Names was not imported" in out
+
+
+@pytest.mark.django_db
+def test_an_instance_becomes_a_data_store_to_provision(admin, security) -> None:
+    admin.run(
+        "INSERT INTO dbo.odsinstances VALUES (1, 'Year 2027', 'Production', 'host=ods'), (2, 'Year 2028', NULL, NULL);"
+        "INSERT INTO dbo.odsinstancecontexts VALUES (1, 1, 'schoolYear', '2027'), (2, 2, 'schoolYear', '2028');"
+        "INSERT INTO dbo.odsinstancederivatives VALUES (1, 1, 'ReadReplica', 'host=replica')"
+    )
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+    admin.run("INSERT INTO dbo.apiclientodsinstances VALUES (1, 1, 1)")
+
+    out = import_clients(admin, security)
+
+    [store] = ApiClient.objects.get(client_id="old-key").data_stores.all()
+    assert (store.name, store.connection, store.state) == ("Year 2027", None, "preparing")
+    assert [(each.key, each.value) for each in store.contexts.all()] == [("schoolYear", "2027")]
+    assert "to provision, with their connection strings: Year 2027, Year 2028" in out
+    assert "host=" not in "\n".join(out)
+
+
+@pytest.mark.django_db
+def test_what_has_no_place_here_is_named(admin, security) -> None:
+    insert_client(admin, "one", SECRET, is_hashed=False)
+    insert_client(admin, "two", SECRET, is_hashed=False, number=2)
+    insert_client(admin, "unknown-hash", "bm8gaGFzaA==", is_hashed=True, number=3)
+    admin.run(
+        "INSERT INTO dbo.ownershiptokens VALUES (7, 'shared'), (8, 'other');"
+        "UPDATE dbo.apiclients SET creatorownershiptokenid_ownershiptokenid = 7 WHERE apiclientid IN (1, 2);"
+        "INSERT INTO dbo.apiclientownershiptokens VALUES (1, 1, 8);"
+        "UPDATE dbo.applications SET operationalcontexturi = 'uri://elsewhere'"
+    )
+
+    out = import_clients(admin, security)
+
+    assert [line for line in out if line.startswith("left out: client") or "context" in line] == [
+        "left out: client one owns documents of the ownership tokens 8 too, and here only its own",
+        "left out: client two shares the ownership token 7 with one, which owns its documents here",
+        "left out: client unknown-hash: its secret has a form that is not known",
+        "left out: the operational context uri://elsewhere of Roster",
+    ]
+    assert OwnershipToken.objects.get(token=7).api_client == ApiClient.objects.get(client_id="one").pk
+
+
+@pytest.mark.django_db
+def test_a_check_names_what_would_be_left_out(admin, security, ods) -> None:
+    with pytest.raises(CommandError, match="3 things would be lost or refused"):
+        run("import_ods", "check", "--from", ods.address, "--admin", admin.address, "--security", security.address)
+
+    assert not Vendor.objects.filter(name="Riverside").exists()

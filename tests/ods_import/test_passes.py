@@ -1,7 +1,13 @@
 """Later passes: what changes in the source between them, and what was changed here."""
 
+import json
+
 import pytest
 
+from edfi_api.models import Document
+from edfi_api.ods_import.models import OwnershipToken
+from edfi_api.security.models import ApiClient
+from tests.databases import DOCUMENTS
 from tests.ods_import.running import import_documents
 from tests.ods_import.stored import stored
 
@@ -187,3 +193,57 @@ def test_the_first_pass_into_a_store_with_descriptors_gives_them_the_ids_of_the_
     import_documents(ods)
 
     assert stored() == there
+
+
+def test_a_delete_that_a_referrer_prevents_is_reported(api, ods, moved_in) -> None:
+    id_, _ = of(moved_in, "schools")
+    ods.run(
+        "INSERT INTO tracked_changes_edfi.educationorganization"
+        " (oldeducationorganizationid, id, changeversion, discriminator, createdate)"
+        f" VALUES (255901001, %s, {NEXT}, 'edfi.School', '2027-03-01')",
+        [id_],
+    )
+
+    out = import_documents(ods, "--since-last")
+
+    assert f"not deleted, others refer to it: schools {id_}" in out
+    assert id_ in stored()
+
+
+def test_a_refused_document_is_reported_with_its_id_key_and_cause(api, ods, moved_in, tmp_path) -> None:
+    id_, _ = of(moved_in, "schools")
+    ods.run(f"UPDATE edfi.educationorganization SET operationalstatusdescriptorid = 99, changeversion = {NEXT}")
+
+    report = tmp_path / "report.json"
+    import_documents(ods, "--since-last", "--max-refused", 1, "--report", report)
+
+    read = json.loads(report.read_text())
+    [refusal] = read["refusals"]
+    assert refusal["file"] == f"{id_} NK#schoolId=255901001"
+    assert "operationalStatusDescriptor" in refusal["reason"]
+    assert read["summary"]["total"]["refused"] == 1
+
+
+def test_an_owner_is_given_once_its_client_is_here(api, ods, moved_in) -> None:
+    id_, _ = of(moved_in, "students")
+    ods.run("UPDATE edfi.student SET createdbyownershiptokenid = 7")
+    assert "1 documents there have ownership tokens" in import_documents(ods)
+    client = ApiClient.objects.get()
+    OwnershipToken.objects.create(token=7, api_client=client.pk)
+
+    out = import_documents(ods)
+
+    assert "ownership tokens" not in out
+    assert Document.objects.using(DOCUMENTS).get(document_uuid=id_).created_by == client.pk
+
+
+def test_nothing_that_the_source_calls_like_a_function_of_postgresql_is_called(api, ods, moved_in) -> None:
+    ods.run(
+        "CREATE FUNCTION public.to_char(date, text) RETURNS text LANGUAGE sql RETURN 'tricked';"
+        """CREATE TABLE edfi."a""; DROP TABLE edfi.student; --" (b integer)"""
+    )
+    try:
+        import_documents(ods)
+        assert stored() == moved_in
+    finally:
+        ods.run("""DROP FUNCTION public.to_char(date, text); DROP TABLE edfi."a""; DROP TABLE edfi.student; --" """)

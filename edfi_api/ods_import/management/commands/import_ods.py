@@ -28,7 +28,7 @@ from edfi_api.ods_import.importing import (
     UnknownEndpoints,
     import_documents,
 )
-from edfi_api.ods_import.moving_clients import move_clients
+from edfi_api.ods_import.moving_clients import Moved, move_clients
 from edfi_api.ods_import.ods_source import in_one_line, opened
 from edfi_api.startup import current_surface
 
@@ -80,15 +80,12 @@ class Command(DataStoreCommand):
 
         check = subparsers.add_parser("check", help="say what would be imported, and what would be lost")
         _add_source(check)
+        _add_administration(check, is_required=False)
+        add_tenant(check, "whose clients they would be")
         compare = subparsers.add_parser("compare", help="compare ids and bodies on both sides")
         _add_source(compare)
         clients = subparsers.add_parser("clients", help="import vendors, applications, clients, profiles, claim sets")
-        for name, what in (("admin", "EdFi_Admin"), ("security", "EdFi_Security")):
-            where = clients.add_mutually_exclusive_group(required=True)
-            where.add_argument(f"--{name}", type=not_empty, metavar="ADDRESS", help=f"connection string of {what}")
-            where.add_argument(
-                f"--{name}-env", type=text, metavar="VARIABLE", help="a variable of this command that has it"
-            )
+        _add_administration(clients, is_required=True)
         add_tenant(clients, "whose clients they are")
         clients.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
@@ -119,6 +116,8 @@ class Command(DataStoreCommand):
                     self.stdout.write(f"{number:>12,} {query.resource.endpoint}")
         seconds, megabytes = estimating.seconds_needed(documents), estimating.bytes_needed(documents) // 2**20
         self.stdout.write(f"{documents:>12,} documents: about {seconds:,} s and {megabytes:,} MB")
+        if options["admin"] or options["admin_env"]:
+            found += [f"left out: {line}" for line in self._moved(options, is_rehearsal=True).left_out]
         for line in found:
             self.stdout.write(printable(line))
         if found:
@@ -162,12 +161,10 @@ class Command(DataStoreCommand):
         raise_failure(result.load, 0, options["max_refused"])
 
     def _clients(self, using: str, **options: Any) -> None:
-        tenant, is_dry_run = needed_tenant(options), options["dry_run"]
-        with opened(address(options, "admin")) as admin, opened(address(options, "security")) as security:
-            claims, left_out = security_claims(security)
-            moved = move_clients(administration(admin), claims, current_surface(), tenant, is_rehearsal=is_dry_run)
+        is_dry_run = options["dry_run"]
+        moved = self._moved(options, is_rehearsal=is_dry_run)
         self.stdout.write("\n".join(map(printable, moved.changes)))
-        for line in sorted({*left_out, *moved.left_out}):
+        for line in moved.left_out:
             self.stdout.write(printable(f"left out: {line}"))
         for line in moved.conflicts:
             self.stdout.write(printable(f"conflict: {line}"))
@@ -175,6 +172,14 @@ class Command(DataStoreCommand):
             names = ", ".join(map(printable, moved.to_provision))
             self.stdout.write(f"to provision, with their connection strings: {names}")
         self.stdout.write(f"{counted(len(moved.changes), 'change')}{' would be made' if is_dry_run else ''}")
+
+    def _moved(self, options: dict[str, Any], *, is_rehearsal: bool) -> Moved:
+        tenant = needed_tenant(options)
+        with opened(address(options, "admin")) as admin, opened(address(options, "security")) as security:
+            claims, left_out = security_claims(security)
+            moved = move_clients(administration(admin), claims, current_surface(), tenant, is_rehearsal=is_rehearsal)
+        moved.left_out = sorted({*left_out, *moved.left_out})
+        return moved
 
 
 def _summary(result: PassResult) -> Iterator[str]:
@@ -190,6 +195,11 @@ def _summary(result: PassResult) -> Iterator[str]:
             yield f"not deleted, {reason}: {endpoint} {document_uuid}"
     if tracked.unreadable:
         yield f"{tracked.unreadable:,} deletes or key changes have no whole key, and are not recorded"
+    if result.of_unknown_owners:
+        yield (
+            f"{result.of_unknown_owners:,} documents there have ownership tokens of clients that are not here: import"
+            " the clients and run the pass again, which gives them their owners"
+        )
     if not result.has_versions:
         yield "the source counts no change versions: documents got ours, and every pass reads everything"
     elif not result.is_tracked:
@@ -206,11 +216,22 @@ def _add_source(parser: ArgumentParser) -> None:
     where.add_argument("--env", type=text, metavar="VARIABLE", help="a variable of this command that has it")
 
 
+def _add_administration(parser: ArgumentParser, *, is_required: bool) -> None:
+    for name, what in (("admin", "EdFi_Admin"), ("security", "EdFi_Security")):
+        where = parser.add_mutually_exclusive_group(required=is_required)
+        where.add_argument(f"--{name}", type=not_empty, metavar="ADDRESS", help=f"connection string of {what}")
+        where.add_argument(
+            f"--{name}-env", type=text, metavar="VARIABLE", help="a variable of this command that has it"
+        )
+
+
 def address(options: dict[str, Any], name: str = "source") -> str:
     """The connection string of the options, which is printed nowhere. Raises CommandError."""
     if options[name]:
         return str(options[name])
     variable = options["env" if name == "source" else f"{name}_env"]
+    if variable is None:
+        raise CommandError(f"the addresses of EdFi_Admin and EdFi_Security go together: there is no --{name}")
     if variable not in os.environ:
         raise CommandError(f"there is no variable {printable(variable)}")
     return os.environ[variable]
