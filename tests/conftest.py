@@ -67,6 +67,7 @@ def pytest_configure() -> None:
     settings.WHITENOISE_AUTOREFRESH = True
     # Data stores of tests lie on servers of their own.
     settings.EDFI_API["STORE_HOSTS"] = ("*",)
+    api_settings.reload()  # Conftests of folders that the command names were imported before.
     os.environ.setdefault("MEADOWLARK_STORE_HOSTS", "*")
     # Homes of tests have the compiled models of the checkout: compiling one takes as long as a start.
     os.environ.setdefault("MEADOWLARK_CACHE", str(settings.HOME / "cache"))
