@@ -14,7 +14,8 @@ Parameter = dict[str, Any]
 
 # Names of components; in query strings they begin in lower case.
 _WINDOW = ("MinChangeVersion", "MaxChangeVersion")
-PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", "orderBy", "fields", "comparisons", *_WINDOW)
+OF_DOCUMENTS = ("orderBy", "fields", "comparisons")
+PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", *OF_DOCUMENTS, *_WINDOW)
 PARTITIONING = ("number", "comparisons", *_WINDOW)
 _CHANGE_VERSION: Schema = {"type": "integer", "format": "int64", "minimum": 0}
 OFFSETS = ("offset", "limit", "totalCount")

@@ -8,6 +8,7 @@ from edfi_api.api.metadata import responses
 from edfi_api.api.metadata.components import ComponentNames, resource_deprecation, schema_reference
 from edfi_api.api.metadata.parameters import (
     CHANGES,
+    OF_DOCUMENTS,
     PAGING,
     PARTITIONING,
     Parameter,
@@ -147,8 +148,12 @@ class _Operations:
         )
 
     def _find_parameters(self, shared: tuple[str, ...]) -> list[Parameter]:
-        preferences = () if self._resource.is_read_only else ("Prefer",)
-        return [*map(parameter_reference, (*shared, *preferences)), *query_parameters(self._resource, beside=shared)]
+        """Of documents; rows that other views serve have neither operators nor an order or members of choice."""
+        if self._resource.is_read_only:
+            shared = tuple(name for name in shared if name not in OF_DOCUMENTS)
+        else:
+            shared = (*shared, "Prefer")
+        return [*map(parameter_reference, shared), *query_parameters(self._resource, beside=shared)]
 
     def _operation(self, operation_id: str, summary: str, **members: Any) -> Operation:
         return {
