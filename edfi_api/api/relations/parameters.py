@@ -1,5 +1,5 @@
-"""Query string → `RelationsQuery`. All unusable values are reported together. `related_resources` are those where
-related documents can be.
+"""Query string → `RelationsQuery`, all unusable values reported together; and the resources that can refer to, or be
+referenced by, each resource of a surface: where related documents can be.
 """
 
 from collections.abc import Mapping

@@ -54,7 +54,7 @@ def _items(references: QuerySet[Reference], column: str, rest: SafeString) -> li
 
 
 def _all_that(parameter: str, document: Document) -> SafeString:
-    """A link to the list of documents with one of the `reference_filters`."""
+    """A link to the list of documents with a filter by references."""
     return format_html(
         '<a href="{}?{}={}">and more: list them all</a>',
         reverse("admin:edfi_api_document_changelist"),
