@@ -106,7 +106,7 @@ def prepare_database() -> None:
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
     garbage_collection.resume()
     if api_settings.has_main_store:
-        from edfi_api.loading.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
+        from edfi_api.loading.data_stores.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
 
         load_common_documents(DEFAULT_DB_ALIAS)
     if api_settings.MIGRATE_STORES:

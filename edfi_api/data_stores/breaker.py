@@ -13,7 +13,7 @@ from django.db import OperationalError
 from psycopg import errors
 
 from edfi_api.conf import api_settings
-from edfi_api.storage.exceptions import is_outage
+from edfi_api.storage.driver.exceptions import is_outage
 
 from .exceptions import DataStoreUnavailable
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from edfi_api.problem_details.catalog import problem_of
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 from edfi_api.security.exceptions import IdentityProviderAway, TooManyRequests
-from edfi_api.storage.exceptions import is_outage
+from edfi_api.storage.driver.exceptions import is_outage
 
 from . import problems, texts
 

@@ -25,7 +25,7 @@ from edfi_api.model.surface.resource import JsonPath
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
 from edfi_api.storage import resource_types, store
-from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.requests import DeleteRequest
 from references.exceptions import DependentItemExists
 

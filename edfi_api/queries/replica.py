@@ -25,9 +25,9 @@ from django.db import DatabaseError, InterfaceError
 
 from edfi_api.queries.selection import Selection
 from edfi_api.storage.database_state import database_state
+from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.exceptions import TooMuchContention
 from edfi_api.storage.replicas import SECONDS_BETWEEN_RECORDS, replicas
 
 Result = TypeVar("Result")

@@ -26,7 +26,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
-from edfi_api.storage.exceptions import is_outage
+from edfi_api.storage.driver.exceptions import is_outage
 
 from .authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
 from .exceptions import AuthenticationFailed, TokenRefused

@@ -4,9 +4,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError
-from psycopg.errors import ReadOnlySqlTransaction
-
 from edfi_api.documents.violations import Violation
 from edfi_api.model.surface.resource import Resource
 
@@ -64,13 +61,3 @@ class NothingToMatch(Exception):
 
 class MatchingVersionExists(Exception):
     """The client's condition was that there is no document, or none of these versions."""
-
-
-class TooMuchContention(Exception):
-    """Every attempt conflicted with concurrent writes; nothing was written, a later retry may succeed."""
-
-
-def is_outage(error: BaseException) -> bool:
-    """Whether the error is temporary: the database is unreachable, starting, out of disk space or connections, or read
-    only as a standby is, for which Django raises InternalError."""
-    return isinstance(error, OperationalError | InterfaceError) or isinstance(error.__cause__, ReadOnlySqlTransaction)

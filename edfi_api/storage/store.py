@@ -19,16 +19,11 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage import cascade, policy_statements, upsert_groups
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
+from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
-from edfi_api.storage.exceptions import (
-    DocumentExists,
-    DocumentNotFound,
-    IdentityConflict,
-    KeyChangeContradicts,
-    TooMuchContention,
-)
+from edfi_api.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict, KeyChangeContradicts
 from edfi_api.storage.refusals import IneffectiveWrite, RefusedDelete, outcome_of
 from edfi_api.storage.replicas import record_writer
 from edfi_api.storage.requests import (

@@ -14,10 +14,11 @@ from edfi_api.profiles import exceptions as profiles
 from edfi_api.queries import exceptions as queries
 from edfi_api.security import exceptions as security
 from edfi_api.storage import exceptions as storage
+from edfi_api.storage.driver import exceptions as driver
 from references import exceptions as references
 from tests.architecture.source import MODULES, TOP
 
-_ANSWERED = (data_stores, documents, http_exceptions, profiles, queries, references, security, storage)
+_ANSWERED = (data_stores, documents, http_exceptions, profiles, queries, references, security, storage, driver)
 NOT_ANSWERED = {
     # Raised only where a connection string is stored.
     data_stores.NoStoreKey,

@@ -33,6 +33,7 @@ ALLOWED_IMPORTS = {
         "edfi_api.profiles.exceptions",
         "edfi_api.queries.exceptions",
         "edfi_api.security.exceptions",
+        "edfi_api.storage.driver.exceptions",
         "edfi_api.storage.exceptions",
         "references.exceptions",
     },

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from edfi_api.loading.bulk import Candidate
-from edfi_api.loading.school_years import school_year_documents
+from edfi_api.loading.bulk.school_years import school_year_documents
 from edfi_api.management.commands import load_school_years
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.models import Document

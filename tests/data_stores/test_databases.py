@@ -11,7 +11,7 @@ from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import set_state
 from edfi_api.loading.bulk import Candidate, write_documents
-from edfi_api.loading.new_year import of_every_year
+from edfi_api.loading.data_stores.new_year import of_every_year
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.storage import resource_types
 from meadowlark import prepare

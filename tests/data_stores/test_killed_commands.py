@@ -19,7 +19,7 @@ from tests.data_stores.conftest import StoreClient
 from tests.management_commands import run
 
 _COMMANDS = "edfi_api.data_stores.management.commands"
-_PROVISIONING, _CLONING = "edfi_api.loading.provisioning", "edfi_api.loading.cloning"
+_PROVISIONING, _CLONING = "edfi_api.loading.data_stores.provisioning", "edfi_api.loading.data_stores.cloning"
 
 # The function, and whether the process ends before or after its call of this number.
 PROVISION = [

@@ -40,7 +40,7 @@ from edfi_api.problem_details.http_exceptions import TooManyBatches
 from edfi_api.security import rate_limits
 from edfi_api.security.exceptions import TooManyRequests
 from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.driver.exceptions import TooMuchContention
 
 # Of an atomic batch that conflicts with others, before its last one.
 _ATTEMPTS = 3

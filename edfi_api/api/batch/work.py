@@ -22,9 +22,10 @@ from edfi_api.documents.securables import SecurablesExtractor
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout, ResourceNotFound
 from edfi_api.security.exceptions import NoRelationship
+from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.driver.execution import ending_at_deadlock, holding
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.exceptions import DocumentNotFound, TooMuchContention
+from edfi_api.storage.exceptions import DocumentNotFound
 from edfi_api.storage.replicas import record_writer
 from references.exceptions import UnresolvedReference
 

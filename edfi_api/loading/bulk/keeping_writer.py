@@ -6,7 +6,7 @@ from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import Keeps
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.writing import BatchWriter
-from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.sets import Refusal
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.storage.sets.kept import write_kept

@@ -15,7 +15,7 @@ from edfi_api.models import Document
 from edfi_api.operation.administration import related_links
 from edfi_api.startup import current_surface
 from edfi_api.storage import store
-from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.requests import DeleteRequest
 from references.exceptions import DependentItemExists
 

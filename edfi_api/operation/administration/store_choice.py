@@ -26,7 +26,7 @@ from edfi_api.data_stores.models import State
 from edfi_api.data_stores.named import described
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import Store
-from edfi_api.storage.exceptions import is_outage
+from edfi_api.storage.driver.exceptions import is_outage
 
 PARAMETER = "store"
 _MAIN = "main"

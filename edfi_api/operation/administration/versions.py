@@ -29,7 +29,7 @@ from edfi_api.operation.administration.store_choice import shown_in, with_choice
 from edfi_api.security.models import ApiClient
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
-from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.driver.exceptions import TooMuchContention
 
 _SHOWN = 20
 _PAGE = "admin:edfi_api_document_versions"

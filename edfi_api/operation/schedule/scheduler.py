@@ -24,7 +24,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
-from edfi_api.storage.exceptions import is_outage
+from edfi_api.storage.driver.exceptions import is_outage
 
 from .models import CommandOutcome, ScheduledCommand
 from .timetable import Entry

@@ -5,10 +5,10 @@ from django.db import InterfaceError, InternalError, OperationalError
 from edfi_api.memory import MemoryExhausted
 from edfi_api.problem_details.catalog.registry import problem_of
 from edfi_api.problem_details.problem import Problem
-from edfi_api.storage import exceptions as storage
+from edfi_api.storage.driver import exceptions as driver
 
 
-@problem_of.register(storage.TooMuchContention)
+@problem_of.register(driver.TooMuchContention)
 @problem_of.register(OperationalError)
 @problem_of.register(InterfaceError)
 @problem_of.register(MemoryExhausted)
@@ -18,7 +18,7 @@ def too_much_contention(error: Exception) -> Problem:
 
 @problem_of.register
 def internal_error(error: InternalError) -> Problem | None:
-    return _UNAVAILABLE if storage.is_outage(error) else None
+    return _UNAVAILABLE if driver.is_outage(error) else None
 
 
 def unavailable(retry_after: int, **log_facts: str) -> Problem:

@@ -33,7 +33,7 @@ from edfi_api.addresses import context_segments
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
-from edfi_api.storage.exceptions import is_outage
+from edfi_api.storage.driver.exceptions import is_outage
 
 from ..clients import is_still_as_recognised, recognise_client
 from ..credentials import Credentials

@@ -14,9 +14,9 @@ from django.db import InterfaceError, InternalError, OperationalError, Programmi
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
+from edfi_api.storage.driver.exceptions import TooMuchContention, is_outage
 from edfi_api.storage.driver.prepared import Row, forget, run, run_unprepared
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.exceptions import TooMuchContention, is_outage
 
 Result = TypeVar("Result")
 

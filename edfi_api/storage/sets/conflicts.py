@@ -21,7 +21,8 @@ from edfi_api.documents.exceptions import (
     MalformedJson,
 )
 from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.storage.exceptions import IdentityConflict, TooMuchContention
+from edfi_api.storage.driver.exceptions import TooMuchContention
+from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.refusals import stored_uris, unresolved
 from references.exceptions import UnresolvedReference
 

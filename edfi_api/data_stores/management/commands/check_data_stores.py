@@ -14,7 +14,7 @@ from edfi_api.data_stores.named import described
 from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import RoutingTable, Store
-from edfi_api.loading.databases import identity
+from edfi_api.loading.data_stores.databases import identity
 from edfi_api.logs.printable import counted
 from edfi_api.operation.checks import applied_migrations
 from edfi_api.security.models import ApiClient

@@ -27,14 +27,14 @@ from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
-from edfi_api.loading.cloning import copy_documents, reset_copied_state
-from edfi_api.loading.databases import copy_database, is_on_the_same_server, is_the_same, other_user
+from edfi_api.loading.data_stores.cloning import copy_documents, reset_copied_state
+from edfi_api.loading.data_stores.databases import copy_database, is_on_the_same_server, is_the_same, other_user
+from edfi_api.loading.data_stores.new_year import of_every_year
+from edfi_api.loading.data_stores.provisioning import fill, migrate, put_online, reason
 from edfi_api.loading.interchange.report import RefusalLog, counts
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.sources import resource_called
 from edfi_api.loading.mapping import Translator
-from edfi_api.loading.new_year import of_every_year
-from edfi_api.loading.provisioning import fill, migrate, put_online, reason
 from edfi_api.management.arguments import name, text
 from edfi_api.management.load_options import add_mapping, mapping_of
 from edfi_api.model.surface.resource import Resource, Surface

@@ -18,8 +18,8 @@ from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import RoutingTable, Store
 from edfi_api.data_stores.stores import remove_data_store
-from edfi_api.loading.databases import drop_database, other_user
-from edfi_api.loading.provisioning import reason
+from edfi_api.loading.data_stores.databases import drop_database, other_user
+from edfi_api.loading.data_stores.provisioning import reason
 from edfi_api.management.arguments import name, path
 
 

@@ -18,8 +18,8 @@ from edfi_api.data_stores.named import NoSuchDataStore, described, stores_named
 from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
+from edfi_api.loading.data_stores.provisioning import migrate
 from edfi_api.loading.processes import process_pool
-from edfi_api.loading.provisioning import migrate
 from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import text, whole_number
 

@@ -19,8 +19,8 @@ from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.models import DataStore
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import check_qualifiers, create_data_store, set_connection
-from edfi_api.loading.databases import create_database, create_from_template
-from edfi_api.loading.provisioning import fill, provision, reason
+from edfi_api.loading.data_stores.databases import create_database, create_from_template
+from edfi_api.loading.data_stores.provisioning import fill, provision, reason
 from edfi_api.management.arguments import name, text, whole_number
 from edfi_api.management.tenants import add_tenant, given_tenant, needed_tenant
 

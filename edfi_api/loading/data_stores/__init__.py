@@ -1,0 +1,1 @@
+"""The databases of data stores: created, provisioned, cloned, filled."""
