@@ -75,6 +75,11 @@ class DocumentQuery:
         """JSON texts, of all documents or those with greater change versions."""
         return f"SELECT ({self.document})::text FROM {self.source}{self._where(since)}"
 
+    def has_any(self, since: int | None = None) -> str:
+        """Whether the root table has rows that `documents` might read: cheaper, for resources without any."""
+        versions = f" WHERE changeversion > {since:d}" if since is not None and self.has_versions else ""
+        return f"SELECT EXISTS (SELECT FROM {_quoted(self.root.schema)}.{_quoted(self.root.name)}{versions})"
+
     def count(self) -> str:
         return f"SELECT count(*) FROM {self.source}{self._where(None)}"
 

@@ -164,6 +164,7 @@ class _Pass:
         self._on_refusal = on_refusal
         self._preparers = Preparers(context.surface)
         self._refused = 0
+        self._answers: dict[str, bool] = {}
         # Documents whose key has changed in the source: written one by one, behind the others of their resource.
         self._changed_keys: list[Written[Place]] = []
 
@@ -210,11 +211,19 @@ class _Pass:
     def _candidates(self, chosen: Iterable[DocumentQuery]) -> Iterator[Candidate[Place]]:
         read = self._result.read
         for query in chosen:
-            name = query.resource.name
+            name, since = query.resource.name, self._since_of(query)
+            if not self._has_any(query.has_any(since)):
+                continue
             self._progress.set_description_str(query.resource.endpoint, refresh=False)
-            for (text,) in self._context.source.stream(query.documents(self._since_of(query))):
+            for (text,) in self._context.source.stream(query.documents(since)):
                 read[name] += 1
                 yield Candidate(query.resource, text.encode(), Place(0, read[name]))
+
+    def _has_any(self, question: str) -> bool:
+        """Asked once of a table that several resources share."""
+        if question not in self._answers:
+            self._answers[question] = bool(self._context.source.rows(question)[0][0])
+        return self._answers[question]
 
     def _since_of(self, query: DocumentQuery) -> int | None:
         """What an interrupted pass has completed is read from where that began."""

@@ -2,12 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
 
 import pytest
 
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.ods_import import fitting
+from edfi_api.ods_import.document_queries import document_queries
+from edfi_api.ods_import.fitting import ServedModel
+from edfi_api.ods_import.management.commands import import_ods
 from edfi_api.storage import resource_types
 from tests.analysis.sql_views.models import compiled, views_once
 from tests.databases import DOCUMENTS, rolled_back
@@ -17,8 +22,21 @@ from tests.ods_import.stored import Stored, stored
 
 @pytest.fixture(scope="session", autouse=True)
 def _models_are_compiled_once():
+    """And queries composed once: each import would spend more on that than on its few documents."""
+    composed: dict[object, Any] = {}
+
+    def queries_once(tables, bodies, resources, source):
+        owners = frozenset(source.owners.items())
+        key = (id(bodies), frozenset(source.columns.items()), source.unbounded, owners, source.can_trim)
+        if key not in composed:
+            composed[key] = document_queries(tables, bodies, resources, source)
+        return composed[key]
+
+    current = cache(ServedModel.current)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "compile_projects", lambda sources: compiled(*sources))
+        patch.setattr(fitting, "document_queries", queries_once)
+        patch.setattr(import_ods.ServedModel, "current", current)
         yield
 
 

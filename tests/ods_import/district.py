@@ -50,6 +50,7 @@ def main() -> None:
         print(f"{count:,} documents")
         source = ("--from", ods.address)
         timed("import_ods check", "import_ods", "check", *source)
+        read_alone(ods)
         for number in range(kills):
             kill(2 + number, *source)
         continued = timed(f"import_ods documents, continued after {kills} kills", "import_ods", "documents", *source)
@@ -58,6 +59,7 @@ def main() -> None:
         lose_the_source(ods, *source)
         empty()
         whole = timed("import_ods documents", "import_ods", "documents", *source)
+        print(f"{size() / count:,.0f} bytes a document, with indexes", flush=True)
         with writing(ods):
             for _ in range(2):
                 timed("--since-last, beside a writer", "import_ods", "documents", *source, "--since-last")
@@ -88,6 +90,31 @@ def empty() -> int:
             " organization_closure, reached_document, ods_pass CASCADE"
         )
     return int(count)
+
+
+def read_alone(ods) -> None:
+    """All documents of the source, without writing them."""
+    from edfi_api.ods_import.fitting import ServedModel, queries  # noqa: PLC0415  It needs Django's settings.
+    from edfi_api.ods_import.ods_source import opened  # noqa: PLC0415  Likewise.
+
+    started = time.monotonic()
+    with opened(ods.address) as source:
+        chosen = queries(ServedModel.current("default"), source).values()
+        count = sum(1 for query in chosen for _ in source.stream(query.documents()))
+    seconds = time.monotonic() - started
+    print(f"{seconds:8.1f} s  reading alone: {count / seconds:,.0f} documents/s", flush=True)
+
+
+def size() -> int:
+    """Of the tables of documents."""
+    from django.db import connection  # noqa: PLC0415  It needs Django's settings.
+
+    tables = ("document", "alias", "reference", "reached_document", "organization_closure")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name", [list(tables)]
+        )
+        return int(cursor.fetchone()[0])
 
 
 def kill(after: float, *source: str) -> None:

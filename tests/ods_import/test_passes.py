@@ -172,6 +172,28 @@ def test_what_was_changed_here_stays_and_is_reported(api, ods, moved_in) -> None
     assert stored()[id_].body["firstName"] == "May"
 
 
+def test_a_key_change_does_not_replace_what_was_changed_here(api, ods, moved_in) -> None:
+    id_, _ = of(moved_in, "classPeriods")
+    changed = PERIOD | {"id": id_, "officialAttendancePeriod": True}
+    assert api.put(f"/classPeriods/{id_}", changed).status_code == 204
+    ods.run("UPDATE edfi.bellscheduleclassperiod SET classperiodname = '1st'")
+    ods.run(f"UPDATE edfi.classperiod SET classperiodname = '1st', changeversion = {NEXT}")
+
+    out = import_documents(ods, "--since-last", "--max-refused", 1)  # The schedule refers to the new key.
+
+    assert "1 document changed here stay" in out
+    assert stored()[id_].body["officialAttendancePeriod"] is True
+
+
+def test_a_dry_run_says_what_a_pass_would_do_and_writes_nothing(api, ods, moved_in) -> None:
+    ods.run(f"UPDATE edfi.student SET firstname = 'May', changeversion = {NEXT}")
+
+    out = import_documents(ods, "--since-last", "--dry-run")
+
+    assert out.split("total")[1].split()[:5] == ["0", "1", "5", "0", "0"]
+    assert stored() == moved_in
+
+
 def test_a_document_deleted_and_created_again_in_the_source_has_its_new_id_here(api, ods, moved_in) -> None:
     id_, _ = of(moved_in, "classPeriods")
     again = "8f3b6c0a-5d58-4d0c-9a44-2f6f1a0f6b11"

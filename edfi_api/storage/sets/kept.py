@@ -54,7 +54,7 @@ SELECT s.position, CASE WHEN d.body = s.body THEN 'unchanged' ELSE 'stale' END
   JOIN document d ON d.id = a.document_id
  WHERE d.change_version <@ %(changed_here)s::int8multirange AND NOT {statements.IS_SAME_AS_KEPT}
  UNION ALL
-SELECT s.position, 'other identity'
+SELECT s.position, CASE WHEN d.change_version <@ %(changed_here)s::int8multirange THEN 'stale' ELSE 'other identity' END
   FROM staged_document s
   JOIN document d ON d.document_uuid = s.document_uuid
  WHERE NOT EXISTS (SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = s.referential_id)
