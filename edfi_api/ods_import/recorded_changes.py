@@ -60,6 +60,16 @@ SELECT change_version, document_uuid, resource_type_id, key_values(resource_type
   FROM ({_VALUES}) AS tracked
 ON CONFLICT DO NOTHING
 """
+# What has not been inserted is there already, from an earlier pass, or another change has its version.
+_NOT_INSERTED = f"""
+SELECT count(*) FROM ({_VALUES}) AS tracked
+ WHERE NOT EXISTS (SELECT FROM {{table}} c WHERE c.document_uuid = tracked.document_uuid){{and_gone}}
+"""
+_DELETES_NOT_INSERTED = _NOT_INSERTED.format(
+    table="deleted_document",
+    and_gone=" AND NOT EXISTS (SELECT FROM document d WHERE d.document_uuid = tracked.document_uuid)",
+)
+_KEY_CHANGES_NOT_INSERTED = _NOT_INSERTED.format(table="key_change", and_gone="")
 _STORED = """
 SELECT document_uuid, change_version <@ %(changed_here)s::int8multirange FROM document
  WHERE resource_type_id = %(type)s AND document_uuid = ANY (%(ids)s)
@@ -95,6 +105,7 @@ class TrackedResult:
     changed_here: list[tuple[str, UUID]] = field(default_factory=list)
     prevented: list[tuple[str, UUID]] = field(default_factory=list)
     unreadable: int = 0
+    of_taken_versions: int = 0
 
 
 class RecordedChanges:
@@ -172,9 +183,9 @@ class TrackedChanges:
             elif change.document_uuid in stored:
                 self._pending.append((query, change))
         gone = [change for change in deletes if change.document_uuid not in stored]
-        self.result.recorded += self._insert(_INSERT_DELETES, query, gone)
+        self.result.recorded += self._insert(_INSERT_DELETES, _DELETES_NOT_INSERTED, query, gone)
         keys = [change for change in changes if change.new is not None]
-        self.result.key_changes += self._insert(_INSERT_KEY_CHANGES, query, keys)
+        self.result.key_changes += self._insert(_INSERT_KEY_CHANGES, _KEY_CHANGES_NOT_INSERTED, query, keys)
 
     def _stored(self, query: DocumentQuery, ids: list[UUID]) -> dict[UUID, bool]:
         """Those that are documents here, each with whether it was changed here."""
@@ -201,15 +212,18 @@ class TrackedChanges:
         except IntegrityError:
             return  # Something else was deleted here with this version: this delete keeps ours, which is greater.
 
-    def _insert(self, statement: str, query: DocumentQuery, changes: Sequence[TrackedChange]) -> int:
+    def _insert(self, statement: str, not_inserted: str, query: DocumentQuery, changes: Sequence[TrackedChange]) -> int:
         found = [self._recorded.row(query, change) for change in changes]
         rows = [row for row in found if row is not None]
         self.result.unreadable += len(found) - len(rows)
         if not rows:
             return 0
+        values: dict[str, Any] = {"type": self._number(query), "rows": json_text.dumps(rows).decode()}
         with connections[self._using].cursor() as cursor:
-            cursor.execute(statement, {"type": self._number(query), "rows": json_text.dumps(rows).decode()})
-            return int(cursor.rowcount)
+            cursor.execute(statement, values)
+            inserted = int(cursor.rowcount)
+            self.result.of_taken_versions += cursor.execute(not_inserted, values).fetchone()[0]
+        return inserted
 
     def _number(self, query: DocumentQuery) -> int:
         return resource_types.numbers(self._using)[query.resource.name]

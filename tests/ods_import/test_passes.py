@@ -127,6 +127,19 @@ def test_a_delete_from_before_the_first_pass_is_reported_as_one(api, ods) -> Non
     assert api.get("/localEducationAgencies/deletes").json() == []
 
 
+def test_a_delete_whose_version_another_has_here_is_named(api, ods) -> None:
+    for id_ in ("8f3b6c0a-5d58-4d0c-9a44-2f6f1a0f6b11", "8f3b6c0a-5d58-4d0c-9a44-2f6f1a0f6b12"):
+        ods.run(
+            "DELETE FROM tracked_changes_edfi.student;"
+            "INSERT INTO tracked_changes_edfi.student"
+            "  (oldstudentusi, oldstudentuniqueid, id, changeversion, createdate)"
+            f" VALUES (1, '604822', '{id_}', 5, '2027-03-01')"
+        )
+        out = import_documents(ods)
+
+    assert "1 deletes or key changes have versions of others here" in out
+
+
 def test_a_key_change_in_the_source_moves_what_refers_to_it(api, ods, moved_in) -> None:
     id_, _ = of(moved_in, "classPeriods")
     schedule, _ = of(moved_in, "bellSchedules")

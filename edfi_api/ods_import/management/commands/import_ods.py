@@ -89,6 +89,12 @@ class Command(DataStoreCommand):
         add_tenant(clients, "whose clients they are")
         clients.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Clients are in the control database, also where that has no documents."""
+        if options.get("what") == "clients":
+            options["is_chosen"] = True
+        return super().execute(*args, **options)
+
     def handle(self, *args: Any, what: str, database: str, **options: Any) -> None:
         actions: dict[str, Callable[..., None]] = {
             "check": self._check,
@@ -193,6 +199,8 @@ def _summary(result: PassResult) -> Iterator[str]:
     for reason, found in (("changed here", tracked.changed_here), ("others refer to it", tracked.prevented)):
         for endpoint, document_uuid in found:
             yield f"not deleted, {reason}: {endpoint} {document_uuid}"
+    if tracked.of_taken_versions:
+        yield f"{tracked.of_taken_versions:,} deletes or key changes have versions of others here, and are not recorded"
     if tracked.unreadable:
         yield f"{tracked.unreadable:,} deletes or key changes have no whole key, and are not recorded"
     if result.of_unknown_owners:
