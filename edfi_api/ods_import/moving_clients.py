@@ -126,7 +126,13 @@ def _fitting_grants(
 
 
 def _move_claims(claims: Claims, surface: Surface, tenant: Tenant | None, moved: Moved, *, is_rehearsal: bool) -> None:
+    """Descriptions, which an ODS/API does not have, stay."""
     fitting = fitting_claims(claims, surface, moved)
+    described = dict(ClaimSet.objects.filter(tenant=tenant).values_list("name", "description"))
+    claim_sets = {
+        name: ClaimSetValue(described.get(name, ""), value.grants) for name, value in fitting.claim_sets.items()
+    }
+    fitting = Claims(fitting.resource_claims, claim_sets)
     if tenant is not None:
         moved.left_out.append("resource claims and their default strategies, which all tenants share")
         fitting = Claims({}, fitting.claim_sets)

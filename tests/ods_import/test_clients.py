@@ -4,12 +4,15 @@ import os
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import pbkdf2_hmac, sha256
+from itertools import count
 
 import pytest
 from django.core.management.base import CommandError
 
 from edfi_api.ods_import.models import OwnershipToken
 from edfi_api.security.claims.compile import granted_strategies
+from edfi_api.security.claims.model import Action, claim_uri, lineage
+from edfi_api.security.claims.stored_claims import stored_claims
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from tests.conftest import http
 from tests.management_commands import run
@@ -269,3 +272,55 @@ def test_a_check_names_what_would_be_left_out(admin, security, ods) -> None:
         run("import_ods", "check", "--from", ods.address, "--admin", admin.address, "--security", security.address)
 
     assert not Vendor.objects.filter(name="Riverside").exists()
+
+
+@pytest.mark.django_db
+def test_all_claim_sets_of_ours_come_back_as_they_are(admin, security) -> None:
+    admin.empty()
+    security.empty()
+    fill_with_our_claims(security)
+
+    out = import_clients(admin, security)
+
+    assert out[-1] == "0 changes"
+
+
+def fill_with_our_claims(security: Ods) -> None:
+    """Actions, strategies, resource claims and claim sets, numbered in the order of their names."""
+    claims = stored_claims()
+    names = sorted(claims.resource_claims, key=lambda name: len(lineage(claims.resource_claims, name)))
+    defaults = [each.defaults or {} for each in claims.resource_claims.values()]
+    granted = [actions for each in claims.claim_sets.values() for actions in each.grants.values()]
+    found = {name for by_action in [*defaults, *granted] for used in by_action.values() for name in used}
+    strategies, actions, claim_sets = sorted(found), [action.value for action in Action], sorted(claims.claim_sets)
+    rows, overriding = count(1), count(1)
+    with security.connect() as connection:
+        insert = connection.cursor().executemany
+        insert("INSERT INTO dbo.actions VALUES (%s, %s, 'uri://action')", list(enumerate(actions)))
+        insert("INSERT INTO dbo.authorizationstrategies VALUES (%s, '', %s)", list(enumerate(strategies)))
+        for number, name in enumerate(names):
+            parent = claims.resource_claims[name].parent
+            above = None if parent is None else names.index(parent)
+            insert("INSERT INTO dbo.resourceclaims VALUES (%s, '', %s, %s)", [(number, claim_uri(name), above)])
+            for action, used in (claims.resource_claims[name].defaults or {}).items():
+                row = next(rows)
+                insert(
+                    "INSERT INTO dbo.resourceclaimactions VALUES (%s, %s, %s)", [(row, number, actions.index(action))]
+                )
+                insert(
+                    "INSERT INTO dbo.resourceclaimactionauthorizationstrategies VALUES (%s, %s, %s)",
+                    [(next(overriding), row, strategies.index(each)) for each in used],
+                )
+        for number, name in enumerate(claim_sets):
+            insert("INSERT INTO dbo.claimsets VALUES (%s, %s, true, false)", [(number, name)])
+            for claim, by_action in claims.claim_sets[name].grants.items():
+                for action, used in by_action.items():
+                    row = next(rows)
+                    insert(
+                        "INSERT INTO dbo.claimsetresourceclaimactions VALUES (%s, %s, %s, %s)",
+                        [(row, number, names.index(claim), actions.index(action))],
+                    )
+                    insert(
+                        "INSERT INTO dbo.claimsetresourceclaimactionauthorizationstrategyoverrides VALUES (%s, %s, %s)",
+                        [(next(overriding), row, strategies.index(each)) for each in used],
+                    )
