@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views test-ods pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views test-ods pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:

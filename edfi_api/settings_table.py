@@ -1,15 +1,61 @@
-"""All settings of a server, by group: type, name, default and meaning.
+"""All settings of a server, which an operator gives in the environment: type, name, default and meaning.
 
 From this table the environment is read and checked (`meadowlark/configuration/environment.py`), `EDFI_API` has its
 defaults (`conf.py`), unknown names in the environment are recognized, and `meadowlark/docs/reference/settings.md` is
 written (`make docs`). Names are those of the variables, without `MEADOWLARK_`, unless `variable` is another one.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from edfi_api.setting import Setting, SettingKind
+PREFIX = "MEADOWLARK_"
+
+
+class SettingKind(StrEnum):
+    """How a variable is read and checked (`configuration/environment.py`), with its name on the reference page."""
+
+    TEXT = "text"
+    TEXTS = "texts, separated by commas"
+    PATH = "path"
+    PATHS = "paths, separated by commas"
+    ROUTE = "path of an address"
+    NUMBER = "whole number"
+    COUNT = "whole number above 0"
+    DECIMAL = "number"
+    FRACTION = "number above 0, up to 1"
+    BOOLEAN = "`true` or `false`"
+    CHOICE = "one of the values"
+    HEADER = "name of a header"
+    QUALIFIERS = "names, separated by commas"
+    PAIRS = "`VALUE=GROUP`, separated by commas"
+    DATABASE = "URL of a database"
+    LOGIN = "URL of a login"
+    SCHEDULE = "`WHEN COMMAND`, separated by semicolons"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """`default` may be computed from the values of the settings before this one; then `shown` describes it."""
+
+    kind: SettingKind
+    name: str
+    default: Any
+    meaning: str
+    shown: str = ""
+    choices: tuple[str, ...] = ()
+    variable: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variable", self.variable or f"{PREFIX}{self.name}")
+
+    def default_among(self, values: Mapping[str, Any]) -> Any:
+        """The default, where the settings before this one have these values."""
+        return self.default(values) if isinstance(self.default, Callable) else self.default  # type: ignore[arg-type]
+
 
 text = partial(Setting, SettingKind.TEXT)
 texts = partial(Setting, SettingKind.TEXTS)

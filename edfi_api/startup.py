@@ -39,7 +39,7 @@ def compilation_of(sources: Sequence[Path], cache_dir: Path | None) -> Compilati
 
 def _compiled(sources: Sequence[Path]) -> Compilation:
     # The compiler takes a twelfth of the time of a command, and most starts read the cache.
-    from edfi_api.compiling import compiled  # noqa: PLC0415
+    from edfi_api.model_compiler import compiled  # noqa: PLC0415
 
     return compiled(sources)
 

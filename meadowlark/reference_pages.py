@@ -15,8 +15,7 @@ import django
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
 
-from edfi_api.setting import Setting, SettingKind
-from edfi_api.settings_table import GROUPS
+from edfi_api.settings_table import GROUPS, Setting, SettingKind
 
 _FOLDER = Path(__file__).parent / "docs/reference"
 # Commands by subject: the apps that have them.

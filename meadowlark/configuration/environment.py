@@ -13,8 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 
 from edfi_api.operation.schedule.timetable import Entry, read_timetable
-from edfi_api.setting import Setting, SettingKind
-from edfi_api.settings_table import SETTINGS
+from edfi_api.settings_table import SETTINGS, Setting, SettingKind
 
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
 _TRUE = {"true", "on", "yes", "y", "ok", "1"}

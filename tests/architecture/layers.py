@@ -16,7 +16,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Writes": ("edfi_api.writes",),
     "Authentication and authorization": ("edfi_api.security", "edfi_api.profiles"),
     "Queries": ("edfi_api.listing", "edfi_api.queries"),
-    "Served surface": ("edfi_api.compilation", "edfi_api.compiling", "edfi_api.startup"),
+    "Served surface": ("edfi_api.compilation", "edfi_api.model_compiler", "edfi_api.startup"),
     "Data stores": ("edfi_api.data_stores",),
     "Storage": ("edfi_api.storage", "edfi_api.models", "edfi_api.migrations"),
     "Documents": ("edfi_api.documents",),
@@ -29,7 +29,6 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.logs",
         "edfi_api.memory",
         "edfi_api.request_body",
-        "edfi_api.setting",
         "edfi_api.settings_table",
     ),
 }

@@ -9,8 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.operation.checks.environment import unknown_variables
-from edfi_api.setting import Setting, SettingKind
-from edfi_api.settings_table import SETTINGS
+from edfi_api.settings_table import SETTINGS, Setting, SettingKind
 from meadowlark.configuration.environment import read
 
 TOP = Path(__file__).parents[2]

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from edfi_api.conf import DEFAULTS
-from edfi_api.setting import Setting
-from edfi_api.settings_table import OF_THE_SERVER, SETTINGS
+from edfi_api.settings_table import OF_THE_SERVER, SETTINGS, Setting
 from meadowlark.reference_pages import pages
 
 TOP = Path(__file__).parents[2]

@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.compilation import is_api_schema
-from edfi_api.compiling import compiled, refuse_text_without_standard
 from edfi_api.conf import api_settings, bundled_standards, source_path
 from edfi_api.logs.printable import counted
 from edfi_api.management.arguments import not_empty
@@ -17,6 +16,7 @@ from edfi_api.model.metaed.compiler import check_projects
 from edfi_api.model.metaed.errors import ModelErrors, Problem
 from edfi_api.model.metaed.source import read_sources
 from edfi_api.model.xsd.files import schema_problems
+from edfi_api.model_compiler import compiled, refuse_text_without_standard
 
 
 class Command(BaseCommand):

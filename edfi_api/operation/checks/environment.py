@@ -13,8 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
-from edfi_api.setting import PREFIX
-from edfi_api.settings_table import SETTINGS
+from edfi_api.settings_table import PREFIX, SETTINGS
 from edfi_api.startup import current_compilation
 
 _log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ text whose rest is here, or are not in problem details at all:
 - `edfi_api/queries/pagination.py`, `edfi_api/queries/partitions.py`, `edfi_api/queries/parameters.py`,
   `edfi_api/queries/ordering.py`, `edfi_api/queries/requested_members.py`,
   `edfi_api/changes/change_queries/http/windows.py`,
-  `edfi_api/api/batch/sent_batch.py`, `edfi_api/api/history/urls.py`, `edfi_api/api/relations/parameters.py`,
+  `edfi_api/api/batch/sent_batch.py`, `edfi_api/api/history/views.py`, `edfi_api/api/relations/parameters.py`,
   `edfi_api/refusals/http/entries.py`, `edfi_api/listing/fields.py`, `edfi_api/listing/filters.py`: which values
   a query parameter takes, next to the check, since several are reported at once with the limits that were checked.
 - `edfi_api/security/authentication.py`, `edfi_api/security/oauth/introspection.py`: which part of the header or the
