@@ -66,7 +66,6 @@ class RefusalAdmin(ReadOnlyAdmin):
     )
     ordering = ["-id"]
     actions = ["export_csv"]
-    change_list_template = "edfi_api/refusal_list.html"
     fields = [
         "client_name",
         "resource",

@@ -114,7 +114,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     search_fields = ["document_uuid"]
     search_help_text = "Id or whole natural key of a document, or the unique id of a student or staff member"
     ordering = ["-id"]
-    change_list_template = "edfi_api/validation_result_list.html"
+    change_list_template = "admin/validation/validationresult/change_list.html"
     fields = readonly_fields = (
         "rule", "message", "description", "context", "document", "natural_key", "others", "organization", "student",
         "staff", "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
