@@ -13,7 +13,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from edfi_api.conf import api_settings
-from edfi_api.operation.administration.recorded import RecordedAdmin
+from edfi_api.operation.administration.authorship import RecordedAdmin
 
 from .connection_strings import LONGEST, MAIN, encrypt
 from .databases import alias_of, allowed_destination

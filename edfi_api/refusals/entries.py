@@ -10,9 +10,9 @@ from uuid_utils.compat import uuid7
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.partial_identity import PartialIdentity
 from edfi_api.refusals.causes import Cause, cause_of
-from edfi_api.refusals.observed import RefusedWrite
 from edfi_api.refusals.occurrences import Occurrences, Refusals
 from edfi_api.refusals.personal_data import digest, is_hashed, kept_errors, kept_id, kept_paths
+from edfi_api.refusals.write_recorder import RefusedWrite
 
 # The columns of a row of the table `refusal`, as JSON values.
 Entry = dict[str, Any]

@@ -2,8 +2,7 @@
 
 from django.db import connection
 
-from edfi_api.refusals.recorder import Recorder
-from edfi_api.refusals.recording import Recording
+from edfi_api.refusals.recorder import LedgerWriter, Recorder
 
 
 class RecorderInTest(Recorder):
@@ -13,4 +12,4 @@ class RecorderInTest(Recorder):
         pass
 
     def flush(self) -> None:
-        self._awaited = Recording(self.pending, connection).flush(is_now=True) or set()
+        self._awaited = LedgerWriter(self.pending, connection).flush(is_now=True) or set()

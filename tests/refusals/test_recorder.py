@@ -11,9 +11,8 @@ from edfi_api.api.viewsets import recorded_writes
 from edfi_api.refusals import pending
 from edfi_api.refusals.metrics import DROPPED
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
-from edfi_api.refusals.observed import RefusedWrite
-from edfi_api.refusals.recorder import Recorder
-from edfi_api.refusals.recording import Recording
+from edfi_api.refusals.recorder import LedgerWriter, Recorder
+from edfi_api.refusals.write_recorder import RefusedWrite
 from tests.conftest import http
 from tests.factories import STUDENT
 
@@ -57,15 +56,15 @@ def test_what_cannot_be_recorded_now_is_kept(db, monkeypatch):
     assert not Refusal.objects.exists()  # Begins the transaction of the test.
     waiting = pending.Pending()
     waiting.refuse(refusal())
-    recording = Recording(waiting, connection)
+    writer = LedgerWriter(waiting, connection)
 
     def fail(*_):
         raise OperationalError("gone")
 
     with monkeypatch.context() as away, pytest.raises(OperationalError):
         away.setattr("edfi_api.refusals.ledger.Ledger.record", fail)
-        recording.flush()
-    recording.flush()
+        writer.flush()
+    writer.flush()
 
     assert Refusal.objects.get().count == 1
 

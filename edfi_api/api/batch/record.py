@@ -19,18 +19,18 @@ from edfi_api.api.viewsets.recorded_writes import ids_of, missing_targets, recor
 from edfi_api.documents.incoming import Preparer
 from edfi_api.logs import audit, log_lines
 from edfi_api.logs.remote_address import remote_address
-from edfi_api.refusals.observed import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
+from edfi_api.refusals.write_recorder import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
 from references.exceptions import MissingTarget
 
 _DENIALS = frozenset({401, 403, 429})
 _MOST_DENIALS = 20
 _log = logging.getLogger("meadowlark.requests")
-_UNKNOWN_KIND = "unknown"
+_UNKNOWN = "unknown"
 _MOST_IN_MEMORY = 2**20
 
 
 @dataclass
-class BatchRecord:
+class BatchFigures:
     """Counts of one batch. The middleware that counts requests finds it as `request.batch`."""
 
     request: HttpRequest
@@ -49,11 +49,11 @@ class BatchRecord:
         self._denied = 0
         # For the audit log, which has those of the last attempt alone.
         self._denials: list[dict[str, object]] = []
-        self._when_ended: Callable[[BatchRecord], None] | None = None
+        self._when_ended: Callable[[BatchFigures], None] | None = None
         self._has_ended = False
         self.request.batch = self  # type: ignore[attr-defined]
 
-    def when_ended(self, count: Callable[["BatchRecord"], None]) -> None:
+    def when_ended(self, count: Callable[["BatchFigures"], None]) -> None:
         """Calls `count` when the batch has ended: at once, or while its answer is sent."""
         if self._has_ended:
             count(self)
@@ -68,8 +68,8 @@ class BatchRecord:
 
     def add(self, result: Result) -> None:
         operation = result.operation
-        kind = operation.kind.value if operation.kind else "unknown"
-        route = operation.resource.url_path if operation.resource else "unknown"
+        kind = operation.kind.value if operation.kind else _UNKNOWN
+        route = operation.resource.url_path if operation.resource else _UNKNOWN
         self.results[kind, route, result.status] += 1
         self.refused += result.is_refused
         if result.status in _DENIALS:
@@ -196,7 +196,7 @@ class RecordedOperations:
                 data_store=self._singles.data_store,
                 resource=_resource(operation),
                 preparer=self._preparer(operation),
-                operation=operation.kind.value if operation.kind else _UNKNOWN_KIND,
+                operation=operation.kind.value if operation.kind else _UNKNOWN,
                 problem=problem,
                 at=time.time(),
                 size=operation.size,

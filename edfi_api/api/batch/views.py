@@ -17,7 +17,7 @@ from edfi_api.api.batch.answers import MOST_IN_MEMORY, Answer, SortedAnswer
 from edfi_api.api.batch.free_order import LoadingOrder
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Envelopes, most_bytes, refuse_unreadable
-from edfi_api.api.batch.record import BatchRecord
+from edfi_api.api.batch.record import BatchFigures
 from edfi_api.api.batch.sent_batch import (
     BatchLimits,
     Body,
@@ -88,12 +88,12 @@ class BatchView(EdFiView):
             self._refuse_unreadable(body, wanted)
             limit = api_settings.BATCH_OPERATIONS_PER_MINUTE
             rate_limits.limit(f"batch:{request.user.row_id}", limit, len(body))
-            record = BatchRecord(request._request, wanted, len(body))
-            until_sent.callback(record.end)
+            figures = BatchFigures(request._request, wanted, len(body))
+            until_sent.callback(figures.end)
             limits = BatchLimits(time.monotonic() + api_settings.BATCH_SECONDS, memory)
             if wanted.is_atomic:
-                return self._atomic(request, body, record, limits)
-            return self._independent(request, body, record, limits, until_sent)
+                return self._atomic(request, body, figures, limits)
+            return self._independent(request, body, figures, limits, until_sent)
 
     def check_operation(self, action: str, resource: Resource) -> None:
         """Raise what the permission classes of the settings refuse of the single request with this action."""
@@ -113,11 +113,11 @@ class BatchView(EdFiView):
             refuse_unreadable(body)
 
     def _independent(
-        self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits, until_sent: ExitStack
+        self, request: EdFiRequest, body: Body, figures: BatchFigures, limits: BatchLimits, until_sent: ExitStack
     ) -> HttpResponseBase:
         """A long answer is sent while the rest of it is made, after `dispatch` has ended."""
-        answer = until_sent.enter_context(closing(self._answer(request, body, record.parameters)))
-        blocks = self._batch(request, body, record, limits).independently(answer)
+        answer = until_sent.enter_context(closing(self._answer(request, body, figures.parameters)))
+        blocks = self._batch(request, body, figures, limits).independently(answer)
         text = b""
         for block in blocks:
             text += block
@@ -127,13 +127,13 @@ class BatchView(EdFiView):
                 return answer.streamed(chain([text], blocks), until_sent.pop_all())
         return answer.finished(text)
 
-    def _atomic(self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits) -> HttpResponseBase:
+    def _atomic(self, request: EdFiRequest, body: Body, figures: BatchFigures, limits: BatchLimits) -> HttpResponseBase:
         for number in range(0 if body.is_single else _ATTEMPTS):
             with suppress(TooMuchContention):
-                attempt = self._batch(request, body, record, limits, is_repetition=number > 0, may_be_repeated=True)
-                return self._at_once(attempt, self._answer(request, body, record.parameters))
-        last = self._batch(request, body, record, limits, is_repetition=True)
-        return self._at_once(last, self._answer(request, body, record.parameters))
+                attempt = self._batch(request, body, figures, limits, is_repetition=number > 0, may_be_repeated=True)
+                return self._at_once(attempt, self._answer(request, body, figures.parameters))
+        last = self._batch(request, body, figures, limits, is_repetition=True)
+        return self._at_once(last, self._answer(request, body, figures.parameters))
 
     def _at_once(self, attempt: Batch, answer: Answer) -> HttpResponseBase:
         """The answer of one attempt. Raises TooMuchContention if it may be repeated."""
@@ -149,12 +149,12 @@ class BatchView(EdFiView):
         return kind(answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
 
     def _batch(
-        self, request: EdFiRequest, body: Body, record: BatchRecord, limits: BatchLimits, **attempt: bool
+        self, request: EdFiRequest, body: Body, figures: BatchFigures, limits: BatchLimits, **attempt: bool
     ) -> Batch:
-        wanted, using = record.parameters, self.using
+        wanted, using = figures.parameters, self.using
         has_transaction = wanted.is_atomic and not body.is_single
         uris = TransactionUris(using) if has_transaction else partial(stored_uris, using=using)
-        record.begin()
+        figures.begin()
         return Batch(
             body,
             wanted,
@@ -162,7 +162,7 @@ class BatchView(EdFiView):
             Singles(request, self.resources, using, uris, self.check_operation),
             self.natural_keys,
             self.loading_order,
-            record,
+            figures,
             limits,
             **attempt,
         )

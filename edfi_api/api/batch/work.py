@@ -10,7 +10,7 @@ from edfi_api.api.batch.answers import Answer, Failures
 from edfi_api.api.batch.free_order import FreeRun, LoadingOrder, Sorting
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Attempt, Envelopes, Kind, Operation, Result, SentOperations, Summary
-from edfi_api.api.batch.record import BatchRecord, RecordedOperations
+from edfi_api.api.batch.record import BatchFigures, RecordedOperations
 from edfi_api.api.batch.sent_batch import BatchLimits, Body, Order, Parameters, Return
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles, TransactionUris
@@ -48,7 +48,7 @@ class Batch:
     singles: Singles
     natural_keys: NaturalKeys
     loading_order: LoadingOrder
-    record: BatchRecord
+    figures: BatchFigures
     limits: BatchLimits
     # An atomic batch that conflicts with others may be repeated, then without concurrent atomic batches.
     is_repetition: bool = False
@@ -117,7 +117,7 @@ class Batch:
 
     def _note(self, result: Result, refusal: Exception | None, answer: Answer) -> None:
         self.summary.count(result)
-        self.record.add(result)
+        self.figures.add(result)
         self._recorded.note(result, refusal)
         resource = result.operation.resource
         if isinstance(uris := self.singles.stored_uris, TransactionUris) and resource and resource.is_descriptor:
@@ -140,7 +140,7 @@ class Batch:
             if self._is_over():
                 return
             for run, done in self._sets.runs(stretch):
-                self.record.sets += bool(done)
+                self.figures.sets += bool(done)
                 for operation in run:
                     if operation.position in done:
                         yield self._traced(*done[operation.position])
@@ -155,7 +155,7 @@ class Batch:
         return bool(time.monotonic() > self.limits.end)
 
     def _alone(self, operation: Operation) -> Attempt:
-        self.record.alone += 1
+        self.figures.alone += 1
         return self._traced(*self.singles.attempted(operation))
 
     def _traced(self, result: Result, refusal: Exception | None) -> Attempt:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
-from edfi_api.refusals.observed import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
+from edfi_api.refusals.write_recorder import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
 from edfi_api.writes import Write
 from references.exceptions import MissingTarget, UnresolvedReference
 

@@ -13,7 +13,7 @@ from functools import cache
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
-from edfi_api.api.batch.record import BatchRecord
+from edfi_api.api.batch.record import BatchFigures
 from edfi_api.conf import api_settings
 from edfi_api.logs import log_lines
 from edfi_api.operation.observability.metrics import (
@@ -86,7 +86,7 @@ def _count_problem_and_client(request: HttpRequest, response: HttpResponse) -> N
         _client_counter(client_label(client), outcome).inc()
 
 
-def _count_batch(batch: BatchRecord) -> None:
+def _count_batch(batch: BatchFigures) -> None:
     for labels, number in batch.results.items():
         BATCH_OPERATIONS.labels(*labels).inc(number)
     BATCH_SECONDS.labels(batch.parameters.mode.value).observe(batch.seconds)

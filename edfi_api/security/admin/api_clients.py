@@ -26,7 +26,7 @@ from oauth2_provider.models import get_access_token_model
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import DataStore
 from edfi_api.logs.attribution import attribute_to
-from edfi_api.operation.administration.recorded import admin_user
+from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.refusals.models import SubmissionHour
 
 from ..claims.compile import Granted, granted_actions

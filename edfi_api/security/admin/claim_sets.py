@@ -20,7 +20,7 @@ from edfi_api.conf import api_settings
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.data_stores.models import Tenant
 from edfi_api.logs.attribution import attribute_to
-from edfi_api.operation.administration.recorded import admin_user
+from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.startup import current_surface
 
 from ..claims.exchange import (

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.operation.administration.recorded import RecordedAdmin
+from edfi_api.operation.administration.authorship import RecordedAdmin
 from edfi_api.startup import current_surface
 
 from ..claims.model import Action

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.operation.administration.recorded import admin_user
+from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.profiles.forms import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
 from edfi_api.profiles.models import Profile
