@@ -5,9 +5,6 @@ from dataclasses import replace
 from edfi_api.conf import api_settings
 from edfi_api.queries.conditions import for_many_rows, ranges
 from edfi_api.queries.exceptions import IndexRequired
-from edfi_api.queries.ordering import OrderBy
-from edfi_api.queries.plan import Plan, Way
-from edfi_api.queries.query_indexes import is_indexed
 from edfi_api.queries.selection import Selection
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql, all_of
@@ -23,19 +20,6 @@ def require_index(selection: Selection) -> None:
     lacking = [each for each in selection.predicates if each.lacks_index]
     if lacking and leaves_many(without_lacking(selection)):
         raise IndexRequired(str(lacking[0].lacks_index), api_settings.MAX_ROWS_WITHOUT_INDEX)
-
-
-def ordered_plan(selection: Selection, order_by: OrderBy) -> Plan:
-    """How a page in the client's order is found. Raises IndexRequired if the order has no index, and the conditions
-    leave more documents than are sorted for a page."""
-    has_index = is_indexed(order_by.index, selection.using)
-    if has_index and not selection.predicates:
-        return Plan(Way.CHOSEN_ORDER)
-    if not leaves_many(without_lacking(selection)):
-        return Plan(Way.SORTED)
-    if has_index:
-        return Plan(Way.CHOSEN_ORDER)
-    raise IndexRequired(order_by.definition, api_settings.MAX_ROWS_WITHOUT_INDEX)
 
 
 def without_lacking(selection: Selection) -> Selection:

@@ -3,10 +3,10 @@
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from edfi_api.queries.bounds import ordered_plan, require_index
+from edfi_api.queries.bounds import require_index
 from edfi_api.queries.conditions import for_many_rows, ranges
 from edfi_api.queries.page_sql import page_sql, rest_sql
-from edfi_api.queries.plan import plan
+from edfi_api.queries.plan import ordered_plan, plan
 from edfi_api.queries.selection import Selection
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql, all_of

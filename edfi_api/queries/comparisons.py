@@ -26,7 +26,7 @@ _RANGES = {
 }
 
 
-def compared(
+def comparison_predicate(
     comparison: Comparison, resource: Resource, parameter: str, selection: Selection, stored: Callable[..., object]
 ) -> Predicate:
     """The predicate of any comparison but `in`. `stored` brings a value into the form that bodies have at a path."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, QueryType
 
 MOST_VALUES = 100
@@ -60,7 +61,7 @@ def parts_of(name: str) -> tuple[str, str] | None:
 
 def operators_of(field: QueryField) -> tuple[Operator, ...]:
     """The operators of a field; the id of documents is compared by equality alone."""
-    return () if field.name == "id" else _OPERATORS[field.type]
+    return () if field == ID_FIELD else _OPERATORS[field.type]
 
 
 def texts_of(operator: Operator, text: str) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edfi_api.documents import json_text
+from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import JsonPath, QueryField, Resource
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.query_indexes import IndexColumn, QueryIndex
@@ -95,7 +96,7 @@ def read_order(resource: Resource, fields: Mapping[str, QueryField], text: str) 
     values: dict[JsonPath, IndexColumn] = {}
     for name in names:
         field = fields.get(name.removeprefix("-").lower())
-        if field is None or field.name == "id" or field.paths[0] in values:
+        if field is None or field == ID_FIELD or field.paths[0] in values:
             raise ParameterValidationFailed([f"OrderBy must have query fields, once each; '{name}' is not one."])
         values[field.paths[0]] = IndexColumn(field.paths[0], descending=name.startswith("-"))
     definition = f"{resource.url_path.lstrip('/')}.{','.join(names)}"

@@ -1,4 +1,5 @@
-"""How a page is found: `plan` chooses a way from the selection alone.
+"""How a page is found: `plan` chooses a way from the selection alone. `ordered_plan` does so for a page in the client's
+order, which needs an index of this order, or few documents.
 
 An index in the order of the page is fast if matches are frequent, and slow if they are rare or at the far end. For the
 GIN index over bodies and the conditions of policies the opposite holds: they return all matches, which are then sorted.
@@ -10,6 +11,11 @@ decides by what it has found whether the next one is necessary.
 from dataclasses import dataclass, field
 from enum import Enum
 
+from edfi_api.conf import api_settings
+from edfi_api.queries.bounds import leaves_many, without_lacking
+from edfi_api.queries.exceptions import IndexRequired
+from edfi_api.queries.ordering import OrderBy
+from edfi_api.queries.query_indexes import is_indexed
 from edfi_api.queries.selection import Order, Selection
 from edfi_api.storage.row_policy import AccessPath, Predicate
 
@@ -79,6 +85,19 @@ def plan(selection: Selection) -> Plan:
     if len(predicates) > 1 or not selection.is_of_all_versions:
         return Plan(Way.FILTERED_ACCESS_PATH, path=path)
     return Plan(Way.CHECKED_ACCESS_PATH if path.remaining else Way.ACCESS_PATH, path=path)
+
+
+def ordered_plan(selection: Selection, order_by: OrderBy) -> Plan:
+    """The plan for a page in the client's order. Raises IndexRequired if the order has no index, and the conditions
+    leave more documents than are sorted for a page."""
+    has_index = is_indexed(order_by.index, selection.using)
+    if has_index and not selection.predicates:
+        return Plan(Way.CHOSEN_ORDER)
+    if not leaves_many(without_lacking(selection)):
+        return Plan(Way.SORTED)
+    if has_index:
+        return Plan(Way.CHOSEN_ORDER)
+    raise IndexRequired(order_by.definition, api_settings.MAX_ROWS_WITHOUT_INDEX)
 
 
 def _scanned(selection: Selection) -> Predicate | None:

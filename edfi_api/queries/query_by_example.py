@@ -12,8 +12,9 @@ from uuid import UUID
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.leniency import Leniency, Reason
+from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, ResourceName
-from edfi_api.queries.comparisons import compared
+from edfi_api.queries.comparisons import comparison_predicate
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues
 from edfi_api.queries.operators import Comparison, Operator
 from edfi_api.queries.ordering import OrderBy, read_order
@@ -23,8 +24,6 @@ from edfi_api.queries.selection import Selection
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.driver.sql import Sql, any_of
 from edfi_api.storage.row_policy import Predicate
-
-ID_FIELD = "id"
 
 
 class QueryByExample:
@@ -74,14 +73,14 @@ class QueryByExample:
         if isinstance(found, Filter):
             return self._equals(found.field, found.value, parameter, selection)
         if found.operator is not Operator.IN:
-            return compared(found, self._resource, parameter, selection, self._stored_value)
+            return comparison_predicate(found, self._resource, parameter, selection, self._stored_value)
         return _any_predicate(
             self._contains(found.field, value, f"{parameter}_{number}", selection)
             for number, value in enumerate(found.values)
         )
 
     def _equals(self, field: QueryField, value: Any, parameter: str, selection: Selection) -> Predicate:
-        if field.name == ID_FIELD:
+        if field == ID_FIELD:
             return _has_id(value)
         contained = self._contains(field, value, parameter, selection)
         column = self._columns.get(field.name)
