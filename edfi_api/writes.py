@@ -22,9 +22,8 @@ from edfi_api.profiles.preparation import ProfilePreparer
 from edfi_api.profiles.visibility import Visibility, visibility_of
 from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.authorization import Authorization
-from edfi_api.storage import store
+from edfi_api.storage import merges, store
 from edfi_api.storage.exceptions import KeyChangeContradicts
-from edfi_api.storage.merges import MergeRequest
 from edfi_api.storage.requests import UNCONDITIONAL, DeleteRequest, WriteCondition, WriteRequest
 from edfi_api.storage.stored import Outcome, Written
 
@@ -94,25 +93,25 @@ def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
     the claim set; and of what is stored, as `store.upsert`.
     """
     assert write.document is not None  # noqa: S101  Only a delete has none.
-    under = _under(write, "POST", ("GET", "POST"))
-    write.prepared = under.preparer.prepare_new(write.document, write.stored_uris, write.leniency)
-    return _result(write, under, store.upsert(under.request_class(write.prepared, **_terms(write, authorize()))))
+    mode = _write_mode(write, "POST", ("GET", "POST"))
+    write.prepared = mode.preparer.prepare_new(write.document, write.stored_uris, write.leniency)
+    return _result(write, mode, mode.upsert(mode.request_class(write.prepared, **_terms(write, authorize()))))
 
 
 def update(write: Write, authorize: Authorize) -> WrittenDocument:
     """Replace the document with the id. Raises as `upsert`, `Preparer.prepare_replacement` and `store.update` do."""
     assert write.document is not None and write.document_uuid is not None  # noqa: S101  An update has both.
     resource, document, uuid = write.resource, write.document, write.document_uuid
-    under = _under(write, "PUT", ("GET", "PUT", "DELETE"))
+    mode = _write_mode(write, "PUT", ("GET", "PUT", "DELETE"))
     if write.may_omit_id and document.get("id") is None:
         document = document | {"id": str(uuid)}
-    write.prepared = under.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
-    request = under.request_class(write.prepared, **_terms(write, authorize()))
+    write.prepared = mode.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
+    request = mode.request_class(write.prepared, **_terms(write, authorize()))
     try:
-        written = store.update(request, uuid, resource.preparers)
+        written = mode.update(request, uuid, resource.preparers)
     except KeyChangeContradicts as refusal:
         raise _without_hidden(refusal, visibility_of(write.client, resource.profiled.catalogs)) from refusal
-    return _result(write, under, written)
+    return _result(write, mode, written)
 
 
 def delete(write: Write, authorize: Authorize) -> bool:
@@ -123,23 +122,25 @@ def delete(write: Write, authorize: Authorize) -> bool:
     return store.delete(DeleteRequest(write.resource.resource, write.document_uuid, **terms))
 
 
-class _Under(NamedTuple):
-    """How documents are written under a part of a profile, or without one: what prepares them, and the class of the
-    request to the store. Under a part that hides members they are merged with the stored ones."""
+class _WriteMode(NamedTuple):
+    """How documents are written under a part of a profile, or without one: what prepares and what writes them, and the
+    class of its request. Under a part that hides members they are merged with the stored ones."""
 
     part: ProfilePart | None
     preparer: Preparer | ProfilePreparer
-    request_class: Callable[..., WriteRequest | MergeRequest]
+    request_class: Callable[..., Any]
+    upsert: Callable[[Any], Written]
+    update: Callable[[Any, UUID, Preparers], Written]
 
 
-def _under(write: Write, method: str, route_methods: tuple[str, ...]) -> _Under:
+def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _WriteMode:
     """By the profile that the write names or its client is assigned."""
     requested = in_content_type(write.content_type)
     part = write.resource.profiled.part(write.client, requested, method, route_methods)
     merging = None if part is None else write.resource.profile_preparers[part]
     if merging is None:
-        return _Under(part, write.resource.preparer, WriteRequest)
-    return _Under(part, merging, MergeRequest)
+        return _WriteMode(part, write.resource.preparer, WriteRequest, store.upsert, store.update)
+    return _WriteMode(part, merging, merges.MergeRequest, merges.upsert, merges.update)
 
 
 def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
@@ -152,8 +153,8 @@ def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
     }
 
 
-def _result(write: Write, under: _Under, written: Written) -> WrittenDocument:
-    part, prepared = under.part, write.prepared
+def _result(write: Write, mode: _WriteMode, written: Written) -> WrittenDocument:
+    part, prepared = mode.part, write.prepared
     if part is None:
         return WrittenDocument.whole(written)
     # Only a merge returns the stored text.

@@ -79,20 +79,20 @@ class _RefusedMerge(IneffectiveWrite):
             super(_RefusedMerge, self).refuse(outcome)
 
 
-@store.upsert.register
-def _upsert(request: MergeRequest) -> Written:
-    """As a WriteRequest. Raises also what the merge does, after the refusals of the stored document."""
+def upsert(request: MergeRequest) -> Written:
+    """As `store.upsert`. Raises also what the merge does, after the refusals of the stored document."""
 
-    def write_once(write: WriteRequest, values: Values) -> Written:
-        return Written.of(execute(policy_statements.upsert(write.policy).bound_to(values), write.using))
+    def write_once(merged: WriteRequest, values: Values) -> Written:
+        return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
 
     return _merge(request, uuid7(), _BY_ALIAS, write_once)
 
 
-@store.update.register
-def _update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
-    """As a WriteRequest. Raises also what the merge does, after the refusals of the stored document."""
-    return _merge(request, document_uuid, _BY_UUID, lambda write, values: store.replace_once(write, values, preparers))
+def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+    """As `store.update`. Raises also what the merge does, after the refusals of the stored document."""
+    return _merge(
+        request, document_uuid, _BY_UUID, lambda merged, values: store.replace_once(merged, values, preparers)
+    )
 
 
 def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _WriteOnce) -> Written:
@@ -104,31 +104,31 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
         if not rows:
             if key is _BY_UUID:
                 raise _missing(request)
-            return write(None, None)
+            return write_merged(None, None)
         body, version, is_allowed = rows[0]
         if is_allowed:
-            return write(body, version)
+            return write_merged(body, version)
         if request.policy is not None:
             # Returns if the reason of the denial no longer exists.
             DeniedRequest(request.policy, key.tests, found_by, request.using).explain_using()
         return None
 
-    def write(body: bytes | None, version: int | None) -> Written | None:
+    def write_merged(body: bytes | None, version: int | None) -> Written | None:
         if request.policy is None:
             # With a policy, the authorization of the new values is reported before a failed condition.
             request.condition.expected_version(version, body)
-        write = request.write(None if body is None else json_text.loads(body))
-        values = write.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
+        merged = request.write(None if body is None else json_text.loads(body))
+        values = merged.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
 
-        def written() -> Written:
+        def attempt_write() -> Written:
             request.condition.expected_version(version, body)
-            return write_once(write, values)
+            return write_once(merged, values)
 
-        found = store.settled(written, _RefusedMerge(write, key.tests, values, stored, version))
-        if found is None:
+        written = store.effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
+        if written is None:
             return None
-        text = body if found.outcome is Outcome.UNCHANGED else None
-        return found._replace(text=text or write.incoming.text)
+        text = body if written.outcome is Outcome.UNCHANGED else None
+        return written._replace(text=text or merged.incoming.text)
 
     written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
     record_writer(request.client, request.using)

@@ -1,6 +1,6 @@
 """Writes documents, and reads single ones: one statement, one round trip per operation.
 
-The statement returns an outcome; `settled` decides what follows from it. A policy is evaluated in the statement
+The statement returns an outcome; `effect_of` decides what follows from it. A policy is evaluated in the statement
 itself and sees its snapshot: a permission that is revoked while a write runs applies from the next one on, unless the
 write has waited for the lock on the document and is retried.
 """
@@ -8,7 +8,7 @@ write has waited for the lock on the document and is retried.
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial, singledispatch
+from functools import partial
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -31,7 +31,6 @@ from edfi_api.storage.requests import (
     NO_DOCUMENT,
     CurrentVersion,
     DeleteRequest,
-    Terms,
     Values,
     WriteRequest,
     stored_key,
@@ -50,19 +49,16 @@ _DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome
 _RAISED = (*CONDITION_FAILURES, IdentityConflict, KeyChangeContradicts)
 
 
-@singledispatch
-def upsert(request: Terms) -> Written:
-    """Insert the document, or replace the one with its natural key. Identical content changes nothing. A MergeRequest
-    is written by `merges`.
+def upsert(request: WriteRequest) -> Written:
+    """Insert the document, or replace the one with its natural key. Identical content changes nothing.
 
     Raises UnresolvedReference with every missing target, IdentityConflict if a document of another subclass has the
     identity, TooMuchContention after the last attempt, and the exceptions of the request's condition and policy.
     """
-    assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     name, state = request.incoming.resource.name, database_state(request.using)
     recent = state.value(_recent_upserts)
-    alone = partial(_upsert_alone, request)
-    written = upsert_groups.written(request, recent.likely(name), alone, state.value(upsert_groups.groups))
+    write_alone, groups = partial(_upsert_alone, request), state.value(upsert_groups.groups_of_database)
+    written = upsert_groups.upsert_in_group(request, recent.likely(name), write_alone, groups)
     recent.add(name, written.outcome)
     record_writer(request.client, request.using)
     return written
@@ -80,18 +76,15 @@ def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
         return Written.of(execute(statement, using))
 
     refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
-    return with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
+    return with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
 
 
-@singledispatch
-def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written:
-    """Replace the body of the document with this id. A change of its identity cascades to its referrers. A
-    MergeRequest is written by `merges`.
+def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+    """Replace the body of the document with this id. A change of its identity cascades to its referrers.
 
     Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
     """
-    assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
     recent = database_state(using).value(_recent_updates)
     likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
@@ -103,7 +96,7 @@ def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written
         return replace_once(request, values | {"expected_version": expected}, preparers)
 
     refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
-    written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
+    written = with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
     recent.add(name, written.outcome)
     record_writer(request.client, using)
     return written
@@ -131,14 +124,14 @@ def delete(request: DeleteRequest) -> bool:
         return Written.of(execute(statement.with_values(expected_version=expected), using))
 
     try:
-        with_retries(lambda: settled(attempt, refused))
+        with_retries(lambda: effect_of(attempt, refused))
     except DocumentNotFound:
         return False
     record_writer(request.client, using)
     return True
 
 
-def settled(attempt: Callable[[], Written], refused: IneffectiveWrite | RefusedDelete) -> Written | None:
+def effect_of(attempt: Callable[[], Written], refused: IneffectiveWrite | RefusedDelete) -> Written | None:
     """The result of an attempt that has had an effect, None if it has to be repeated. Raises its refusal."""
     try:
         written = attempt()
@@ -197,7 +190,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
         return written
 
     refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
-    return with_retries(lambda: settled(attempt, refused))
+    return with_retries(lambda: effect_of(attempt, refused))
 
 
 def _likely(compose: Callable[..., Sql], request: WriteRequest, values: Values, outcome: Outcome | None) -> Sql | None:

@@ -13,6 +13,7 @@ are executed at a time rather than a larger one, since a commit leaves the proce
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import lru_cache, partial
 from queue import Empty, SimpleQueue
 from threading import Lock
@@ -37,7 +38,7 @@ Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 # In a larger group each document costs less, but while one statement commits, another one can be executed.
-_FULL = 4
+_GROUP_SIZE = 4
 # Of a body. Larger ones take so long that others had better not wait for them.
 _MOST_BYTES = 64 * 1024
 
@@ -52,15 +53,22 @@ _STATEMENTS = {
 }
 
 
-class _Member(Generic[Request, Result]):
-    """A request that waits. It is told whether its group is done, or else that it is to lead it."""
+class _Signal(Enum):
+    """What a member that waits is told: its group has been written, or it is to lead it."""
 
-    __slots__ = ("is_done", "request", "result")
+    DONE = auto()
+    LEAD = auto()
+
+
+class _Member(Generic[Request, Result]):
+    """A request that waits for a signal."""
+
+    __slots__ = ("request", "result", "signals")
 
     def __init__(self, request: Request) -> None:
         self.request = request
         self.result: Result | None = None
-        self.is_done: SimpleQueue[bool] = SimpleQueue()
+        self.signals: SimpleQueue[_Signal] = SimpleQueue()
 
 
 class _Group(Generic[Request, Result]):
@@ -76,13 +84,13 @@ class GroupCommit(Generic[Request, Result]):
     """Groups the requests that have the same key.
 
     `patience` is in seconds: the most that requests wait for a statement before the next one is executed beside it. A
-    statement that takes long may wait for a lock, which need not concern other requests. So many requests as are
-    `full` do not wait.
+    statement that takes long may wait for a lock, which need not concern other requests. So many requests as
+    `group_size` do not wait.
     """
 
-    def __init__(self, patience: float, full: int) -> None:
+    def __init__(self, patience: float, group_size: int) -> None:
         self._patience = patience
-        self._full = full
+        self._group_size = group_size
         self._lock = Lock()
         # By the key of each statement that is executed: those that wait for its end.
         self._waiting: dict[Hashable, _Group[Request, Result]] = {}
@@ -91,11 +99,11 @@ class GroupCommit(Generic[Request, Result]):
         self,
         key: Hashable,
         request: Request,
-        alone: Callable[[], Result | None],
-        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+        write_alone: Callable[[], Result | None],
+        write_group: Callable[[Sequence[Request]], Mapping[int, Result]],
     ) -> Result | None:
-        """What `alone` returns, or what `together` returns for the position of this request in a group, None if it
-        returns nothing for it. Raises what `alone` raises; `together` must not raise."""
+        """What `write_alone` returns, or what `write_group` returns for the position of this request in a group, None
+        if it returns nothing for it. Raises what `write_alone` raises; `write_group` must not raise."""
         with self._lock:
             group = self._waiting.get(key)
             if group is None:
@@ -104,9 +112,9 @@ class GroupCommit(Generic[Request, Result]):
                 member = _Member[Request, Result](request)
                 group.members.append(member)
         if group is not None:
-            return self._with_others(key, group, member, together)
+            return self._with_others(key, group, member, write_group)
         try:
-            return alone()
+            return write_alone()
         finally:
             self._end(key, followers)
 
@@ -115,16 +123,16 @@ class GroupCommit(Generic[Request, Result]):
         key: Hashable,
         group: _Group[Request, Result],
         member: _Member[Request, Result],
-        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+        write_group: Callable[[Sequence[Request]], Mapping[int, Result]],
     ) -> Result | None:
-        is_done = False
-        if len(group.members) < self._full:
+        signal = None
+        if len(group.members) < self._group_size:
             with suppress(Empty):
-                is_done = member.is_done.get(timeout=self._patience)
-        if not is_done and (followers := self._take_over(key, group)) is not None:
-            self._lead(key, group, followers, together)
-        while not is_done:  # The leader of the group tells all members, itself included.
-            is_done = member.is_done.get()
+                signal = member.signals.get(timeout=self._patience)
+        if signal is not _Signal.DONE and (followers := self._take_over(key, group)) is not None:
+            self._lead(key, group, followers, write_group)
+        while signal is not _Signal.DONE:  # The leader of the group tells all members, itself included.
+            signal = member.signals.get()
         return member.result
 
     def _take_over(self, key: Hashable, group: _Group[Request, Result]) -> _Group[Request, Result] | None:
@@ -140,16 +148,16 @@ class GroupCommit(Generic[Request, Result]):
         key: Hashable,
         group: _Group[Request, Result],
         followers: _Group[Request, Result],
-        together: Callable[[Sequence[Request]], Mapping[int, Result]],
+        write_group: Callable[[Sequence[Request]], Mapping[int, Result]],
     ) -> None:
         members = group.members
         try:
-            for position, result in together([member.request for member in members]).items():
+            for position, result in write_group([member.request for member in members]).items():
                 members[position].result = result
         finally:
             self._end(key, followers)
             for member in members:
-                member.is_done.put(True)
+                member.signals.put(_Signal.DONE)
 
     def _end(self, key: Hashable, group: _Group[Request, Result]) -> None:
         """The statement for which this group waits has ended: the first member is to lead it."""
@@ -159,7 +167,7 @@ class GroupCommit(Generic[Request, Result]):
             if not group.members:
                 del self._waiting[key]
                 return
-        group.members[0].is_done.put(False)
+        group.members[0].signals.put(_Signal.LEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,24 +183,26 @@ class _Upsert:
         return self.request.values(uuid7()) | {"position": position, "body": body}
 
 
-def groups(_using: str) -> GroupCommit[_Upsert, Written]:
-    """Those of one database."""
-    return GroupCommit(api_settings.GROUP_MILLISECONDS / 1000, _FULL)
+def groups_of_database(_using: str) -> GroupCommit[_Upsert, Written]:
+    """A new one for each database."""
+    return GroupCommit(api_settings.GROUP_MILLISECONDS / 1000, _GROUP_SIZE)
 
 
-def written(
+def upsert_in_group(
     request: WriteRequest,
     likely: Outcome | None,
-    alone: Callable[[Outcome | None], Written],
+    write_alone: Callable[[Outcome | None], Written],
     groups: GroupCommit[_Upsert, Written],
 ) -> Written:
-    """The result of the upsert in a group, or else what `alone` returns for the likely outcome, which is unknown after
-    the statement of a group has left the document. Raises what `alone` does."""
+    """The result of the upsert in a group, or else what `write_alone` returns for the likely outcome, which is unknown
+    after the statement of a group has left the document. Raises what `write_alone` does."""
     if likely is None or likely not in _STATEMENTS or (conditions := _conditions(request)) is None:
-        return alone(likely)
+        return write_alone(likely)
     key = likely, request.client, request.incoming.resource.name
-    found = groups.execute(key, _Upsert(request, conditions), partial(alone, likely), partial(_written, likely))
-    return alone(None) if found is None else found
+    found = groups.execute(
+        key, _Upsert(request, conditions), partial(write_alone, likely), partial(_write_group, likely)
+    )
+    return write_alone(None) if found is None else found
 
 
 def _conditions(request: WriteRequest) -> SetConditions | None:
@@ -206,7 +216,7 @@ def _conditions(request: WriteRequest) -> SetConditions | None:
     return NO_CONDITIONS if request.policy is None else request.policy.for_sets()
 
 
-def _written(likely: Outcome, upserts: Sequence[_Upsert]) -> Mapping[int, Written]:
+def _write_group(likely: Outcome, upserts: Sequence[_Upsert]) -> Mapping[int, Written]:
     """The results, by position, of those that one statement has written: none if it fails."""
     chosen = dict(_compatible(upserts))
     request, conditions = upserts[0].request, upserts[0].conditions

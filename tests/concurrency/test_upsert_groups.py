@@ -58,7 +58,7 @@ class Periods(Scenario):
         assert waiting.result(_SECONDS).status_code < 300
 
     def wait_for(self, number: int) -> None:
-        groups = database_state(DOCUMENTS).value(upsert_groups.groups)
+        groups = database_state(DOCUMENTS).value(upsert_groups.groups_of_database)
         end = time.monotonic() + _SECONDS
         while sum(len(group.members) for group in list(groups._waiting.values())) < number:
             assert time.monotonic() < end
@@ -69,15 +69,15 @@ class Periods(Scenario):
 def periods(settings, monkeypatch, committing_api, documents, preparers) -> Iterator[Periods]:
     """After the test, bodies and rows must agree."""
     settings.EDFI_API = settings.EDFI_API | {"GROUP_MILLISECONDS": _SECONDS * 1000}
-    monkeypatch.setattr(upsert_groups, "_FULL", 100)
-    database_state(DOCUMENTS).drop(upsert_groups.groups)
+    monkeypatch.setattr(upsert_groups, "_GROUP_SIZE", 100)
+    database_state(DOCUMENTS).drop(upsert_groups.groups_of_database)
     found = Periods(committing_api, documents)
     found.district(1)
     found.district(2)
     found.school(11, 1)
     found.school(21, 2)
     yield found
-    database_state(DOCUMENTS).drop(upsert_groups.groups)
+    database_state(DOCUMENTS).drop(upsert_groups.groups_of_database)
     assert list(disagreements(preparers, DOCUMENTS)) == []
 
 

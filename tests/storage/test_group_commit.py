@@ -17,7 +17,7 @@ class Statements:
     """Requests of threads. A statement ends when `released` is set."""
 
     def __init__(self, patience: float = _SECONDS) -> None:
-        self.commits: GroupCommit[str, str] = GroupCommit(patience, full=4)
+        self.commits: GroupCommit[str, str] = GroupCommit(patience, group_size=4)
         self.alone: list[str] = []
         self.groups: list[list[str]] = []
         self.released = Event()
@@ -132,7 +132,7 @@ def test_a_failure_alone_does_not_stop_those_that_wait(statements):
 
 
 def test_each_of_many_requests_is_executed_once_and_gets_its_own_result():
-    commits: GroupCommit[int, int] = GroupCommit(patience=0.002, full=6)
+    commits: GroupCommit[int, int] = GroupCommit(patience=0.002, group_size=6)
     executed: list[int] = []
     groups: list[int] = []
     lock = Lock()
