@@ -54,17 +54,17 @@ def execute(statement: str) -> None:
 
 
 @contextmanager
-def connected() -> Iterator[None]:
-    """Within the context, Django's connection to the documents is a superuser's."""
+def connected(user: str = NAME) -> Iterator[None]:
+    """Within the context, Django's connection to the documents is a superuser's, or that of another user."""
     connection = connections[databases.DOCUMENTS]
-    user = connection.settings_dict["USER"]
+    application = connection.settings_dict["USER"]
     connection.close()
-    connection.settings_dict["USER"] = NAME
+    connection.settings_dict["USER"] = user
     try:
         yield
     finally:
         connection.close()
-        connection.settings_dict["USER"] = user
+        connection.settings_dict["USER"] = application
 
 
 def let_skip_triggers() -> None:

@@ -27,6 +27,19 @@ def test_a_superuser_as_application_is_a_warning() -> None:
         ]
 
 
+def test_an_application_that_may_read_files_of_the_server_is_a_warning() -> None:
+    superuser.execute_elsewhere(
+        f"CREATE ROLE reader_of_files LOGIN IN ROLE pg_read_server_files, {superuser.APPLICATION}"
+    )
+    try:
+        with superuser.connected("reader_of_files"):
+            [warning] = warnings()
+    finally:
+        superuser.execute_elsewhere("DROP ROLE reader_of_files")
+
+    assert warning == f"The user of the database is a member of pg_read_server_files; {PAGE}"
+
+
 @pytest.mark.parametrize(
     ("user", "warning"),
     [
