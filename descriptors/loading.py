@@ -9,7 +9,7 @@ from pathlib import Path
 from descriptors.models import stored_descriptors
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.interchange.loading import load_candidates, load_interchange
-from edfi_api.loading.interchange.results import LoadResult, RefusalHandler
+from edfi_api.loading.reports.results import LoadResult, RefusalHandler
 from edfi_api.model.surface.bundled_descriptors import FILE_NAME, bundled_values
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.stored import Outcome

@@ -24,8 +24,9 @@ from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.envelopes import Keeps, taken
 from edfi_api.loading.bulk.free_order import FreeOrder
-from edfi_api.loading.interchange.causes import Causes
-from edfi_api.loading.interchange.results import (
+from edfi_api.loading.progress import SECONDS_BETWEEN
+from edfi_api.loading.reports.causes import Causes
+from edfi_api.loading.reports.results import (
     COLUMNS,
     LoadResult,
     RefusalHandler,
@@ -33,7 +34,6 @@ from edfi_api.loading.interchange.results import (
     Refused,
     reason_in_words,
 )
-from edfi_api.loading.progress import SECONDS_BETWEEN
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.ods_import import passes
 from edfi_api.ods_import.document_queries import DocumentQuery

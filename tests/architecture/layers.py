@@ -56,10 +56,11 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     (
         "edfi_api.loading.data_stores",
         "edfi_api.loading.json_lines",
-        "edfi_api.loading.interchange",
+        "edfi_api.loading.reports",
         "edfi_api.loading.bulk",
     ),
-    ("edfi_api.loading.interchange", "edfi_api.loading.mapping"),
+    ("edfi_api.loading.data_stores", "edfi_api.loading.interchange", "edfi_api.loading.reports"),
+    ("edfi_api.loading.interchange", "edfi_api.loading.reports", "edfi_api.loading.mapping"),
     ("edfi_api.changes.change_stream", "edfi_api.changes.change_queries"),
     ("edfi_api.listing", "edfi_api.queries"),
     ("edfi_api.profiles", "edfi_api.security"),

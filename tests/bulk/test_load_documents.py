@@ -11,7 +11,7 @@ import orjson
 import pytest
 from django.core.management import CommandError
 
-from edfi_api.loading.interchange.files import files_at
+from edfi_api.loading.files import files_at
 from edfi_api.models import Document
 
 

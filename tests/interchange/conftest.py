@@ -8,7 +8,7 @@ import pytest
 
 from edfi_api.loading.interchange.files import interchange_files
 from edfi_api.loading.interchange.loading import load_interchange
-from edfi_api.loading.interchange.results import LoadResult, Refused
+from edfi_api.loading.reports.results import LoadResult, Refused
 from edfi_api.model.surface.resource import Surface
 from edfi_api.models import Document
 from tests.interchange.documents import interchange

@@ -6,7 +6,7 @@ import pytest
 
 from descriptors.loading import load_bundled
 from edfi_api.api.metadata.openapi import examples_of
-from edfi_api.loading.interchange.results import REFUSED
+from edfi_api.loading.reports.results import REFUSED
 from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
 
 HOMONYMS = Path(__file__).parents[1] / "metaed_projects" / "homonyms"

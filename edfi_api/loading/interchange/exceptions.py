@@ -6,13 +6,6 @@ from pathlib import Path
 
 
 @dataclass
-class NoSuchPath(Exception):
-    """A path in the command's arguments does not exist."""
-
-    path: Path
-
-
-@dataclass
 class NothingFound(Exception):
     """There is no interchange file at any of these paths."""
 
@@ -44,10 +37,3 @@ class UnknownElement(UnreadableDocument):
 
 class NeedsLookUp(Exception):
     """A document has a look-up, and those are not to be resolved yet."""
-
-
-@dataclass
-class StoppedAtRefusal(Exception):
-    """The first refusal ended the load, because the command runs with `--strict`."""
-
-    refusal: str

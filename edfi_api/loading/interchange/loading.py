@@ -17,7 +17,6 @@ from edfi_api.loading.bulk import Candidate, Written, bulk_writer, write_documen
 from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.free_order import FreeOrder
-from edfi_api.loading.interchange.causes import Causes
 from edfi_api.loading.interchange.document_reader import DocumentReader
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import (
@@ -27,18 +26,19 @@ from edfi_api.loading.interchange.exceptions import (
     UnreadableInterchange,
 )
 from edfi_api.loading.interchange.resolution import Resolver
-from edfi_api.loading.interchange.results import (
+from edfi_api.loading.interchange.spool import InterchangeSpool, QueuedDocument
+from edfi_api.loading.interchange.xml_stream import XmlElement, documents
+from edfi_api.loading.mapping import Translator
+from edfi_api.loading.progress import LoadProgress, load_progress, open_counted, size
+from edfi_api.loading.renames import NO_RENAMES, Renames
+from edfi_api.loading.reports.causes import Causes
+from edfi_api.loading.reports.results import (
     LoadResult,
     RefusalHandler,
     RefusalReporter,
     Refused,
     no_such,
 )
-from edfi_api.loading.interchange.spool import InterchangeSpool, QueuedDocument
-from edfi_api.loading.interchange.xml_stream import XmlElement, documents
-from edfi_api.loading.mapping import Translator
-from edfi_api.loading.progress import LoadProgress, load_progress, open_counted, size
-from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.stored import Outcome
 

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
-from edfi_api.loading.interchange.files import named_in_errors
+from edfi_api.loading.files import named_in_errors
 from edfi_api.loading.json_lines.snapshot import snapshot
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 

@@ -16,14 +16,14 @@ from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.envelopes import Keeps
 from edfi_api.loading.bulk.free_order import FreeOrder
-from edfi_api.loading.interchange.causes import Causes
-from edfi_api.loading.interchange.results import LoadResult, RefusalHandler, RefusalReporter
 from edfi_api.loading.json_lines.reading import SourceReader
 from edfi_api.loading.json_lines.sources import Source
 from edfi_api.loading.json_lines.spool import Line, Spool
 from edfi_api.loading.mapping import Translator
 from edfi_api.loading.progress import LoadProgress, load_progress
 from edfi_api.loading.renames import NO_RENAMES, Renames
+from edfi_api.loading.reports.causes import Causes
+from edfi_api.loading.reports.results import LoadResult, RefusalHandler, RefusalReporter
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage.stored import Outcome
 

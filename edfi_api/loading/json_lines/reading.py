@@ -12,13 +12,13 @@ import msgspec
 from edfi_api.documents import json_object, json_text
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.bulk.candidates import Place
-from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such, reason_in_words
 from edfi_api.loading.json_lines import csv_rows
 from edfi_api.loading.json_lines.exceptions import NamesNoResource, ResourceNotServed, UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import lines
 from edfi_api.loading.json_lines.sources import Source, resource_called
 from edfi_api.loading.mapping import Translator
 from edfi_api.loading.renames import Renames
+from edfi_api.loading.reports.results import RefusalReporter, Refused, no_such, reason_in_words
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.storage.sets import REFUSALS
 

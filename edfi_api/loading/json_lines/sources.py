@@ -15,7 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from edfi_api.loading.interchange.files import files_at
+from edfi_api.loading.files import files_at
 from edfi_api.loading.json_lines.exceptions import NoLinesFound, ResourceNotServed
 from edfi_api.loading.progress import open_counted, size
 from edfi_api.loading.renames import NO_RENAMES, Renames

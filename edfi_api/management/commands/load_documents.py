@@ -7,11 +7,11 @@ from typing import Any
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.bulk.envelopes import Keeps
-from edfi_api.loading.interchange.report import RefusalLog
-from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import resource_called, sources
+from edfi_api.loading.reports.report import RefusalLog
+from edfi_api.loading.reports.results import LoadResult
 from edfi_api.management.arguments import not_empty, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import LoadOptions, add_load_options, run_load, with_report_of_its_own

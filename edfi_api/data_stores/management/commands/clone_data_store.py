@@ -31,10 +31,10 @@ from edfi_api.loading.data_stores.cloning import copy_documents, reset_copied_st
 from edfi_api.loading.data_stores.databases import copy_database, is_on_the_same_server, is_the_same, other_user
 from edfi_api.loading.data_stores.new_year import of_every_year
 from edfi_api.loading.data_stores.provisioning import fill, migrate, put_online, reason
-from edfi_api.loading.interchange.report import RefusalLog, counts
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.sources import resource_called
 from edfi_api.loading.mapping import Translator
+from edfi_api.loading.reports.report import RefusalLog, counts
 from edfi_api.management.arguments import name, text
 from edfi_api.management.load_options import add_mapping, mapping_of
 from edfi_api.model.surface.resource import Resource, Surface

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.loading.interchange.refusal_limit import add_max_refused
-from edfi_api.loading.interchange.report import RefusalLog, raise_failure, refused_in_all, table
+from edfi_api.loading.reports.refusal_limit import add_max_refused
+from edfi_api.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
 from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import not_empty, path, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand

@@ -11,11 +11,11 @@ from typing import Any, Self
 import orjson
 from django.core.management.base import CommandError
 
-from edfi_api.loading.interchange.causes import Cause
-from edfi_api.loading.interchange.exceptions import StoppedAtRefusal
-from edfi_api.loading.interchange.files import named_in_errors
-from edfi_api.loading.interchange.refusal_limit import RefusalLimit
-from edfi_api.loading.interchange.results import COLUMNS, REFUSED, LoadResult, Refused
+from edfi_api.loading.exceptions import StoppedAtRefusal
+from edfi_api.loading.files import named_in_errors
+from edfi_api.loading.reports.causes import Cause
+from edfi_api.loading.reports.refusal_limit import RefusalLimit
+from edfi_api.loading.reports.results import COLUMNS, REFUSED, LoadResult, Refused
 from edfi_api.logs.printable import counted, printable
 from edfi_api.model.surface.resource import ResourceName
 

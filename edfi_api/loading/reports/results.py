@@ -11,9 +11,9 @@ import orjson
 
 from edfi_api.documents.incoming import Preparer
 from edfi_api.loading.bulk import Written
-from edfi_api.loading.interchange.causes import Cause, Causes
-from edfi_api.loading.interchange.tolerated_counts import ToleratedCounts
 from edfi_api.loading.mapping.losses import Losses
+from edfi_api.loading.reports.causes import Cause, Causes
+from edfi_api.loading.reports.tolerated_counts import ToleratedCounts
 from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of

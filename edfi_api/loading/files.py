@@ -1,0 +1,40 @@
+"""The files at the paths of a command's arguments, and errors that name the file."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from edfi_api.loading.exceptions import NoSuchPath
+
+
+def files_at(path: Path, is_wanted: Callable[[str], object]) -> list[Path]:
+    """The file itself, whatever its name; for a folder, the wanted files in and below it, sorted.
+
+    Raises NoSuchPath, or OSError for an unreadable folder, whose files would otherwise be skipped silently.
+    """
+    if path.is_dir():
+        return sorted(
+            Path(folder, name)
+            for folder, _, names in os.walk(path, onerror=_raise)
+            for name in names
+            if is_wanted(name)
+        )
+    if not path.exists():
+        raise NoSuchPath(path)
+    return [path]
+
+
+@contextmanager
+def named_in_errors(file: object) -> Iterator[None]:
+    """Add the file's name to an OSError: those of read and write have none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(file)
+        raise
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
