@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 
 import django
 
@@ -66,7 +65,6 @@ def main() -> None:
         timed("--since-last, the last one", "import_ods", "documents", *source, "--since-last")
         timed("import_ods compare", "import_ods", "compare", *source)
     print(f"continued {continued:.1f} s; {count / whole:,.0f} documents/s; load_documents {loaded:.1f} s")
-    print(f"largest process: {getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024:,.0f} MB")
 
 
 def move_out(ods) -> int:
@@ -170,10 +168,15 @@ def timed(what: str, *arguments: str) -> float:
 
 
 def manage(*arguments: str) -> list[str]:
-    done = subprocess.run([sys.executable, str(MANAGE), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{arguments[:2]}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
-    return done.stdout.splitlines()
+    """The lines that a command prints; the memory of its largest process is added to the last one."""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen([sys.executable, str(MANAGE), *arguments], stdout=out, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        out.seek(0)
+        lines = out.read().splitlines()
+    if status:
+        sys.exit("\n".join([*arguments[:2], *lines[-50:]]))
+    return [*lines[:-1], f"{lines[-1] if lines else ''}; {usage.ru_maxrss / 1024:,.0f} MB"]
 
 
 if __name__ == "__main__":
