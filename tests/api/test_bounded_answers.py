@@ -57,19 +57,17 @@ def test_a_long_name_of_a_repeated_property_is_truncated(api):
 
 
 def test_of_many_nul_characters_the_first_are_listed(api, documents, resource_named):
-    staff = documents.minimal_body(resource_named("Staff"))
-    ids = [
-        {"staffIdentificationSystemDescriptor": f"uri://ed-fi.org/StaffIdentificationSystemDescriptor#{number}",
-         "identificationCode": f"a\0{number}"}
+    student = documents.minimal_body(resource_named("Student"))
+    names = [
+        {"otherNameTypeDescriptor": f"uri://ed-fi.org/OtherNameTypeDescriptor#{number}",
+         "firstName": f"a\0{number}", "lastSurname": "Ortiz"}
         for number in range(150)
     ]  # fmt: skip
 
-    problem = api.post("/staffs", staff | {"identificationCodes": ids}).json()
+    problem = api.post("/students", student | {"otherNames": names}).json()
 
     assert len(problem["validationErrors"]) == 100
-    assert problem["validationErrors"]["$.identificationCodes[99].identificationCode"] == [
-        "identificationCode cannot contain the NUL character."
-    ]
+    assert problem["validationErrors"]["$.otherNames[99].firstName"] == ["firstName cannot contain the NUL character."]
     assert problem["errors"] == THERE_ARE_MORE
 
 

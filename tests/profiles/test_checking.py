@@ -141,7 +141,7 @@ def test_findings_of_a_read_part(checker, resource: str, part: str, severity: st
     ],
 )
 def test_errors_of_a_write_part(checker, part: str, text: str) -> None:
-    found = findings(checker, "StudentEducationOrganizationAssociation", write=part)
+    found = findings(checker, "School", write=part)
 
     assert [severity for severity, _ in found] == ["error"]
     assert text in found[0][1]
@@ -228,10 +228,10 @@ def test_a_collection_is_narrowed_by_members_and_by_a_filter(checker) -> None:
         "<Value>uri://ed-fi.org/AddressTypeDescriptor#Home</Value></Filter></Collection>"
     )
 
-    shown = view(checker, "StudentEducationOrganizationAssociation", part)
+    shown = view(checker, "School", part)
 
     assert shown == ObjectView(
-        whole=frozenset({"studentReference", "educationOrganizationReference"}),
+        whole=frozenset({"schoolId"}),
         narrowed={
             "addresses": CollectionView(
                 ObjectView(frozenset({"city"})),
@@ -254,6 +254,6 @@ def test_a_part_that_hides_nothing_has_no_view(checker) -> None:
 def test_a_write_part_may_narrow_a_collection_with_its_key(checker) -> None:
     part = f'IncludeAll:<Collection name="addresses" memberSelection="IncludeOnly">{ADDRESS_KEY}</Collection>'
 
-    shown = view(checker, "StudentEducationOrganizationAssociation", part, Usage.WRITABLE)
+    shown = view(checker, "School", part, Usage.WRITABLE)
 
     assert not shown.narrowed["addresses"].items.shows("nameOfCounty")

@@ -13,8 +13,9 @@ from tests.profiles.conftest import Store, make_misfit
 LIST = "/metadata/specifications"
 NARROW_READ = (
     'IncludeOnly:<Property name="lastSurname"/><Property name="birthStateAbbreviationDescriptor"/>'
-    '<Collection name="visas" memberSelection="IncludeOnly"><Property name="visaDescriptor"/></Collection>'
-    '<Collection name="identificationDocuments" memberSelection="ExcludeOnly">'
+    '<Collection name="otherNames" memberSelection="IncludeOnly">'
+    '<Property name="otherNameTypeDescriptor"/></Collection>'
+    '<Collection name="personalIdentificationDocuments" memberSelection="ExcludeOnly">'
     '<Property name="documentTitle"/><Property name="issuerCountryDescriptor"/></Collection>'
 )
 NARROW_WRITE = 'ExcludeOnly:<Property name="birthCity"/><Property name="firstName"/><Property name="personReference"/>'
@@ -178,13 +179,14 @@ def test_hidden_members_are_removed_at_every_depth(counselor: dict[str, Any], st
         "studentUniqueId",
         "lastSurname",
         "birthStateAbbreviationDescriptor",
-        "visas",
-        "identificationDocuments",
+        "otherNames",
+        "personalIdentificationDocuments",
         "_etag",
         "_lastModifiedDate",
     }
-    assert set(schema_named(counselor, "edFi_studentVisa_readable")["properties"]) == {"visaDescriptor"}
-    documents = schema_named(counselor, "edFi_studentIdentificationDocument_readable")["properties"]
+    names = schema_named(counselor, "edFi_studentOtherName_readable")["properties"]
+    assert set(names) == {"otherNameTypeDescriptor"}
+    documents = schema_named(counselor, "edFi_studentPersonalIdentificationDocument_readable")["properties"]
     assert set(documents) == {
         "identificationDocumentUseDescriptor",
         "personalInformationVerificationDescriptor",
@@ -194,7 +196,7 @@ def test_hidden_members_are_removed_at_every_depth(counselor: dict[str, Any], st
     }
     written = schema_named(counselor, "edFi_student_writable")["properties"]
     assert {"firstName", "birthCity", "personReference", "id"} & set(written) == set()
-    whole = schema_named(counselor, "edFi_studentIdentificationDocument_writable")["properties"]
+    whole = schema_named(counselor, "edFi_studentPersonalIdentificationDocument_writable")["properties"]
     assert set(whole) == {*documents, "documentTitle", "issuerCountryDescriptor"}
 
 
@@ -227,18 +229,18 @@ def test_only_visible_members_can_be_queried(counselor: dict[str, Any]) -> None:
         assert names == {"id", "studentUniqueId", "lastSurname", "birthStateAbbreviationDescriptor"}
 
 
-def test_only_what_is_used_is_described(counselor: dict[str, Any]) -> None:
+def test_only_what_is_used_is_described(counselor: dict[str, Any], standard: str) -> None:
     assert [tag["name"] for tag in counselor["tags"]] == ["students"]
     components = counselor["components"]
-    assert set(components["schemas"]) == {
+    # Which the students of 6.1 have no more.
+    former = {"edFi_studentIdentificationDocument_writable", "edFi_studentVisa_writable"}
+    assert set(components["schemas"]) - (set() if standard == "6.1" else former) == {
         "edFi_student_readable",
-        "edFi_studentVisa_readable",
-        "edFi_studentIdentificationDocument_readable",
+        "edFi_studentOtherName_readable",
+        "edFi_studentPersonalIdentificationDocument_readable",
         "edFi_student_writable",
-        "edFi_studentIdentificationDocument_writable",
         "edFi_studentOtherName_writable",
         "edFi_studentPersonalIdentificationDocument_writable",
-        "edFi_studentVisa_writable",
         "trackedChanges_edFi_studentDelete",
         "trackedChanges_edFi_studentKey",
         "trackedChanges_edFi_studentKeyChange",
@@ -263,7 +265,7 @@ def test_hidden_names_occur_nowhere(store: Store) -> None:
     text = json.dumps(document_of("Counselor"))
 
     assert [
-        name for name in ("firstName", "birthCity", "personReference", "otherNames", "documentTitle") if name in text
+        name for name in ("firstName", "birthCity", "personReference", "maidenName", "documentTitle") if name in text
     ] == []
     assert "lastSurname" in text
 

@@ -44,7 +44,7 @@ def test_a_run_that_is_killed_at_any_step_publishes_whole_or_not_at_all(
     student(committing_api, "2")
     step, is_over = 0, False
     while not is_over:
-        student(committing_api, "1", middleName="")
+        student(committing_api, "1")
         student(committing_api, "2")
         student(committing_api, "3", middleName="Ann")
         rules.run()
