@@ -1,4 +1,5 @@
-"""The statements that read or write one document, with the conditions of a policy as part of them.
+"""The statements that read or write one document, or a set for a likely outcome, with the conditions of a policy as
+part of them.
 
 The texts are in `statements/`. With a policy, a denied write changes nothing and its outcome is 'denied'; without one,
 the statements are shorter. A text is composed once for each text of a policy, so that it is prepared once.
@@ -9,9 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from edfi_api.documents.securables import COLUMNS
-from edfi_api.storage.driver.sql import Sql, merged
+from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.driver.sql_files import statements_beside
-from edfi_api.storage.row_policy import RowPolicy
+from edfi_api.storage.row_policy import RowPolicy, SetConditions
 from edfi_api.storage.stored import SECURABLES, STORED_COLUMNS, Outcome
 
 
@@ -34,6 +35,12 @@ _INSERT, _UPDATE_BODY, _UNCHANGED = _statement("insert"), _statement("update_bod
 _DELETE, _GET, _STILL_ALLOWED = _statement("delete"), _statement("get"), _statement("still_allowed")
 _STORED_BY_ALIAS, _STORED_BY_UUID = _statement("stored_by_alias"), _statement("stored_by_uuid")
 _LINKS_OF_STORED, _NO_LINKS = _LINKS.fill(found="linked"), _statement("no_links")
+_LINKS_OF_SET, _NO_LINKS_OF_SET = _statement("links_of_set"), _statement("no_links_of_set")
+# By likely outcome, with the rows of which the statement needs the links.
+_LIKELY_SETS = {
+    Outcome.INSERTED: (_statement("insert_set"), "staged_document"),
+    Outcome.UPDATED: (_statement("update_set"), "existing"),
+}
 LINKS_OF_MOVED = _statement("links_of_moved").fill(links=_LINKS_OF_STORED)
 
 
@@ -47,6 +54,14 @@ def likely_upsert(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool
     `statements/insert.sql`, `update_body.sql` and `unchanged.sql`. `has_links`: the document has reference objects."""
     compose = _LIKELY_UPSERTS[outcome]
     return _under(policy, lambda clauses: compose(clauses, has_links))
+
+
+def likely_set(outcome: Outcome, conditions: SetConditions, staged: str, *, has_links: bool) -> Sql:
+    """As `likely_upsert`, for the rows of a set: `staged` defines them as `staged_document`. See
+    `statements/insert_set.sql` and `update_set.sql`."""
+    is_insert = outcome is Outcome.INSERTED
+    allowed = conditions.with_check_new if is_insert else all_of([conditions.using, conditions.with_check])
+    return Sql(_likely_set(outcome, allowed.text, staged, has_links), allowed.parameters)
 
 
 def update(policy: RowPolicy | None) -> Sql:
@@ -151,6 +166,23 @@ def _insert(clauses: _Clauses | None, has_links: bool) -> str:
 def _update_body(clauses: _Clauses | None, has_links: bool, and_has_id: str = "") -> str:
     parts = {"and_has_id": and_has_id, "and_allowed": _and_allowed(clauses)}
     return _UPDATE_BODY.fill(links=_links(has_links), **parts, **_SECURABLES).text
+
+
+@lru_cache(maxsize=1024)
+def _likely_set(outcome: Outcome, allowed: str, staged: str, has_links: bool) -> str:
+    statement, with_links = _LIKELY_SETS[outcome]
+    return statement.fill(
+        staged=staged,
+        links=_LINKS_OF_SET.fill(rows=with_links) if has_links else _NO_LINKS_OF_SET,
+        securables=SECURABLES,
+        stored_securables=_securables_of("d"),
+        new_securables=_securables_of("s"),
+        and_allowed=f" AND ({allowed})",
+    ).text
+
+
+def _securables_of(row: str) -> str:
+    return ", ".join(f"{row}.{name}" for name in COLUMNS)
 
 
 @lru_cache(maxsize=1024)

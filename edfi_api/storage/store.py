@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import cascade, policy_statements, upsert_groups
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
@@ -36,7 +36,7 @@ from edfi_api.storage.requests import (
     stored_key,
 )
 from edfi_api.storage.row_policy import RowPolicy
-from edfi_api.storage.stored import Outcome, StoredDocument, Written
+from edfi_api.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
 
 _statement = statements_beside(__file__)
 _VERSION_BY_ALIAS = CurrentVersion(_statement("version_by_alias"), policy_statements.stored_by_alias(None))
@@ -56,7 +56,7 @@ def upsert(request: WriteRequest) -> Written:
     identity, TooMuchContention after the last attempt, and the exceptions of the request's condition and policy.
     """
     name, state = request.incoming.resource.name, database_state(request.using)
-    recent = state.value(_recent_upserts)
+    recent = state.value(recent_upserts)
     write_alone, groups = partial(_upsert_alone, request), state.value(upsert_groups.groups_of_database)
     written = upsert_groups.upsert_in_group(request, recent.likely(name), write_alone, groups)
     recent.add(name, written.outcome)
@@ -200,31 +200,5 @@ def _likely(compose: Callable[..., Sql], request: WriteRequest, values: Values, 
     return compose(outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
 
 
-class _RecentOutcomes:
-    """The outcomes of the last two writes of each resource in this process, from which the next
-    one is foreseen.
-
-    Clients mostly send new documents only, or all their documents repeatedly, or changes only. A wrong guess costs a
-    second statement, so none is made while outcomes differ. Threads need no lock: at worst a guess is made or missed.
-    """
-
-    def __init__(self) -> None:
-        self._last_two: dict[ResourceName, tuple[Outcome | None, Outcome]] = {}
-
-    def likely(self, name: ResourceName) -> Outcome | None:
-        """The outcome of both; None if they differ, or there were fewer."""
-        one, other = self._last_two.get(name, (None, None))
-        return other if one is other else None
-
-    def add(self, name: ResourceName, outcome: Outcome) -> None:
-        """The outcome of a write of this resource."""
-        _, last = self._last_two.get(name, (None, None))
-        self._last_two[name] = last, outcome
-
-
-def _recent_upserts(_using: str) -> _RecentOutcomes:
-    return _RecentOutcomes()
-
-
-def _recent_updates(_using: str) -> _RecentOutcomes:
-    return _RecentOutcomes()
+def _recent_updates(_using: str) -> RecentOutcomes:
+    return RecentOutcomes()

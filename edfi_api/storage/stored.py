@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from edfi_api.documents.securables import COLUMNS
+from edfi_api.model.surface.resource import ResourceName
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql_files import statements_beside
 
@@ -76,6 +77,33 @@ class Written(NamedTuple):
             return cls(Outcome.NOT_FOUND)
         outcome, document_uuid, change_version = rows[0]
         return cls(Outcome(outcome), document_uuid, change_version)
+
+
+class RecentOutcomes:
+    """The outcomes of the last two writes of each resource in this process, from which the next
+    one is foreseen.
+
+    Clients mostly send new documents only, or all their documents repeatedly, or changes only. A wrong guess costs a
+    second statement, so none is made while outcomes differ. Threads need no lock: at worst a guess is made or missed.
+    """
+
+    def __init__(self) -> None:
+        self._last_two: dict[ResourceName, tuple[Outcome | None, Outcome]] = {}
+
+    def likely(self, name: ResourceName) -> Outcome | None:
+        """The outcome of both; None if they differ, or there were fewer."""
+        one, other = self._last_two.get(name, (None, None))
+        return other if one is other else None
+
+    def add(self, name: ResourceName, outcome: Outcome) -> None:
+        """The outcome of a write of this resource."""
+        _, last = self._last_two.get(name, (None, None))
+        self._last_two[name] = last, outcome
+
+
+def recent_upserts(_using: str) -> RecentOutcomes:
+    """Those of a database, one document at a time or in sets."""
+    return RecentOutcomes()
 
 
 class StoredVersion(NamedTuple):

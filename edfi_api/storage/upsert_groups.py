@@ -1,8 +1,7 @@
 """Upserts of concurrent requests in groups: one statement inserts or changes the documents of all of them.
 
-A group has upserts of one client, resource and likely outcome. Its statement does what leads to this outcome only
-(`statements/insert_group.sql`, `update_group.sql`). Whatever it leaves is upserted alone, which also finds out why a
-document is refused.
+A group has upserts of one client, resource and likely outcome, and is a set that is written by the statement for this
+outcome. Whatever the statement leaves is upserted alone, which also finds out why a document is refused.
 
 A thread that finds no statement running executes its own at once. Those that come while it runs wait, and then the
 first of them executes one statement for all of them, and so on. So a thread that is alone never waits, and the more
@@ -14,25 +13,20 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import lru_cache, partial
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 from uuid import UUID
 
-import orjson
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import connections
 from uuid_utils.compat import uuid7
 
 from edfi_api.conf import api_settings
-from edfi_api.documents.securables import COLUMNS
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.execution import StatementAborted, execute
-from edfi_api.storage.driver.sql import Sql, all_of
-from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
-from edfi_api.storage.stored import SECURABLES, Outcome, Written
+from edfi_api.storage.sets.writing import Row, write_likely
+from edfi_api.storage.stored import Outcome, Written
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -41,16 +35,8 @@ Result = TypeVar("Result")
 _GROUP_SIZE = 4
 # Of a body. Larger ones take so long that others had better not wait for them.
 _MOST_BYTES = 64 * 1024
-
-_statement = statements_beside(__file__)
-_SENT = _statement("group").fill(columns=", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items()))
-_LINKS, _NO_LINKS = _statement("links_of_group"), _statement("no_links_of_group")
-# By likely outcome, with the rows of which the statement needs the links. To find an unchanged document takes less than
-# to wait for others.
-_STATEMENTS = {
-    Outcome.INSERTED: (_statement("insert_group"), "sent"),
-    Outcome.UPDATED: (_statement("update_group"), "existing"),
-}
+# To find an unchanged document takes less than to wait for others.
+_LIKELY = (Outcome.INSERTED, Outcome.UPDATED)
 
 
 class _Signal(Enum):
@@ -177,11 +163,6 @@ class _Upsert:
     request: WriteRequest
     conditions: SetConditions
 
-    def row(self, position: int) -> Mapping[str, Any]:
-        """The values of the document, as `statements/group.sql` reads them."""
-        body = orjson.Fragment(self.request.incoming.text)
-        return self.request.values(uuid7()) | {"position": position, "body": body}
-
 
 def groups_of_database(_using: str) -> GroupCommit[_Upsert, Written]:
     """A new one for each database."""
@@ -196,7 +177,7 @@ def upsert_in_group(
 ) -> Written:
     """The result of the upsert in a group, or else what `write_alone` returns for the likely outcome, which is unknown
     after the statement of a group has left the document. Raises what `write_alone` does."""
-    if likely is None or likely not in _STATEMENTS or (conditions := _conditions(request)) is None:
+    if likely is None or likely not in _LIKELY or (conditions := _conditions(request)) is None:
         return write_alone(likely)
     key = likely, request.client, request.incoming.resource.name
     found = groups.execute(
@@ -218,19 +199,9 @@ def _conditions(request: WriteRequest) -> SetConditions | None:
 
 def _write_group(likely: Outcome, upserts: Sequence[_Upsert]) -> Mapping[int, Written]:
     """The results, by position, of those that one statement has written: none if it fails."""
-    chosen = dict(_compatible(upserts))
-    request, conditions = upserts[0].request, upserts[0].conditions
-    has_links = any(upsert.request.incoming.linked for upsert in chosen.values())
-    statement = _composed(likely, conditions, has_links=has_links).with_values(
-        rows=orjson.dumps([upsert.row(position) for position, upsert in chosen.items()]).decode(),
-        client=request.client,
-        resource_type=resource_types.numbers(request.using)[request.incoming.resource.name],
-    )
-    try:
-        rows = execute(statement, request.using)
-    except (DatabaseError, InterfaceError, StatementAborted):
-        return {}
-    return {position: Written(Outcome(outcome), uuid, version) for position, outcome, uuid, version in rows}
+    rows = {position: Row(upsert.request.incoming, uuid7()) for position, upsert in _compatible(upserts)}
+    request = upserts[0].request
+    return write_likely(rows, likely, upserts[0].conditions, request.using, request.client)
 
 
 def _compatible(upserts: Sequence[_Upsert]) -> Iterator[tuple[int, _Upsert]]:
@@ -241,28 +212,3 @@ def _compatible(upserts: Sequence[_Upsert]) -> Iterator[tuple[int, _Upsert]]:
         if upsert.conditions == upserts[0].conditions and ids.isdisjoint(aliases):
             ids.update(aliases)
             yield position, upsert
-
-
-def _composed(likely: Outcome, conditions: SetConditions, *, has_links: bool) -> Sql:
-    if likely is Outcome.INSERTED:
-        allowed = conditions.with_check_new
-    else:
-        allowed = all_of([conditions.using, conditions.with_check])
-    return Sql(_text(likely, allowed.text, has_links), allowed.parameters)
-
-
-@lru_cache(maxsize=1024)
-def _text(likely: Outcome, allowed: str, has_links: bool) -> str:
-    statement, with_links = _STATEMENTS[likely]
-    return statement.fill(
-        sent=_SENT,
-        links=_LINKS.fill(rows=with_links) if has_links else _NO_LINKS,
-        securables=SECURABLES,
-        stored_securables=_columns_of("d"),
-        new_securables=_columns_of("s"),
-        and_allowed=f" AND ({allowed})",
-    ).text
-
-
-def _columns_of(row: str) -> str:
-    return ", ".join(f"{row}.{name}" for name in COLUMNS)

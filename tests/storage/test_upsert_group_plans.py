@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from edfi_api.storage import upsert_groups
 from edfi_api.storage.driver.prepared import _compiled
+from edfi_api.storage.policy_statements import likely_set
 from edfi_api.storage.row_policy import NO_CONDITIONS
+from edfi_api.storage.sets.statements import STAGED
 from edfi_api.storage.stored import Outcome
 from tests.databases import connection
 from tests.plans import begin_with_new_tables, nodes
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("has_links", [True, False])
 def test_documents_and_their_identities_are_found_by_indexes(outcome, has_links):
     begin_with_new_tables()
-    statement = _compiled(upsert_groups._composed(outcome, NO_CONDITIONS, has_links=has_links).text).sql.decode()
+    statement = _compiled(likely_set(outcome, NO_CONDITIONS, STAGED, has_links=has_links).text).sql.decode()
 
     with connection.cursor() as cursor:
         cursor.cursor.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {statement}".encode())

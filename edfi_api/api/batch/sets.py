@@ -213,7 +213,7 @@ class Sets:
                 done[each.operation.position] = self._refused(each.operation, found, each.tolerated)
         if len(rows) < _FEWEST:
             return done
-        results = sets.write(rows, conditions, self._using, self._singles.client)
+        results = sets.write_alike(rows, conditions, self._using, self._singles.client)
         for number, written in results.written.items():
             done[staged[number].operation.position] = self._result(staged[number], written), None
         for number, refusal in sets.refused(rows, results.conflicts, self._using):

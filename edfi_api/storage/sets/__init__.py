@@ -7,6 +7,6 @@ is the order of those that wait for each other, `statements` the SQL of both.
 """
 
 from edfi_api.storage.sets.conflicts import REFUSALS, Refusal, resolve_together
-from edfi_api.storage.sets.writing import Row, refused, write
+from edfi_api.storage.sets.writing import Row, refused, write, write_alike
 
-__all__ = ["REFUSALS", "Refusal", "Row", "refused", "resolve_together", "write"]
+__all__ = ["REFUSALS", "Refusal", "Row", "refused", "resolve_together", "write", "write_alike"]

@@ -230,12 +230,12 @@ _COLUMNS = {
     **COLUMNS,
     "expected_version": "bigint",
 }
-_STAGED = f"""staged_document AS MATERIALIZED (
+STAGED = f"""staged_document AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(%(rows)s::jsonb)
         AS sent ({", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())})
 )"""
 _ALLOWED = f"""
-WITH {_STAGED}
+WITH {STAGED}
 SELECT s.position FROM staged_document s
   LEFT JOIN alias a ON a.referential_id = s.referential_id
   LEFT JOIN document d ON d.id = a.document_id
@@ -252,7 +252,7 @@ def authorized_write(stored_allowed: str, new_allowed: str) -> str:
     and on new ones. Returns position, outcome, id and change version."""
     return _WRITE.format(
         **_NOTHING_KEPT,
-        staged=f"{_STAGED}, ",
+        staged=f"{STAGED}, ",
         chosen="true",
         is_allowed=f", {_STORED_ALLOWED.format(stored_allowed)} AS is_allowed",
         or_denied=" OR NOT e.is_allowed",

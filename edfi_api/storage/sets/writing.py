@@ -1,29 +1,30 @@
-"""Writes and deletes documents of one resource that do not depend on each other, under a policy, with a few statements.
+"""Writes and deletes documents of one resource that do not depend on each other, under a policy, with few statements.
 
 Only what is certain has a result. A row is written, or refused because targets are missing or another document has its
 superclass identity. Rows that the policy denies, whose condition does not hold, or that a concurrent write has changed,
 have none: the caller carries them out one at a time, which also finds out why they are refused.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from django.db import IntegrityError, OperationalError
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import resource_types
+from edfi_api.storage import policy_statements, resource_types
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
-from edfi_api.storage.stored import Outcome, Written
+from edfi_api.storage.stored import Outcome, Written, recent_upserts
 from references import resolution
 from references.exceptions import UnresolvedReference
 
@@ -68,14 +69,53 @@ def write(
 ) -> Results:
     """The results by position in `rows`. No two rows have a referential id in common. None refers to another, unless
     they are resolved together."""
+    return _write(dict(enumerate(rows)), conditions, using, client, resolve)
+
+
+def write_alike(rows: Sequence[Row], conditions: SetConditions, using: str, client: int) -> Results:
+    """As `write`, of one resource: if its last documents were new, by the statement for new ones, which takes half the
+    time, and by the others only what this has left."""
+    all_rows, recent = dict(enumerate(rows)), database_state(using).value(recent_upserts)
+    name = rows[0].incoming.resource.name
+    may_be_new = {position: row for position, row in all_rows.items() if not row.expected_version}
+    done: dict[int, Written] = {}
+    if may_be_new and recent.likely(name) is Outcome.INSERTED:
+        done = write_likely(may_be_new, Outcome.INSERTED, conditions, using, client)
+    left = {position: row for position, row in all_rows.items() if position not in done}
+    results = _write(left, conditions, using, client, resolve) if left else Results({}, Conflicts())
+    written = {**done, **results.written}
+    outcomes = [written[position].outcome for position in may_be_new if position in written]
+    for outcome in outcomes[:1] + outcomes[-1:]:
+        recent.add(name, outcome)
+    return Results(written, results.conflicts)
+
+
+def write_likely(
+    rows: Mapping[int, Row], likely: Outcome, conditions: SetConditions, using: str, client: int | None
+) -> dict[int, Written]:
+    """Write rows of one resource, by position, by the statement that does only what leads to the likely outcome. The
+    results of those that have it; none if the statement fails, such as for a concurrent write. Whether there is another
+    outcome, or a refusal, is for the caller to find out."""
+    number = resource_types.numbers(using)[next(iter(rows.values())).incoming.resource.name]
+    has_links = any(row.incoming.linked for row in rows.values())
+    composed = policy_statements.likely_set(likely, conditions, statements.STAGED, has_links=has_links)
+    statement = composed.with_values(client=client)
+    try:
+        found = _executed(statement, [row.staged(position, number) for position, row in rows.items()], using)
+    except (DatabaseError, InterfaceError, StatementAborted):
+        return {}
+    return {position: Written(Outcome(outcome), id_, version) for position, outcome, id_, version in found}
+
+
+def _write(rows: Mapping[int, Row], conditions: SetConditions, using: str, client: int, resolve: Resolve) -> Results:
     numbers = resource_types.numbers(using)
-    staged = [row.staged(position, numbers[row.incoming.resource.name]) for position, row in enumerate(rows)]
+    staged = {position: row.staged(position, numbers[row.incoming.resource.name]) for position, row in rows.items()}
     composed = _Statements.under(conditions, client)
     for _ in range(_ATTEMPTS):
         try:
             conflicts = resolve(*_stored_state(rows, using))
             conflicting = conflicts.missing.keys() | conflicts.duplicates
-            free = [each for each in staged if each["position"] not in conflicting]
+            free = [each for position, each in staged.items() if position not in conflicting]
             written = {
                 position: Written(Outcome(outcome), id_, version)
                 for position, outcome, id_, version in _executed(composed.write, free, using)
@@ -131,11 +171,13 @@ class _Statements(NamedTuple):
         )
 
 
-def _stored_state(rows: Iterable[Row], using: str) -> tuple[dict[int, list[bytes]], dict[int, set[bytes]], set[int]]:
+def _stored_state(
+    rows: Mapping[int, Row], using: str
+) -> tuple[dict[int, list[bytes]], dict[int, set[bytes]], set[int]]:
     """What `resolve` needs: referential ids, missing targets, and rows whose superclass identity is taken."""
-    aliases = {position: row.incoming.identity.aliases for position, row in enumerate(rows)}
+    aliases = {position: row.incoming.identity.aliases for position, row in rows.items()}
     of_subclasses = chain.from_iterable(ids for ids in aliases.values() if len(ids) > 1)
-    targets = {position: row.incoming.targets for position, row in enumerate(rows)}
+    targets = {position: row.incoming.targets for position, row in rows.items()}
     wanted = {*chain.from_iterable(targets.values()), *of_subclasses}
     missing = resolution.missing(wanted, using)
     not_stored = {

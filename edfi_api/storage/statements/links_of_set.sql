@@ -1,4 +1,4 @@
--- As `links.sql`, for each of the documents of a group in the rows `{rows}`. A target that a concurrent transaction has
+-- As `links.sql`, for each of the documents of a set in the rows `{rows}`. A target that a concurrent transaction has
 -- locked counts as missing, so that one document does not make the others wait.
 linked AS MATERIALIZED (
     SELECT s.position, place, target.resource_type_id, target.document_uuid

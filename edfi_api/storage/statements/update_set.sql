@@ -1,8 +1,8 @@
--- As `update_body.sql`, for documents of a group. Returns the positions of those that it has updated, with what the
+-- As `update_body.sql`, for the documents of a set. Returns the positions of those that it has updated, with what the
 -- upsert returns. A document that a concurrent transaction has locked is left out, so that the others need not wait.
-WITH {sent}, existing AS MATERIALIZED (
+WITH {staged}, existing AS MATERIALIZED (
     SELECT s.position, d.id, d.change_version, s.natural_key, s.body, s.linked
-      FROM sent s
+      FROM staged_document s
            CROSS JOIN LATERAL (
                SELECT d.* FROM alias a JOIN document d ON d.id = a.document_id
                 WHERE a.referential_id = s.referential_id

@@ -1,4 +1,4 @@
--- In place of `links_of_group.sql`, for documents without reference objects.
+-- In place of `links_of_set.sql`, for documents without reference objects.
 links AS (
     SELECT NULL::integer AS position, NULL::smallint[] AS types, NULL::uuid[] AS ids, 0 AS number WHERE false
 )
