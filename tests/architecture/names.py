@@ -66,7 +66,6 @@ ROLES = {
     "errors": "errors of a language, with their places",
     "files": "the files of a package",
     "filters": "query string to filters",
-    "following": "a process that waits for work",
     "free_order": "the order in which documents can be written",
     "generation": "everything that a package makes",
     "handling": "how requests, or results, are handled",

@@ -16,13 +16,13 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 from edfi_api.changes.change_stream.consumers import Consumer
 from edfi_api.changes.change_stream.exceptions import UnknownHandler
-from edfi_api.changes.change_stream.following import (
+from edfi_api.changes.change_stream.handlers import Handler
+from edfi_api.changes.change_stream.listening import (
     FIRST_LOOK_SECONDS,
     LAST_LOOK_SECONDS,
     ChangeListener,
     retry_on_outage,
 )
-from edfi_api.changes.change_stream.handlers import Handler
 from edfi_api.changes.change_stream.log import Event, EventBatch, Log, Newest, log_of, newest
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.model.surface.resource import Resource
