@@ -86,6 +86,15 @@ def test_logs_have_consumers_of_their_own_with_the_same_names(rules, committing_
     assert set(ChangeConsumer.objects.values_list("log", "name")) == {("documents", "lake"), ("validation", "lake")}
 
 
+def test_an_upgrade_keeps_the_positions_of_consumers_of_results(db, rows) -> None:
+    call_command("migrate", "validation", "0001", verbosity=0)
+    rows("INSERT INTO validation_consumer (name, validation_version) VALUES ('steward', 42) RETURNING name")
+
+    call_command("migrate", "validation", verbosity=0)
+
+    assert list(ChangeConsumer.objects.values_list("log", "name", "change_version")) == [("validation", "steward", 42)]
+
+
 def test_results_are_streamed_by_themselves(db) -> None:
     with pytest.raises(CommandError, match="validation/validationResults is streamed by itself"):
         call_command("stream_changes", consumer="a", resource=["ed-fi/students", "validation/validationResults"])
