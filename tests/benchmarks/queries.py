@@ -18,10 +18,10 @@ import httpx
 import psycopg
 
 from tests.benchmarks import command_line, load
-from tests.benchmarks.filling import fill
+from tests.benchmarks.filling import create_indexes, fill
 from tests.benchmarks.verification import verify
 from tests.queries.place import place
-from tests.queries.shapes import RESOURCE, counts, pages
+from tests.queries.shapes import INDEXES, RESOURCE, comparisons, counts, pages
 from tests.server_processes import ADDRESS, Server, meadowlark
 
 _SIZES = (100_000, 1_000_000)
@@ -66,6 +66,7 @@ def measure(sizes: Sequence[int], seconds: float) -> list[Row]:
         with tempfile.TemporaryDirectory(prefix=prefix) as folder, meadowlark(Path(folder, "home")) as server:
             print(f"Filling a database with {size:,} documents ...", flush=True)
             fill(server.database_url, Path(folder, "home"), size)
+            create_indexes(server.database_url, Path(folder, "home"), INDEXES)
             rows += _measure_all(server, size, seconds)
             verify(server.database_url, Path(folder, "home"))
     return rows
@@ -75,7 +76,7 @@ def _measure_all(server: Server, size: int, seconds: float) -> list[Row]:
     with psycopg.connect(server.database_url) as connection:
         there = place(connection)
         (id_,) = connection.execute(_ID, [RESOURCE]).fetchone() or ("",)
-    questions = {_BY_ID: f"/studentSchoolAttendanceEvents/{id_}", **pages(there), **counts(there)}
+    questions = {_BY_ID: f"/studentSchoolAttendanceEvents/{id_}", **pages(there), **comparisons(there), **counts(there)}
     rows: list[Row] = []
     for question, path in questions.items():
         documents = _documents(server, path)

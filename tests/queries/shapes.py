@@ -56,6 +56,27 @@ def pages(place: Place) -> dict[str, str]:
     }
 
 
+# What `create_query_index` is given before `comparisons` are measured.
+INDEXES = ("studentSchoolAttendanceEvents.eventDate", "students.lastSurname[prefix]")
+
+
+def comparisons(place: Place) -> dict[str, str]:
+    """Pages by operators and in the client's order, with INDEXES; the same time in a database of any size."""
+    first_school = district.school_id(1)
+    return {
+        "range of days": _path(limit=25, **{"eventDate[gte]": "2025-09-01", "eventDate[lt]": "2025-09-08"}),
+        "range of days, no match": _path(limit=25, **{"eventDate[gte]": "2035-01-01"}),
+        "order of days": _path(limit=25, orderBy="-eventDate"),
+        "order of days in a range": _path(limit=25, orderBy="eventDate", **{"eventDate[gte]": "2025-09-01"}),
+        "order of days of one school": _path(limit=25, orderBy="eventDate", schoolId=first_school),
+        "operator without index, one school": _path(
+            limit=25, schoolId=first_school, **{"attendanceEventReason[exists]": "true"}
+        ),
+        "prefix": "/students?limit=25&" + urlencode({"lastSurname[prefix]": "LAST4"}),
+        "prefix, no match": "/students?limit=25&" + urlencode({"lastSurname[prefix]": "zzz"}),
+    }
+
+
 def counts(place: Place) -> dict[str, str]:
     """Queries whose cost grows with the number of skipped or counted documents."""
     return {
