@@ -88,7 +88,7 @@ OWNERS = {
 PUBLISHED = {
     # ReadChanges authorizes rows of the history, by their own key values and by associations that were deleted.
     "edfi_api.security.policies.reach": {"deleted_document", "key_change"},
-    "edfi_api.security.policies.values": {"key_field"},
+    "edfi_api.security.policies.strategy": {"key_field"},
 }
 
 _LIBRARY_PREFIXES = ("auth_", "django_", "oauth2_provider_", "otp_")

@@ -6,8 +6,7 @@ from typing import Any
 
 from edfi_api import addresses
 from edfi_api.api.metadata.components import ComponentNames, Schema, schemas
-from edfi_api.api.metadata.parameters import shared_parameters
-from edfi_api.api.metadata.paths import PathItem, path_items, whole
+from edfi_api.api.metadata.paths import PathItem, path_items, shared_parameters, whole
 from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES
 from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.api.metadata.tracked_changes import tracked_schemas

@@ -1,36 +1,176 @@
-"""The routes of all metadata, including those of the older official server, on which client generators depend."""
+"""Metadata over HTTP: open to everyone, read only. The routes of all of it, including those of the older official
+server, on which client generators depend.
+"""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import URLPattern
+from django.utils.cache import patch_vary_headers
+from rest_framework.request import Request
 
 from edfi_api import addresses
-from edfi_api.addresses import below, fixed_path
+from edfi_api.addresses import below, fixed_path, root_of
 from edfi_api.api.metadata.dependencies import graphml, load_steps
-from edfi_api.api.metadata.discovery import discovery_document, metadata_index
+from edfi_api.api.metadata.discovery import (
+    PROFILES,
+    addresses_of,
+    discovery_document,
+    metadata_index,
+    specifications,
+    tenant_of,
+)
 from edfi_api.api.metadata.fixed_documents import DOCUMENTS
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.profile_publications import ProfilePublications
-from edfi_api.api.metadata.publication import COMPLETE_ADDRESS, GRAPHML, Document, Publications
-from edfi_api.api.metadata.views import (
-    DependenciesView,
-    DiscoveryView,
-    DocsView,
-    ProfileSpecificationView,
-    PublishedView,
-    SpecificationsView,
-    XsdFilesView,
-    XsdFileView,
-    unknown_section,
-)
+from edfi_api.api.metadata.publication import COMPLETE_ADDRESS, GRAPHML, Document, Publications, Publish, respond
 from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
+from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.compilation import Compilation
 from edfi_api.conf import api_settings
+from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import published_surface
 
+_HTML = "text/html"
 _OLDER = "metadata/data/v3"
+
+
+class PublishedView(OpenView):
+    """Answers with a published document."""
+
+    publish: Publish = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.respond_with(self.publish)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        patch_vary_headers(response, ["Accept-Encoding"])
+        return response
+
+    def respond_with(self, publish: Publish) -> HttpResponse:
+        request = self.request._request
+        return respond(request, publish(), addresses_of(request))
+
+
+class DiscoveryView(PublishedView):
+    """The discovery document, or for people a page with links: the type that the client prefers, JSON if it has no
+    preference."""
+
+    surface: Surface = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        response = self._home() if self._prefers_a_page() else super().get(request)
+        patch_vary_headers(response, ["Accept"])
+        return response
+
+    def _prefers_a_page(self) -> bool:
+        return self.request._request.get_preferred_type(["application/json", _HTML]) == _HTML
+
+    def _home(self) -> HttpResponse:
+        request = self.request._request
+        urls = addresses_of(request)
+        context = {
+            "projects": [self._counted(project) for project in self.surface.projects],
+            "specifications": specifications(self.surface, urls.root),
+            "token_url": f"{urls.root}/{addresses.OAUTH}",
+            "data_url": f"{urls.complete}/{addresses.DATA}",
+            "has_metrics": api_settings.METRICS,
+        }
+        return _page(request, "edfi_api/home.html", context)
+
+    def _counted(self, project: ProjectFacts) -> dict[str, Any]:
+        resources = [each for each in self.surface.resources if each.name.project == project.name]
+        descriptors = sum(each.is_descriptor for each in resources)
+        return {"project": project, "resources": len(resources) - descriptors, "descriptors": descriptors}
+
+
+class DocsView(OpenView):
+    """Swagger UI over all specifications."""
+
+    surface: Surface = None  # type: ignore[assignment]  # Given by the route.
+    profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        found = specifications(self.surface, root_of(request._request), self.profiles.names(None))
+        context = {"specifications": [{"name": _title(each), "url": each["endpointUri"]} for each in found]}
+        return _page(request._request, "edfi_api/docs.html", context)
+
+
+def _title(specification: dict[str, str]) -> str:
+    """Swagger UI needs names that are unique, and a profile can be called like an ordinary document."""
+    name = specification["name"]
+    return f"Profile {name}" if specification["prefix"] == PROFILES else name
+
+
+def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    response = render(request, template, context)
+    response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+    return response
+
+
+class DependenciesView(PublishedView):
+    """The load order as JSON, or as GraphML if accepted."""
+
+    publish_graph: Publish = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        wants_graph = GRAPHML in request.headers.get("Accept", "").lower()
+        return self.respond_with(self.publish_graph if wants_graph else self.publish)
+
+
+class XsdFilesView(PublishedView):
+    """The URLs of the XML schemas of one project; an unknown project is answered with `unknown_section`."""
+
+    lists: Mapping[str, Publish] = {}
+
+    def get(self, request: Request, name: str, **kwargs: str) -> HttpResponse:
+        published = self.lists.get(name.lower())
+        return self.respond_with(published) if published else unknown_section(request._request)
+
+
+class XsdFileView(PublishedView):
+    """One XML schema; an unknown one is answered with `unknown_section`."""
+
+    documents: XsdDocuments = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, name: str, file: str, **kwargs: str) -> HttpResponse:
+        found = self.documents.file(name, file)
+        if found is None:
+            return unknown_section(request._request)
+        return respond(request._request, found, addresses_of(request._request))
+
+
+class SpecificationsView(PublishedView):
+    """The list of all specifications, with those of the tenant's profiles."""
+
+    profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        return self.respond_with(lambda: self.profiles.list(tenant_of(request._request)))
+
+
+class ProfileSpecificationView(PublishedView):
+    """The OpenAPI document of a profile; an unknown one is answered with `unknown_section`."""
+
+    profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, name: str, **kwargs: str) -> HttpResponse:
+        found = self.profiles.of(name, tenant_of(request._request))
+        if found is None:
+            return unknown_section(request._request)
+        return respond(request._request, found, addresses_of(request._request))
+
+
+def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:
+    """The answer of Ed-Fi's servers for metadata that does not exist."""
+    return HttpResponse("Invalid resource path", status=404, content_type="text/plain; charset=utf-8")
 
 
 def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern]:

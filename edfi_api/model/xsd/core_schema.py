@@ -7,9 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from edfi_api.model.metaed.model import DESCRIPTOR_SUFFIX, Entity, EntityKind, Model, Project
-from edfi_api.model.xsd.complex_types import ASSOCIATION_KINDS, COMMON_KINDS, DOMAIN_ENTITY_KINDS, ComplexTypes
+from edfi_api.model.xsd.complex_types import (
+    ASSOCIATION_KINDS,
+    COMMON_KINDS,
+    DOMAIN_ENTITY_KINDS,
+    REFERABLE_KINDS,
+    ComplexTypes,
+    ReferenceTypes,
+)
 from edfi_api.model.xsd.names import ANNOTATION_FILE, CORE_FILE, TypeNames, core_file, namespace
-from edfi_api.model.xsd.references import REFERABLE_KINDS, ReferenceTypes
 from edfi_api.model.xsd.schema import Annotation, Component, EnumeratedValue, Schema, SimpleType, Type, TypeGroup
 from edfi_api.model.xsd.simple_types import BASE_TYPES, NUMBER_TYPES, STRING_TYPES, SimpleTypes
 

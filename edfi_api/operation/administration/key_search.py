@@ -4,16 +4,17 @@
     studentUniqueId=604822                          in the member of this name
     NK#entryDate=2025-08-20#studentReference.studentUniqueId=604822     all of these: a natural key, or parts of it
     uri://ed-fi.org/GradeLevelDescriptor#Ninth grade                    a descriptor
-    Mae Ortiz                                       by name, see `name_search`
+    Mae Ortiz                                       by name, as written and with capital initials
 
 Values are compared whole, through the GIN index over the bodies, so documents that do not match are not read. The
 number of results per resource is limited, which bounds the cost of a search.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice, product
+from itertools import islice, permutations, product
 from typing import Any
 
 from django.db import connections
@@ -23,30 +24,55 @@ from edfi_api.documents import json_text
 from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_number
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, Surface
-from edfi_api.operation.administration import name_search, natural_keys
+from edfi_api.operation.administration import natural_keys
 from edfi_api.operation.administration.natural_keys import KeyElement
 from edfi_api.storage import resource_types
 from references.models import Alias
 
+_NAME = re.compile(r"(?:^|[a-z])(?:[nN]ame|[sS]urname|[tT]itle)(?:OfInstitution)?$")
+_MOST_WORDS = 3
+# Assignments of words to members of one resource; a search of all resources tries this many of each.
+_MOST_NAMES = 12
 HELP = (
     "A value of a natural key such as 604822, a part of one such as studentUniqueId=604822, a whole natural key, "
     "the URI of a descriptor, a name such as Mae Ortiz, organization=255901, or an id"
 )
-
 # Most documents per resource: when the filter selects a single resource, and when all are searched.
 FOUND_IN_ONE = 1_000
 FOUND_IN_EACH = 50
-
 # Most assignments of the elements to the members of one key; a realistic search has fewer.
 _MOST_EXAMPLES = 20
-
 _FIND = """
 (SELECT id FROM document
   WHERE resource_type_id = %s AND scoped_body(resource_type_id, body) @> %s::jsonb LIMIT %s)
 """
-
 # The number of a resource type, and what its documents contain.
 Example = tuple[int, dict[str, Any]]
+
+
+def name_examples(text: str, resource: Resource) -> Iterator[dict[str, Any]]:
+    """Example bodies that have the text in one member, or its words in several."""
+    members = name_members(resource)
+    found = dict.fromkeys(_example_names(text.strip(), members))
+    yield from (dict(each) for each in islice(found, _MOST_NAMES))
+
+
+def name_members(resource: Resource) -> list[str]:
+    """The members at the root that are names, those that are no part of the key too."""
+    return [
+        path.steps[0]
+        for field in resource.query_fields
+        for path in field.paths
+        if field.type is QueryType.STRING and len(path.steps) == 1 and _NAME.search(path.steps[0])
+    ]
+
+
+def _example_names(text: str, members: list[str]) -> Iterator[tuple[tuple[str, str], ...]]:
+    for spelled in dict.fromkeys((text, text.title())):
+        yield from (((member, spelled),) for member in members)
+        words = spelled.split()
+        if 1 < len(words) <= _MOST_WORDS:
+            yield from (tuple(sorted(zip(chosen, words, strict=True))) for chosen in permutations(members, len(words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +115,7 @@ def _names(resources: Mapping[int, Resource], text: str) -> Iterator[Example]:
     if "=" in text or "#" in text:
         return
     for number, resource in resources.items():
-        for body in name_search.examples(text, resource):
+        for body in name_examples(text, resource):
             yield number, {str(number): body}
 
 

@@ -12,8 +12,8 @@ class SignInConfig(AppConfig):
 
     def ready(self) -> None:
         from edfi_api.operation.sign_in import checks  # noqa: F401, PLC0415  Models exist when this runs.
-        from edfi_api.operation.sign_in.metrics import count_logins  # noqa: PLC0415  Likewise.
         from edfi_api.operation.sign_in.passwords import connect_audit_log  # noqa: PLC0415  Likewise.
+        from edfi_api.operation.sign_in.sessions import count_logins  # noqa: PLC0415  Likewise.
 
         count_logins()
         connect_audit_log()

@@ -24,7 +24,7 @@ from edfi_api.security.rate_limits import seconds_to_wait
 
 from . import provider, sessions
 from .backend import CALLBACK
-from .metrics import LOGINS
+from .sessions import LOGINS
 from .users import NoGroup, NotAUser
 
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}", re.ASCII)

@@ -24,8 +24,8 @@ from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 
 from . import second_factor, sessions
-from .metrics import LOGINS
 from .passwords import ThrottledLoginForm
+from .sessions import LOGINS
 
 # A recovery code with its hyphens, and some spaces.
 _LONGEST_CODE = 40

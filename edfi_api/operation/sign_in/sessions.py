@@ -1,4 +1,5 @@
-"""Which sessions are valid for the admin, and sessions between the password and the second factor.
+"""Which sessions are valid for the admin, and sessions between the password and the second factor; and the metric of
+logins, which each process counts.
 
 Until the second factor is given, the session has no user; it only records whose password was right.
 """
@@ -9,9 +10,11 @@ from typing import Any
 
 from django.contrib import auth
 from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django_otp.models import Device
+from prometheus_client import Counter
 
 from . import second_factor
 from .passwords import may_use_password
@@ -20,6 +23,7 @@ PROVIDER_BACKEND = "edfi_api.operation.sign_in.backend.ProviderBackend"
 # For how long a login can be continued.
 UNFINISHED_SECONDS = 600
 _PENDING = "pending_login"
+LOGINS = Counter("meadowlark_admin_logins", "Logins to the admin.", ["way", "outcome"])
 
 
 @dataclass(frozen=True)
@@ -75,3 +79,17 @@ def complete(request: HttpRequest, login: Pending, device: Device, **facts: obje
     login.user.otp_device = device  # type: ignore[attr-defined]  # Read by django-otp, which stores it in the session.
     login.user.login_facts = facts  # type: ignore[attr-defined]  # Read by the audit log.
     auth.login(request, login.user, backend=login.backend)
+
+
+def count_logins() -> None:
+    """Count what Django reports: logins, and names with wrong passwords."""
+    user_logged_in.connect(_count_login, dispatch_uid="count logins")
+    user_login_failed.connect(_count_failure, dispatch_uid="count failed logins")
+
+
+def _count_login(request: HttpRequest, **_: Any) -> None:
+    LOGINS.labels("provider" if is_by_provider(request) else "password", "accepted").inc()
+
+
+def _count_failure(**_: Any) -> None:
+    LOGINS.labels("password", "refused").inc()

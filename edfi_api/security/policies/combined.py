@@ -15,9 +15,8 @@ from edfi_api.storage.row_policy import AccessPath, Clause, Explanation, Predica
 from ..authenticated_client import AuthenticatedClient
 from ..exceptions import UnknownStrategies
 from .relationships import AnyRelationship, Relationship
-from .strategy import Strategy, Subject, Unresolved
+from .strategy import KEPT, PROPOSED, STAGED, STORED, Strategy, Subject, Unresolved, Values
 from .table import row
-from .values import KEPT, PROPOSED, STAGED, STORED, Values
 
 
 class CombinedStrategies:

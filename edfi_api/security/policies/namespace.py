@@ -19,8 +19,7 @@ from ..exceptions import (
     NoNamespacePrefixes,
     StrategyNotApplicable,
 )
-from .strategy import Group, Strategy, Subject, Unresolved, pairs, tests_of, value_of
-from .values import STORED, Values
+from .strategy import STORED, Group, Strategy, Subject, Unresolved, Values, pairs, tests_of, value_of
 
 NAMESPACE_BASED = "NamespaceBased"
 

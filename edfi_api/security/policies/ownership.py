@@ -10,8 +10,7 @@ from edfi_api.storage.row_policy import AccessPath, Explanation
 
 from ..authenticated_client import AuthenticatedClient
 from ..exceptions import OwnershipMismatch, OwnershipUninitialized
-from .strategy import Strategy, Subject, Unresolved, tests_of
-from .values import Values
+from .strategy import Strategy, Subject, Unresolved, Values, tests_of
 
 OWNERSHIP_BASED = "OwnershipBased"
 

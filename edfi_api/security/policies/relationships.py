@@ -18,8 +18,7 @@ from edfi_api.storage.row_policy import AccessPath, Explanation
 from ..authenticated_client import AuthenticatedClient
 from ..exceptions import ElementRequired, ElementUninitialized, NoRelationship, StrategyNotApplicable
 from .reach import BELOW, CLAIMED, REACHES, Pathway, Reach, Reachable, association_array, association_types
-from .strategy import Group, Strategy, Subject, Unresolved, distinct, pairs, tests_of, value_of
-from .values import STORED, Values
+from .strategy import STORED, Group, Strategy, Subject, Unresolved, Values, distinct, pairs, tests_of, value_of
 
 # Up to this many organizations, finding the first documents is as fast as a page without a policy.
 _FEW = 32

@@ -1,7 +1,8 @@
 """The base of authorization strategies: conditions in SQL on stored and new values, and why they are not met.
 
 A strategy is made once for a resource and serves all clients: its SQL names the values of a client as parameters, so a
-statement is composed and prepared once.
+statement is composed and prepared once. It writes its condition once, wherever the values are that it compares: in a
+stored row, in the history, or in parameters of a write.
 """
 
 from abc import ABC, abstractmethod
@@ -11,16 +12,68 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from edfi_api.documents.securables import SecurableElement, SecurableKind, groups
+from edfi_api.documents.securables import COLUMNS, SecurableElement, SecurableKind, groups
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import AccessPath, Explanation
 
 from ..authenticated_client import AuthenticatedClient
-from .values import STORED, Values
 
 Group = tuple[SecurableElement, ...]
 Unresolved = AbstractSet[JsonPath]
+
+
+@dataclass(frozen=True, slots=True)
+class RowValues:
+    """The values of a row with the columns of `document`; `alias` is its table alias."""
+
+    alias: str
+    is_stored: bool = True
+
+    def column(self, name: str) -> str:
+        return f"{self.alias}.{name}"
+
+    def member(self, path: JsonPath) -> str:
+        return f"({self.alias}.body #>> '{{{','.join(path.steps)}}}')"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptValues(RowValues):
+    """The values of a row of the change history, which has the document's `key_values` instead of its body."""
+
+    def member(self, path: JsonPath) -> str:
+        return self._kept("->>", path)
+
+    def json_member(self, path: JsonPath) -> str:
+        """As jsonb, with the JSON type that the value had in the body."""
+        return self._kept("->", path)
+
+    def _kept(self, operator: str, path: JsonPath) -> str:
+        at_path = f"f.resource_type_id = {self.alias}.resource_type_id AND f.path = '{{{','.join(path.steps)}}}'"
+        return f"(SELECT {self.alias}.key_values {operator} f.name FROM key_field f WHERE {at_path})"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedValues:
+    """The values in the parameters of a write."""
+
+    is_stored: bool = False
+
+    def column(self, name: str) -> str:
+        return f"%({name})s::{COLUMNS[name]}"
+
+    def member(self, path: JsonPath) -> str:
+        return f"(%(body)s::jsonb #>> '{{{','.join(path.steps)}}}')"
+
+
+Values = RowValues | ProposedValues
+
+
+STORED, KEPT, PROPOSED = RowValues("d"), KeptValues("d"), ProposedValues()
+
+
+# New values in the rows of a table, not in parameters.
+STAGED = RowValues("s", is_stored=False)
 
 
 @dataclass(frozen=True)

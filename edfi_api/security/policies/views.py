@@ -28,8 +28,7 @@ from edfi_api.storage.row_policy import Explanation
 
 from ..authenticated_client import AuthenticatedClient
 from ..exceptions import NotInView, StrategyNotApplicable, ViewElementRequired, ViewElementUninitialized
-from .strategy import Strategy, Subject, Unresolved, distinct, pairs
-from .values import STORED, KeptValues, RowValues, Values
+from .strategy import STORED, KeptValues, RowValues, Strategy, Subject, Unresolved, Values, distinct, pairs
 
 SCHEMA = "auth"
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*With[A-Z0-9][A-Za-z0-9]*", re.ASCII)
