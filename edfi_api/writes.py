@@ -21,7 +21,7 @@ from edfi_api.profiles.negotiation import ProfiledResource, in_content_type
 from edfi_api.profiles.preparation import ProfilePreparer
 from edfi_api.profiles.visibility import Visibility, visibility_of
 from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.security.authorization import Authorization
+from edfi_api.security.requests.authorization import Authorization
 from edfi_api.storage import merges, store
 from edfi_api.storage.exceptions import KeyChangeContradicts
 from edfi_api.storage.requests import UNCONDITIONAL, DeleteRequest, WriteCondition, WriteRequest

@@ -222,8 +222,8 @@ if values["MANAGEMENT_ONLY"]:
     ROOT_URLCONF = "meadowlark.management_urls"
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.authentication.IsApiClient"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.requests.authentication.BearerTokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.requests.authentication.IsApiClient"],
     "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.requests.EdFiJsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.responses.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.responses.NoNegotiation",

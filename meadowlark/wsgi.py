@@ -30,7 +30,7 @@ django.setup(set_prefix=False)
 import_module("edfi_api.operation.checks.environment").log_unknown_variables()
 _django = LeanHandler()
 # A wrong file of identity providers stops the server, not the first request.
-import_module("edfi_api.security.federation.issuers").issuers()
+import_module("edfi_api.security.issuers").issuers()
 
 import_module(settings.ROOT_URLCONF)
 # Collections in the workers would also write to the memory that they share.

@@ -24,8 +24,8 @@ from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.refusals.models import Refusal
-from edfi_api.security.authentication import client_of_token
 from edfi_api.security.clients import create_client
+from edfi_api.security.requests.authentication import client_of_token
 from edfi_api.startup import current_surface
 from edfi_api.storage import database_state
 from edfi_api.storage.integrity import disagreements

@@ -22,8 +22,8 @@ from edfi_api.compilation import Compilation
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Surface
-from edfi_api.security.authentication import client_of_token
 from edfi_api.security.claims.file import fill_claims
+from edfi_api.security.requests.authentication import client_of_token
 from edfi_api.startup import compilation_of
 from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS

@@ -13,8 +13,8 @@ from django.utils import timezone
 from oauth2_provider.settings import oauth2_settings
 
 from edfi_api.logs import audit
-from edfi_api.security.authentication import token_checksum
 from edfi_api.security.credentials import Credentials
+from edfi_api.security.requests.authentication import token_checksum
 
 from .models import ManagementClient, ManagementToken
 from .scopes import Scope, granted

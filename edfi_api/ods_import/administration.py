@@ -8,15 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edfi_api.ods_import.ods_source import OdsSource
-from edfi_api.security.claims.model import (
-    BEGINNING,
-    ByAction,
-    Claims,
-    ClaimSetValue,
-    ResourceClaimValue,
-    action_named,
-    claim_of,
-)
+from edfi_api.security.claim_names import BEGINNING, action_named, claim_of
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
 
 # Of the ODS/API before 7.0.
 _EARLIER_BEGINNING = "http://ed-fi.org/ods/identity/claims/"

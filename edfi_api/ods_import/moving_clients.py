@@ -30,16 +30,8 @@ from edfi_api.ods_import.administration import (
 )
 from edfi_api.ods_import.models import OwnershipToken
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, read_definitions, refuses, store_profiles
-from edfi_api.security.claims.model import (
-    DOMAINS,
-    SERVICES,
-    ByAction,
-    Claims,
-    ClaimSetValue,
-    Grants,
-    claim_name,
-    lineage,
-)
+from edfi_api.security.claim_names import DOMAINS, SERVICES, claim_name
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, lineage
 from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.claims.strategy_faults import unknown_for
 from edfi_api.security.clients import COMMAND

@@ -14,11 +14,12 @@ from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.security.claims.file import UNSECURED
 from edfi_api.startup import current_surface
 
+from .claim_names import claim_name
 from .claims.compile import all_defaults, granted_strategies
-from .claims.model import Strategies, claim_name
+from .claims.model import Strategies
 from .claims.stored_claims import stored_claims
 from .claims.strategy_faults import is_applicable, unknown_for, unknown_in
-from .federation.issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
+from .issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
 from .models import Application, ClaimSet, OverridingStrategies, ResourceClaim
 
 

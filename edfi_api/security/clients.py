@@ -18,8 +18,7 @@ from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
 from .credentials import Credentials
-from .federation.models import ExternalIdentity
-from .models import ApiClient, Application, ClaimSet, Vendor
+from .models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
 from .ods_secrets import hasher_of
 
 COMMAND = "command"

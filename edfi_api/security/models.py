@@ -1,4 +1,4 @@
-"""Vendors, applications, API clients, resource claims and claim sets.
+"""Vendors, applications, API clients, also those of other identity providers, resource claims and claim sets.
 
 A vendor has applications; an API client is an installation of one of them, with a key and a secret. The vendor has
 the namespace prefixes of its clients, the application their claim set and education organizations. Claim sets grant
@@ -24,11 +24,12 @@ from oauth2_provider.models import AbstractApplication
 from edfi_api.data_stores.models import DataStore, Recorded, Tenant, Writers
 from edfi_api.data_stores.tenants import refuse_taken_name, visible_to
 
-from .claims.model import Action, claim_of
-from .federation import models as _federation_models  # noqa: F401  Django finds the models of an app here.
+from .claim_names import Action, claim_of
+from .issuers import LONGEST_ISSUER, issuers
 from .names import validate_name, validate_namespace_prefix
 
 LONGEST_NAME = 256
+_LONGEST_EXTERNAL_CLIENT = 255
 # Clients may or may not URL-encode what they put into a Basic header; these characters read the same both ways.
 _safe_in_basic_header = RegexValidator(
     r"\A[A-Za-z0-9._~-]+\Z", "A key consists of letters, digits, dots, underscores, tildes and hyphens."
@@ -197,6 +198,54 @@ class ApiClientDataStore(models.Model):
         of_client = self.api_client.application.vendor.tenant_id
         if self.data_store_id and self.data_store.tenant_id != of_client:
             raise ValidationError({"data_store": "It is not a data store of the client's tenant."})
+
+
+class ExternalIdentity(models.Model):
+    """What an identity provider calls an API client: its tokens with this client are those of the API client."""
+
+    api_client = models.OneToOneField(
+        ApiClient, on_delete=models.CASCADE, primary_key=True, related_name="external_identity"
+    )
+    issuer = models.CharField(
+        max_length=LONGEST_ISSUER,
+        validators=[validate_name],
+        help_text="An issuer of the file MEADOWLARK_OIDC_ISSUERS, as it is spelt there.",
+    )
+    value = models.CharField(
+        "client",
+        max_length=_LONGEST_EXTERNAL_CLIENT,
+        validators=[validate_name],
+        help_text="Its id at the identity provider: in tokens client_id, azp, appid or sub, unless the file names "
+        "another claim.",
+    )
+
+    class Meta:
+        db_table = "external_identity"
+        verbose_name_plural = "external identities"
+        constraints = [models.UniqueConstraint(fields=["issuer", "value"], name="external_identity_of_one_client")]
+
+    def __str__(self) -> str:
+        return f"{self.value} of {self.issuer}"
+
+    def clean(self) -> None:
+        if self.issuer and self.issuer not in issuers():
+            known = ", ".join(issuers()) or "none"
+            raise ValidationError({"issuer": f"MEADOWLARK_OIDC_ISSUERS has no such issuer; it has: {known}."})
+
+
+class RefusedTokens(models.Model):
+    """Tokens of an issuer are refused that it issued before a time: those of one client, or of all (no `client`)."""
+
+    issuer = models.CharField(max_length=LONGEST_ISSUER)
+    client = models.CharField(max_length=_LONGEST_EXTERNAL_CLIENT, blank=True, default="")
+    issued_before = models.DateTimeField()
+
+    class Meta:
+        db_table = "refused_tokens"
+        constraints = [models.UniqueConstraint(fields=["issuer", "client"], name="refused_tokens_once_per_client")]
+
+    def __str__(self) -> str:
+        return f"{self.client or 'all clients'} of {self.issuer} before {self.issued_before}"
 
 
 def _strategies(**options: Any) -> Any:

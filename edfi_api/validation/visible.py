@@ -12,7 +12,7 @@ from edfi_api.listing.sql_rows import SqlRows, matching
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.queries.selection import LAST_ROW
 from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.security.authorization import readable_resources
+from edfi_api.security.requests.authorization import readable_resources
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql, all_of, any_of

@@ -16,7 +16,7 @@ _REQUEST_PACKAGES = (
     "edfi_api.queries",
     "edfi_api.security.policies",
     "edfi_api.security.organizations",
-    "edfi_api.security.authorization",
+    "edfi_api.security.requests",
     "edfi_api.storage",
     "edfi_api.refusals.http",
     "edfi_api.validation.http",

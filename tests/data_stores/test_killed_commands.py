@@ -11,8 +11,8 @@ import pytest
 from django.db import connections
 
 from edfi_api.data_stores.models import DataStore, State
-from edfi_api.security.authentication import client_of_token
 from edfi_api.security.models import ApiClient
+from edfi_api.security.requests.authentication import client_of_token
 from edfi_api.storage import database_state
 from tests.conftest import new_token
 from tests.data_stores.conftest import StoreClient

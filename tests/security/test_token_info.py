@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.security.authentication import client_of_token
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import Application, ClaimSet
+from edfi_api.security.requests.authentication import client_of_token
 from edfi_api.storage import store
 from edfi_api.storage.requests import WriteRequest
 from tests.conftest import new_token

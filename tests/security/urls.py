@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from edfi_api.security.authentication import BearerTokenAuthentication, IsApiClient
 from edfi_api.security.exceptions import AuthenticationFailed
+from edfi_api.security.requests.authentication import BearerTokenAuthentication, IsApiClient
 
 
 class CallerView(APIView):

@@ -23,7 +23,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.security.authorization import ACTIONS, Authorization, authorize, refusal_behind
+from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
 from edfi_api.storage import descriptor_casing
 from edfi_api.storage.stored import Outcome, stored_versions
 from edfi_api.writes import WritableResource, Write, WrittenDocument

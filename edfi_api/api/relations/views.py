@@ -17,7 +17,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.profiles.catalog import ProfileCatalogs
 from edfi_api.profiles.visibility import Visibility, visibility_of
-from edfi_api.security.authorization import readable_resources
+from edfi_api.security.requests.authorization import readable_resources
 from edfi_api.storage import store
 
 

@@ -19,8 +19,8 @@ from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.queries.pagination import EdFiPagination
-from edfi_api.security.authorization import ACTIONS, Authorization, authorize, refusal_behind
-from edfi_api.security.data_stores import visit_of
+from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
+from edfi_api.security.requests.data_stores import visit_of
 
 _WRITING = frozenset({"POST", "PUT", "DELETE"})
 _VARY = FixedHeaders({"Vary": "Accept"})

@@ -15,8 +15,9 @@ from edfi_api.data_stores.exceptions import TenantUnknown
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named, visible_to
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.security.claim_names import actions_in_order, claim_uri
 from edfi_api.security.claims.compile import forget_compiled, granted_by
-from edfi_api.security.claims.model import ByAction, actions_in_order, claim_uri
+from edfi_api.security.claims.model import ByAction
 from edfi_api.security.models import ClaimSet, ResourceClaim
 
 from ..views import ManagementView

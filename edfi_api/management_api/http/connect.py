@@ -13,12 +13,12 @@ from rest_framework.response import Response
 from edfi_api.conf import api_settings
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.logs.remote_address import remote_address, subscriber
-from edfi_api.security.authentication import forget, token_checksum
 from edfi_api.security.credentials import Credentials, in_basic_header
 from edfi_api.security.models import ApiClient
 from edfi_api.security.oauth.endpoint import issue_token as issue_data_token
 from edfi_api.security.oauth.token_request import GRANT_TYPE
 from edfi_api.security.rate_limits import limit
+from edfi_api.security.requests.authentication import forget, token_checksum
 
 from .. import clients, problems, texts
 from ..access import authenticate

@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar
 from rest_framework.response import Response
 
 from edfi_api.listing.fields import Field
+from edfi_api.security.claim_names import actions_in_order, short_name
 from edfi_api.security.claims.compile import all_defaults
 from edfi_api.security.claims.exchange import by_lineage, objects
-from edfi_api.security.claims.model import ByAction, Claims, Grants, actions_in_order, short_name
+from edfi_api.security.claims.model import ByAction, Claims, Grants
 from edfi_api.security.claims.stored_claims import stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
 

@@ -14,9 +14,8 @@ from edfi_api.data_stores.models import DataStore
 from edfi_api.listing.fields import Field
 from edfi_api.security.clients import remove_client, rotate_secret, set_approved, set_external_identity, store_client
 from edfi_api.security.credentials import Credentials
-from edfi_api.security.federation.issuers import issuers
-from edfi_api.security.federation.models import ExternalIdentity
-from edfi_api.security.models import ApiClient, ApiClientDataStore, Application
+from edfi_api.security.issuers import issuers
+from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity
 
 from .. import problems, texts
 from ..answers import written

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.listing.fields import Field
+from edfi_api.security.claim_names import action_named, actions_in_order
 from edfi_api.security.claims.exchange import (
     InvalidResourceClaims,
     MalformedResourceClaims,
@@ -20,7 +21,7 @@ from edfi_api.security.claims.exchange import (
     imported,
     replace_grants,
 )
-from edfi_api.security.claims.model import Claims, action_named, actions_in_order
+from edfi_api.security.claims.model import Claims
 from edfi_api.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
 from edfi_api.security.claims.strategy_faults import unknown_for
 from edfi_api.security.models import Application, ClaimSet, Grant, OverridingStrategies, ResourceClaim

@@ -11,8 +11,9 @@ from rest_framework.response import Response
 from edfi_api.conf import api_settings
 from edfi_api.listing.fields import Field
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+from edfi_api.security.claim_names import BEGINNING, Action, action_named, claim_uri, short_name
 from edfi_api.security.claims.file import UnusableClaimsFile, claims_of_resources, read_claims
-from edfi_api.security.claims.model import BEGINNING, Action, Claims, action_named, claim_uri, short_name
+from edfi_api.security.claims.model import Claims
 from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, lock_claims
 from edfi_api.security.claims.strategy_faults import unknown_for, unknown_in, views_without_a_way
 from edfi_api.security.models import DefaultStrategies, ResourceClaim

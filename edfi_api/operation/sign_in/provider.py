@@ -25,7 +25,7 @@ from edfi_api.security.federation.fetching import (
     fetch_metadata,
     usable_key,
 )
-from edfi_api.security.federation.issuers import Algorithm, well_known_address
+from edfi_api.security.issuers import Algorithm, well_known_address
 
 # For each request to the provider.
 _SECONDS = 5

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
-from edfi_api.security.federation.claim_paths import value_at
+from edfi_api.security.token_claims import value_at
 
 from .models import LONGEST_SUBJECT, AdminIdentity
 

@@ -13,8 +13,8 @@ text whose rest is here, or are not in problem details at all:
   `edfi_api/api/batch/sent_batch.py`, `edfi_api/api/history/views.py`, `edfi_api/api/relations/parameters.py`,
   `edfi_api/refusals/http/entries.py`, `edfi_api/listing/fields.py`, `edfi_api/listing/filters.py`: which values
   a query parameter takes, next to the check, since several are reported at once with the limits that were checked.
-- `edfi_api/security/authentication.py`, `edfi_api/security/oauth/introspection.py`: which part of the header or the
-  form is missing, one sentence for each step of reading it.
+- `edfi_api/security/requests/authentication.py`, `edfi_api/security/oauth/introspection.py`: which part of the
+  header or the form is missing, one sentence for each step of reading it.
 - `edfi_api/security/policies/`: hints by which associations a client would be authorized.
 - `edfi_api/security/oauth/endpoint.py`: errors of the token endpoint, which RFC 6749 requires as `error_description`.
 - `edfi_api/api/metadata/urls.py`: the plain text of an unknown section, as Ed-Fi's server answers it.

@@ -17,7 +17,7 @@ from edfi_api.listing.pages import without_nulls
 from edfi_api.queries.exceptions import UnknownQueryField
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
-from edfi_api.security.data_stores import visits_of
+from edfi_api.security.requests.data_stores import visits_of
 from references.identity import as_uuid
 
 CAUSE_PREFIX = "c-"

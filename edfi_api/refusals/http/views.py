@@ -21,7 +21,7 @@ from edfi_api.refusals.http import entries
 from edfi_api.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import Refusal
-from edfi_api.security.data_stores import data_store_in_address
+from edfi_api.security.requests.data_stores import data_store_in_address
 from references.identity import as_uuid
 
 _ROWS_AT_ONCE = 1_000

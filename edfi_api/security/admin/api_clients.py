@@ -29,13 +29,12 @@ from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.refusals.models import SubmissionHour
 
+from ..claim_names import DOMAINS, actions_by_value
 from ..claims.compile import Granted, granted_actions
-from ..claims.model import DOMAINS, actions_by_value
 from ..clients import disable_client, new_secret, rotate_secret
 from ..credentials import Credentials
-from ..federation.issuers import issuers
-from ..federation.models import ExternalIdentity
-from ..models import ApiClient, ApiClientDataStore, ClaimSet, Vendor
+from ..issuers import issuers
+from ..models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
 from .pages import OneByOneAdmin, named_organizations
 from .vendors import remark
 

@@ -23,6 +23,7 @@ from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.startup import current_surface
 
+from ..claim_names import Action
 from ..claims.exchange import (
     InvalidResourceClaims,
     MalformedResourceClaims,
@@ -32,7 +33,6 @@ from ..claims.exchange import (
     objects,
     replace_grants,
 )
-from ..claims.model import Action
 from ..claims.stored_claims import hold_claims, lock_claims, stored_claims
 from ..models import ClaimSet, Grant
 from .pages import OneByOneAdmin, OverridingStrategiesInline, links

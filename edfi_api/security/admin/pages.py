@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from edfi_api.operation.administration.authorship import RecordedAdmin
 from edfi_api.startup import current_surface
 
-from ..claims.model import Action
+from ..claim_names import Action
 from ..claims.strategy_faults import advice_on_views, unknown_for
 from ..models import DefaultStrategies, OverridingStrategies
 from ..organizations import OrganizationNames, organization_names

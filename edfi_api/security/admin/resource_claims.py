@@ -15,8 +15,9 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from ..claim_names import actions_by_value
 from ..claims.compile import all_inherited_defaults, inherited_defaults
-from ..claims.model import ByAction, Strategies, actions_by_value
+from ..claims.model import ByAction, Strategies
 from ..claims.stored_claims import hold_claims
 from ..models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from .pages import DefaultStrategiesInline, OneByOneAdmin, links

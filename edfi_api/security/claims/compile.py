@@ -15,9 +15,10 @@ from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.database_state import database_state
 
 from ..authenticated_client import AuthenticatedClient
+from ..claim_names import Action, claim_uri, known_claim_name
 from ..exceptions import ActionAccessDenied, ClaimSetVanished, ResourceAccessDenied, StrategiesNotDefined
 from ..models import ClaimSet, ClaimsVersion
-from .model import Action, ByAction, Grants, ResourceClaimValue, Strategies, claim_uri, known_claim_name, lineage
+from .model import ByAction, Grants, ResourceClaimValue, Strategies, lineage
 from .stored_claims import stored_grants, stored_resource_claims
 
 Operations = dict[str, list[Action]]

@@ -17,20 +17,10 @@ from typing import Any
 
 from edfi_api.model.surface.resource import Surface
 
+from ..claim_names import action_named, actions_in_order, claim_of, claim_uri, short_name
 from ..models import ClaimSet
 from .compile import all_defaults
-from .model import (
-    ByAction,
-    Claims,
-    ClaimSetValue,
-    Grants,
-    action_named,
-    actions_in_order,
-    claim_of,
-    claim_uri,
-    lineage,
-    short_name,
-)
+from .model import ByAction, Claims, ClaimSetValue, Grants, lineage
 from .stored_claims import load, stored_claims
 from .strategy_faults import unknown_for
 

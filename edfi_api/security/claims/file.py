@@ -32,19 +32,10 @@ from django.db import transaction
 
 from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 
+from ..claim_names import VALIDATION, Action, claim_name, claim_of
 from ..models import ResourceClaim
 from ..names import NAME
-from .model import (
-    VALIDATION,
-    Action,
-    ByAction,
-    Claims,
-    ClaimSetValue,
-    ResourceClaimValue,
-    claim_name,
-    claim_of,
-    repeated,
-)
+from .model import ByAction, Claims, ClaimSetValue, ResourceClaimValue, repeated
 from .stored_claims import load, reserve
 
 _FOLDER = Path(__file__).parent

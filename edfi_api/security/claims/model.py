@@ -1,90 +1,10 @@
-"""The one form of claims: actions, names of resource claims, and the values that every outer form is translated to. See
+"""The one form of claims: the values that every outer form is translated to. See
 meadowlark/docs/design/authorization.md#claim-sets-and-actions.
-
-A claim's name is its URI without the common prefix: `ed-fi/studentSchoolAssociation`, `domains/people`,
-`services/identity`.
 """
 
 from collections import Counter
-from collections.abc import Container, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TypeVar
-
-from django.db.models import TextChoices
-
-from edfi_api.model.surface.naming import lower_camel
-from edfi_api.model.surface.resource import Resource
-
-Value = TypeVar("Value", bound=Hashable)
-
-
-class Action(TextChoices):
-    """Ed-Fi's actions, in the order in which token introspection lists them.
-
-    POST is authorized as Create, also when it updates an existing document, unless `UPSERT_ASKS_UPDATE` is on.
-    """
-
-    CREATE = "Create", "Create"
-    READ = "Read", "Read"
-    UPDATE = "Update", "Update"
-    DELETE = "Delete", "Delete"
-    READ_CHANGES = "ReadChanges", "ReadChanges"
-
-
-_BY_LOWER_CASE = {action.value.lower(): action.value for action in Action}
-
-
-def action_named(name: str) -> str | None:
-    """The action of this name, in any case."""
-    return _BY_LOWER_CASE.get(name.lower())
-
-
-def actions_in_order(actions: Container[str]) -> list[str]:
-    """Those of the actions, in the order of `Action`."""
-    return [action.value for action in Action if action in actions]
-
-
-def actions_by_value(by_action: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    """Each value with its actions: `Create, Read`."""
-    found: dict[Value, list[str]] = {}
-    for action in actions_in_order(by_action):
-        found.setdefault(by_action[action], []).append(action)
-    return [(", ".join(actions), value) for value, actions in found.items()]
-
-
-BEGINNING = "http://ed-fi.org/identity/claims/"
-DOMAINS = "domains/"
-SERVICES = "services/"
-# The beginning of the claims of validation, which are no resources with documents.
-VALIDATION = "ed-fi-x-validations/"
-
-
-def claim_name(resource: Resource) -> str:
-    """`ed-fi/student` for the resource Student of the core model."""
-    return known_claim_name(resource.project_endpoint, resource.name.resource)
-
-
-@cache
-def known_claim_name(project_endpoint: str, name: str) -> str:
-    """The same by the names of project and resource."""
-    return f"{project_endpoint}/{lower_camel(name)}"
-
-
-def claim_uri(name: str) -> str:
-    """The URI in full, as messages show it."""
-    return BEGINNING + name
-
-
-def claim_of(uri: str) -> str:
-    """The name in a URI; names may stand in its place."""
-    return uri.removeprefix(BEGINNING)
-
-
-def short_name(name: str) -> str:
-    """`student` of `ed-fi/student`."""
-    return name.rpartition("/")[2]
-
 
 Strategies = tuple[str, ...]
 # Strategies by action; in a grant, an empty tuple means the defaults.

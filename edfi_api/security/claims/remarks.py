@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from edfi_api.conf import api_settings
 
+from ..claim_names import DOMAINS, SERVICES, VALIDATION, Action
 from ..models import Application, ClaimSet
 from ..policies.reach import REACHES
 from ..policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED
 from .compile import granted_strategies
-from .model import DOMAINS, SERVICES, VALIDATION, Action
 
 _OPEN = (NO_FURTHER_AUTHORIZATION_REQUIRED,)
 _RESOURCES_NAMED = 5

@@ -16,8 +16,9 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
+from ..claim_names import DOMAINS, SERVICES
 from ..models import Application, ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
-from .model import DOMAINS, SERVICES, ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, Strategies
+from .model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, Strategies
 
 
 class UnknownClaims(Exception):

@@ -9,12 +9,13 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource, Surface
 
+from ..claim_names import Action, claim_name
 from ..exceptions import StrategyNotApplicable
 from ..policies.combined import CombinedStrategies
 from ..policies.strategy import Subject
 from ..policies.table import STRATEGIES, unknown_strategies
 from ..policies.views import is_custom_view, view_name
-from .model import Action, ByAction, Claims, claim_name
+from .model import ByAction, Claims
 
 
 def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:

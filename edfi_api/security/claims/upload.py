@@ -16,19 +16,11 @@ from typing import Annotated, Any
 
 import msgspec
 
+from ..claim_names import action_named, actions_in_order, claim_of, claim_uri
 from ..models import LONGEST_NAME
 from ..names import NAME
 from .file import NameText
-from .model import (
-    ByAction,
-    Claims,
-    ClaimSetValue,
-    ResourceClaimValue,
-    action_named,
-    actions_in_order,
-    claim_of,
-    claim_uri,
-)
+from .model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
 
 
 class InvalidUpload(Exception):

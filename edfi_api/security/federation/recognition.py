@@ -17,9 +17,8 @@ from edfi_api.data_stores.tenants import tenant_named, visible_to
 
 from ..authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
 from ..clients import store_client
-from ..models import ApiClient, Application, ClaimSet, Vendor
-from .claim_paths import ClaimMalformed, positive_numbers, texts, value_at
-from .models import ExternalIdentity
+from ..models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
+from ..token_claims import ClaimMalformed, positive_numbers, texts, value_at
 from .validation import ValidToken, check_not_refused, validated
 
 _MOST_CANDIDATES = 100

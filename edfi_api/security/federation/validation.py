@@ -17,10 +17,10 @@ from prometheus_client import Counter
 from edfi_api.logs import audit
 
 from ..exceptions import TokenRefused
-from .claim_paths import value_at
-from .issuers import Issuer, issuers
+from ..issuers import Issuer, issuers
+from ..models import RefusedTokens
+from ..token_claims import value_at
 from .keys import keys_of
-from .models import RefusedTokens
 
 _LONGEST_TOKEN = 8 * 1024
 _LONGEST_CLIENT = 255

@@ -14,12 +14,12 @@ from edfi_api.model.surface.resource import Surface
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
 from ..authenticated_client import AuthenticatedClient
+from ..claim_names import SERVICES, claim_name
 from ..claims.compile import Operations, operations
-from ..claims.model import SERVICES, claim_name
-from ..data_stores import visit_for_token_info
 from ..exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
 from ..models import Application
 from ..organizations import reachable_organizations, undescribed_organizations
+from ..requests.data_stores import visit_for_token_info
 
 _LONGEST_BODY = 16 * 1024
 

@@ -21,9 +21,9 @@ from edfi_api.listing.filters import as_sql, read_filters
 from edfi_api.listing.pages import without_nulls
 from edfi_api.listing.sql_rows import SqlRows
 from edfi_api.queries.parameters import PAGING_PARAMETERS
-from edfi_api.security.authorization import row_policy
-from edfi_api.security.claims.model import Action
+from edfi_api.security.claim_names import Action
 from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, NoRelationship
+from edfi_api.security.requests.authorization import row_policy
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.http.base import ENGINE, NAMESPACE, CollectionView, id_of
 from edfi_api.validation.http.results import VisibleResultsView

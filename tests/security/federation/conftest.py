@@ -9,8 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from edfi_api.security.clients import create_client
-from edfi_api.security.federation.models import ExternalIdentity
-from edfi_api.security.models import ApiClient
+from edfi_api.security.models import ApiClient, ExternalIdentity
 from tests.security.federation.identity_provider import (
     AUDIENCE,
     CLIENT,

@@ -13,8 +13,7 @@ from pytest_django import Settings as DjangoSettings
 
 from edfi_api.security.clients import create_client
 from edfi_api.security.federation import keys
-from edfi_api.security.federation.models import ExternalIdentity
-from edfi_api.security.models import ApiClient
+from edfi_api.security.models import ApiClient, ExternalIdentity
 from tests.conftest import http
 from tests.logs import Log
 from tests.oidc.provider import Provider, Settings, ec_key, machine, rsa_key, running_provider

@@ -16,13 +16,13 @@ from edfi_api.changes.change_queries.tracked import Tracked
 from edfi_api.models import ResourceType
 from edfi_api.queries import collection, plan
 from edfi_api.queries.selection import Window, all_documents
-from edfi_api.security.authentication import client_of_token
-from edfi_api.security.authorization import row_policy
-from edfi_api.security.claims.model import Action
+from edfi_api.security.claim_names import Action
 from edfi_api.security.policies import relationships
 from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
 from edfi_api.security.policies.reach import REACHES
 from edfi_api.security.policies.strategy import Subject
+from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.security.requests.authorization import row_policy
 from edfi_api.storage import database_state
 from edfi_api.storage.driver.prepared import forget
 from tests.databases import DOCUMENTS, connection, rolled_back

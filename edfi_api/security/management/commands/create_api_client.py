@@ -31,9 +31,8 @@ from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices, 
 from edfi_api.security.claims.remarks import remarks
 from edfi_api.security.clients import COMMAND, add_client, create_client, rotate_secret
 from edfi_api.security.credentials import Credentials
-from edfi_api.security.federation.models import ExternalIdentity
 from edfi_api.security.management.named_client import application_named, stores_of_tenant, the_only
-from edfi_api.security.models import ApiClient, Application
+from edfi_api.security.models import ApiClient, Application, ExternalIdentity
 from edfi_api.startup import current_surface
 
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from edfi_api.management.arguments import moment, name
 from edfi_api.security.clients import COMMAND
-from edfi_api.security.federation.issuers import issuers
 from edfi_api.security.federation.validation import refuse_tokens
+from edfi_api.security.issuers import issuers
 
 
 class Command(BaseCommand):

@@ -21,13 +21,13 @@ from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import Clause, Explanation, MayRead, Predicate, RowPolicy, SetConditions
 
-from .authenticated_client import AuthenticatedClient
-from .claims.compile import strategies
-from .claims.model import Action
-from .exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, UnknownStrategies
-from .policies.combined import ClientPolicy, CombinedStrategies
-from .policies.strategy import Subject
-from .policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, unknown_strategies
+from ..authenticated_client import AuthenticatedClient
+from ..claim_names import Action
+from ..claims.compile import strategies
+from ..exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, UnknownStrategies
+from ..policies.combined import ClientPolicy, CombinedStrategies
+from ..policies.strategy import Subject
+from ..policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, unknown_strategies
 
 # By the views' names of their actions. See meadowlark/docs/design/authorization.md#claim-sets-and-actions.
 ACTIONS: Mapping[str, Action] = {

@@ -11,9 +11,9 @@ from edfi_api.data_stores.exceptions import DataStoreNotFound, NoDataStores
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import RoutingTable, Store, context_of
 
-from .authenticated_client import AuthenticatedClient
+from ..authenticated_client import AuthenticatedClient
+from ..exceptions import AuthenticationFailed
 from .authentication import looked_up_again
-from .exceptions import AuthenticationFailed
 
 
 def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -> Visit:

@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.conf import api_settings
 
-from .claim_paths import is_path
+from .token_claims import is_path
 
 LONGEST_ISSUER = 255
 _MOST_SKEW = 120
@@ -43,7 +43,7 @@ class Allowed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="c
 
 class TokenClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Where a token says who its client is, and in the mode `claims` what it may do. All but `mode` and `allowed` are
-    paths (`claim_paths`)."""
+    paths (`token_claims`)."""
 
     mode: Literal["registered", "claims"] = "registered"
     # By default the first of `client_id`, `azp`, `appid` and `sub`.

@@ -1,0 +1,1 @@
+"""Requests of API clients: who sends one, which database answers it, and what it may do."""
