@@ -180,8 +180,8 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         number(
             "STATEMENT_SECONDS",
             60,
-            "seconds after which a statement of a request is given up and answered with 503, and five seconds later "
-            "the connection of one that the database does not end; `0` never",
+            "seconds after which a statement of a request is given up and answered with 503; if the database has not "
+            "ended it five seconds later, the connection is closed; `0` never",
         ),
         number("LOCK_SECONDS", 10, "the same for waiting for the locks of other writes; `0` never"),
         number(
@@ -225,7 +225,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
     ),
     "Requests": (
         number("DEFAULT_PAGE_SIZE", 25, "documents in a page, where a request has no `limit`"),
-        number("MAX_PAGE_SIZE", 500, "the largest `limit`"),
+        number("MAX_PAGE_SIZE", 500, "the largest `limit` and `pageSize`; `pageSize` without a value"),
         number(
             "MAX_ROWS_WITHOUT_INDEX",
             10_000,
@@ -481,7 +481,6 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             shown="that of the embedded database",
             variable="MEADOWLARK_RULE_DATABASE_URL",
         ),
-        text("RULE_ROLE", "", "of earlier versions; refused without `MEADOWLARK_RULE_DATABASE_URL`"),
         number("VALIDATION_SECONDS", 3600, "seconds after which `run_validation` stops"),
         boolean(
             "VALIDATION_REQUESTS",
@@ -502,7 +501,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         choice(
             "LOG_LEVEL",
             "INFO",
-            "`DEBUG`, `INFO`, `WARNING` or `ERROR`",
+            "the least severe messages that are logged",
             choices=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
         ),
         text(

@@ -131,9 +131,11 @@ def _values(action: Action) -> Iterator[str]:
     """What follows the option, or stands alone for an argument by position."""
     if action.nargs == 0:
         return
-    metavar = action.metavar if isinstance(action.metavar, str) else None
+    if isinstance(action.metavar, tuple):
+        yield " ".join(action.metavar)
+        return
     choices = "|".join(str(choice) for choice in action.choices) if action.choices else None
-    value = metavar or choices or action.dest.upper()
+    value = action.metavar or choices or action.dest.upper()
     match action.nargs:
         case "+":
             yield f"{value} …"
@@ -156,9 +158,10 @@ _SETTINGS_INTRODUCTION = f"""# Settings
 
 For operators: the variables of the environment. {_MADE}
 
-For an empty variable the default holds, but not for a text, a path or a whole number. A value that cannot be used stops
-every program with one line that names it. A variable that begins with `MEADOWLARK_` and is not a setting is reported at
-the start of a server and by `manage.py check`, with the nearest name."""
+For an empty variable the default holds; only an empty `MEADOWLARK_ADMIN_PATH` removes the admin, and an empty
+`MEADOWLARK_SCHEDULE` schedules nothing. A value that cannot be used stops every program with one line that names it.
+A variable that begins with `MEADOWLARK_` and is not a setting is reported at the start of a server and by `manage.py
+check`, with the nearest name."""
 
 _COMMANDS_INTRODUCTION = f"""# Commands
 

@@ -4,7 +4,6 @@ import secrets
 
 from corsheaders.defaults import default_headers
 from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
-from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api import conf
 from edfi_api.operation.sign_in.configuration import authentication_backends
@@ -150,12 +149,6 @@ TEMPLATES = [
 rule_login = values["RULE_LOGIN"]
 if not rule_login and not values["DATABASE_URL"]:
     rule_login = {"user": RULES}
-if values["RULE_ROLE"] and not rule_login:
-    raise ImproperlyConfigured(
-        "MEADOWLARK_RULE_ROLE is replaced, since a query can reset a role. Make it a login (ALTER ROLE ... LOGIN"
-        " PASSWORD ...), and set MEADOWLARK_RULE_DATABASE_URL=postgresql://ROLE:PASSWORD@HOST; see Roles in"
-        " meadowlark/docs/operate/database.md."
-    )
 # Without DATABASE_URL, the embedded server in MEADOWLARK_HOME, which `make run` starts and stops.
 DATABASES = {"default": values["DATABASE_URL"] or database_at(embedded_postgres.url(HOME))}
 DATABASES["default"]["CONN_MAX_AGE"] = values["CONNECTION_MAX_AGE"]

@@ -40,12 +40,18 @@ def read(setting: Setting, values: Mapping[str, Any] = MappingProxyType({})) -> 
 
 
 def _text(setting: Setting, default: str) -> str:
+    """Compose passes on unset variables as empty ones, for which the default holds."""
+    return _text_or_empty(setting, "") or default
+
+
+def _text_or_empty(setting: Setting, default: str) -> str:
+    """Of a setting that an empty variable turns off."""
     value: str = _env.str(setting.variable, default=default)
     return value
 
 
 def _texts(setting: Setting, default: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(_env.list(setting.variable, default=list(default)))
+    return tuple(_env.list(setting.variable, default=[])) or default
 
 
 def _path(setting: Setting, default: Path) -> Path:
@@ -57,12 +63,12 @@ def _paths(setting: Setting, default: tuple[str, ...]) -> tuple[Path, ...]:
 
 
 def _route(setting: Setting, default: str) -> str:
-    return _text(setting, default).strip("/")
+    return _text_or_empty(setting, default).strip("/")
 
 
 def _number(setting: Setting, default: int) -> int:
     try:
-        number: int = _env.int(setting.variable, default=default)
+        number = int(_given(setting) or default)
     except ValueError as error:
         raise _unusable(setting, "it must be a whole number") from error
     if number < 0:
@@ -104,7 +110,7 @@ def _boolean(setting: Setting, default: bool) -> bool:
 
 
 def _choice(setting: Setting, default: str) -> str:
-    value: str = _env.str(setting.variable, default="") or default
+    value = _text(setting, default)
     if value and value not in setting.choices:
         raise _unusable(setting, f"it must be empty or one of: {', '.join(setting.choices)}")
     return value
@@ -180,13 +186,12 @@ def _login(setting: Setting, default: dict[str, str]) -> dict[str, str]:
 
 def _schedule(setting: Setting, default: str) -> tuple[Entry, ...]:
     try:
-        return read_timetable(_text(setting, default))
+        return read_timetable(_text_or_empty(setting, default))
     except ValueError as error:
         raise ImproperlyConfigured(f"In {setting.variable}, {error}.") from error
 
 
 def _given(setting: Setting) -> str:
-    """Compose passes on unset variables as empty ones, for which the default holds."""
     return os.environ.get(setting.variable, "").strip()
 
 

@@ -24,14 +24,13 @@ CLASSES = {
     "Written": "of a load; of a single write",
 }
 
-# Modules that Django, gunicorn or Prometheus define in each package.
+# Modules that Django or Prometheus define in each package.
 CONVENTIONS = {
     "admin",
     "apps",
     "checks",
     "exceptions",
     "forms",
-    "gunicorn_conf",
     "metrics",
     "middleware",
     "models",

@@ -50,6 +50,34 @@ def test_an_address_that_is_none_of_a_database_is_refused(
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        (SettingKind.TEXT, "5.2"),
+        (SettingKind.TEXTS, ("localhost",)),
+        (SettingKind.PATH, Path("/var/cache")),
+        (SettingKind.PATHS, ()),
+        (SettingKind.NUMBER, 60),
+        (SettingKind.COUNT, 4),
+        (SettingKind.DECIMAL, 0.5),
+        (SettingKind.HEADER, "correlationid"),
+    ],
+)
+def test_for_an_empty_variable_the_default_holds(
+    monkeypatch: pytest.MonkeyPatch, kind: SettingKind, default: object
+) -> None:
+    monkeypatch.setenv("MEADOWLARK_X", "")
+
+    assert read(Setting(kind, "X", default, "")) == default
+
+
+@pytest.mark.parametrize(("name", "value"), [("ADMIN_PATH", ""), ("SCHEDULE", ())])
+def test_an_empty_variable_can_turn_something_off(monkeypatch: pytest.MonkeyPatch, name: str, value: object) -> None:
+    monkeypatch.setenv(f"MEADOWLARK_{name}", "")
+
+    assert read(SETTINGS[name]) == value
+
+
 @pytest.mark.parametrize(("text", "value"), [("", True), (" ", True), ("yes", True), ("1", True), ("Off", False)])
 def test_a_boolean_accepts_the_usual_notations(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
     monkeypatch.setenv("MEADOWLARK_X", text)
@@ -74,7 +102,6 @@ def test_a_boolean_accepts_the_usual_notations(monkeypatch: pytest.MonkeyPatch, 
         ("MEADOWLARK_KEEPALIVE_SECONDS", "1.5", "is '1.5'; it must be a whole number above 0."),
         ("MEADOWLARK_RULE_DATABASE_URL", "db.example.org", "is not of the form postgresql://USER:PASSWORD@HOST."),
         ("MEADOWLARK_RULE_DATABASE_URL", "postgresql://db/edfi", "is not of the form postgresql://USER:PASSWORD@HOST."),
-        ("MEADOWLARK_CORRELATION_HEADER", "", "is '', which is not the name of a header."),
         ("MEADOWLARK_CORRELATION_HEADER", "two words", "is 'two words', which is not the name of a header."),
         ("MEADOWLARK_CORRELATION_HEADER", "a:b", "is 'a:b', which is not the name of a header."),
         ("MEADOWLARK_CORRELATION_HEADER", "x\r\ny", r"is 'x\r\ny', which is not the name of a header."),
@@ -137,23 +164,3 @@ def test_the_login_of_rules_is_what_its_url_has(
     monkeypatch.setenv("MEADOWLARK_RULE_DATABASE_URL", url)
 
     assert read(SETTINGS["RULE_LOGIN"]) == login
-
-
-def test_the_former_role_of_rules_is_refused_with_the_way_out() -> None:
-    variables = {
-        "DATABASE_URL": "postgresql://db/edfi",
-        "MEADOWLARK_RULE_DATABASE_URL": "",
-        "MEADOWLARK_RULE_ROLE": "r",
-    }
-
-    done = subprocess.run(
-        [sys.executable, "-m", "meadowlark.prepare"],
-        cwd=TOP,
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 1
-    assert "set MEADOWLARK_RULE_DATABASE_URL=postgresql://ROLE:PASSWORD@HOST; see Roles in" in done.stderr

@@ -35,3 +35,9 @@ def test_every_variable_in_the_sources_and_pages_is_a_setting() -> None:
 
     # The example has a connection string, whose variable may have any name.
     assert named - {setting.variable for setting in SETTINGS.values()} == {"MEADOWLARK_STORE_LAKESIDE"}
+
+
+def test_every_argument_of_a_command_has_a_help() -> None:
+    (commands,) = (text for path, text in pages().items() if path.stem == "commands")
+
+    assert re.findall(r"^\| `.*` \|\s*\|$", commands, flags=re.MULTILINE) == []

@@ -28,8 +28,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("data_store", type=name, help="id, name, or context")
-        parser.add_argument("type", choices=DerivativeType.values)
+        parser.add_argument("data_store", type=name, help="id, name, or context of the data store")
+        parser.add_argument("type", choices=DerivativeType.values, help="a streaming replica, or a snapshot")
         add_connection(parser, required=True)
 
     def handle(self, *args: Any, data_store: str, type: str, **options: Any) -> None:

@@ -60,7 +60,13 @@ class Command(BaseCommand):
         add_creation(parser)
         add_mapping(parser)
         what = parser.add_mutually_exclusive_group()
-        what.add_argument("--resource", type=text, action="append", metavar="ENDPOINT", help="only these; repeatable")
+        what.add_argument(
+            "--resource",
+            type=text,
+            action="append",
+            metavar="ENDPOINT",
+            help="only documents of this resource; repeatable",
+        )
         what.add_argument("--all", action="store_true", help="every document")
         parser.add_argument(
             "--via",

@@ -32,8 +32,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("data_store", type=name, help="id, name, or context")
-        parser.add_argument("--yes", type=name, required=True, metavar="NAME", help="its name again")
+        parser.add_argument("data_store", type=name, help="id, name, or context of the data store")
+        parser.add_argument("--yes", type=name, required=True, metavar="NAME", help="the name of the data store again")
         parser.add_argument("--with-database", action="store_true", help="drop the database too")
         last = parser.add_mutually_exclusive_group()
         last.add_argument("--export", type=path, metavar="FOLDER", help="where the last export goes")

@@ -32,7 +32,9 @@ class Command(BaseCommand):
     help = "Applies the migrations of this version to all data stores that have a connection string."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--data-store", type=text, action="append", metavar="STORE", help="only these; repeatable")
+        parser.add_argument(
+            "--data-store", type=text, action="append", metavar="STORE", help="only this data store; repeatable"
+        )
         parser.add_argument("--plan", action="store_true", help="only list what is pending")
         parser.add_argument("--stop-at-first", action="store_true", help="start no further ones after a failure")
         parser.add_argument(

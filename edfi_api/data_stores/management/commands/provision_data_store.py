@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=name, help="name of the data store")
-        add_tenant(parser, "whose data store it is")
+        add_tenant(parser, "tenant whose data store it is")
         parser.add_argument("--type", type=text, default="", help="for people: Production, Sandbox")
         parser.add_argument(
             "--context", type=pairs, default={}, metavar="K=V,K=V", help="districtId=4410,schoolYear=2027"
@@ -65,7 +65,7 @@ class Command(BaseCommand):
 def add_connection(parser: ArgumentParser, *, required: bool) -> None:
     """Add the options for a connection string."""
     where = parser.add_mutually_exclusive_group(required=required)
-    where.add_argument("--url", type=text, help="its connection string, which process lists show")
+    where.add_argument("--url", type=text, help="connection string of its database, which process lists show")
     where.add_argument(
         "--env", type=text, metavar="VARIABLE", help="a variable of this command that has its connection string"
     )

@@ -18,8 +18,10 @@ class Command(BaseCommand):
     help = "Puts a data store online, makes it read-only, or takes it offline."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("data_store", type=name, help="id, name, or context")
-        parser.add_argument("state", choices=[State.ONLINE, State.READ_ONLY, State.OFFLINE])
+        parser.add_argument("data_store", type=name, help="id, name, or context of the data store")
+        parser.add_argument(
+            "state", choices=[State.ONLINE, State.READ_ONLY, State.OFFLINE], help="what requests may do"
+        )
 
     def handle(self, *args: Any, data_store: str, state: str, **options: Any) -> None:
         try:

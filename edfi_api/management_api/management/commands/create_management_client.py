@@ -15,13 +15,17 @@ from edfi_api.security.clients import COMMAND
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Make a client of the management API; its id and secret are printed once."
+    help = "Makes a client of the management API; its id and secret are printed once."
     _scopes = {scope.removeprefix("edfi_admin_api/"): scope for scope in Scope}
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", type=name, help="its id, unique in any case")
+        parser.add_argument("name", type=name, help="id of the client, unique in any case")
         parser.add_argument(
-            "--scope", choices=list(self._scopes), action="append", default=[], help="full_access without any"
+            "--scope",
+            choices=list(self._scopes),
+            action="append",
+            default=[],
+            help="scope that it may request, repeatable; full_access without any",
         )
 
     def handle(self, *, name: str, scope: list[str], **options: Any) -> None:

@@ -18,11 +18,11 @@ from edfi_api.security.models import ClaimSet
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Print a claim set as JSON, as the management API exports and imports it."
+    help = "Prints a claim set as JSON, as the management API exports and imports it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=name, help="name of the claim set")
-        add_tenant(parser, "whose claim set it is, beside those that all share")
+        add_tenant(parser, "tenant whose claim set it is, beside those that all share")
 
     @transaction.atomic
     def handle(self, **options: Any) -> None:

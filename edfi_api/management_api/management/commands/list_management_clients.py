@@ -10,7 +10,7 @@ from edfi_api.management_api.models import ManagementClient
 class Command(BaseCommand):
     """See the module."""
 
-    help = "List the clients of the management API, with their scopes."
+    help = "Lists the clients of the management API, with their scopes."
 
     def handle(self, **options: Any) -> None:
         for client in ManagementClient.objects.all():

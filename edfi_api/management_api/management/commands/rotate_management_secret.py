@@ -13,10 +13,10 @@ from edfi_api.security.clients import COMMAND
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Give a client of the management API a new secret, which is printed once; its tokens are void."
+    help = "Gives a client of the management API a new secret, which is printed once; its tokens are void."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", type=name, help="its id")
+        parser.add_argument("name", type=name, help="id of the client")
 
     def handle(self, *, name: str, **options: Any) -> None:
         credentials = rotate_secret(management_client_named(name), by=COMMAND)

@@ -17,12 +17,12 @@ from edfi_api.startup import current_surface
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Assign exactly these API profiles to an application; --none removes all."
+    help = "Assigns exactly these API profiles to an application; --none removes all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("application", type=text)
-        parser.add_argument("names", nargs="*", type=text, metavar="NAME")
-        add_tenant(parser, "whose application it is")
+        parser.add_argument("application", type=text, help="name of the application")
+        parser.add_argument("names", nargs="*", type=text, metavar="NAME", help="name of an API profile")
+        add_tenant(parser, "tenant whose application it is")
         parser.add_argument("--none", action="store_true", help="remove all profiles")
 
     def handle(self, *, application: str, names: list[str], none: bool, **options: Any) -> None:

@@ -22,12 +22,14 @@ _PARTS = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
 class Command(BaseCommand):
     """See the module."""
 
-    help = "List API profiles; --format xml and json print definitions that load_profiles reads."
+    help = "Lists API profiles; --format xml and json print definitions that load_profiles reads."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("names", nargs="*", type=text, metavar="NAME")
+        parser.add_argument("names", nargs="*", type=text, metavar="NAME", help="only profiles of these names")
         add_tenant(parser, "the tenant's and the shared profiles; without, the names are of shared ones")
-        parser.add_argument("--format", choices=["text", *_WRITERS], default="text")
+        parser.add_argument(
+            "--format", choices=["text", *_WRITERS], default="text", help="of what is printed (default text)"
+        )
 
     def handle(self, *, names: list[str], **options: Any) -> None:
         profiles = _profiles(names, given_tenant(options))

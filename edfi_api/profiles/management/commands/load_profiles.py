@@ -30,17 +30,17 @@ _STANDARD_INPUT = Path("-")
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Load API profiles from XML or JSON files; '-' is standard input."
+    help = "Loads API profiles from XML or JSON files; '-' is standard input."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="+", type=path, metavar="FILE")
+        parser.add_argument("files", nargs="+", type=path, metavar="FILE", help="XML or JSON file of API profiles")
         parser.add_argument(
             "--valid-only", action="store_true", help="store the profiles without errors, although others have some"
         )
         parser.add_argument(
             "--accept-warnings", action="store_true", help="store profiles that name members which do not exist"
         )
-        add_tenant(parser, "whose profiles they are; without, they are shared by all tenants")
+        add_tenant(parser, "tenant whose profiles they are; without, they are shared by all tenants")
         parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
     def handle(

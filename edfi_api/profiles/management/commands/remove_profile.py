@@ -14,11 +14,11 @@ from edfi_api.security.clients import COMMAND
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Remove an API profile."
+    help = "Removes an API profile."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", type=text)
-        add_tenant(parser, "whose profile it is; without, it is one that all tenants share")
+        parser.add_argument("name", type=text, help="name of the API profile")
+        add_tenant(parser, "tenant whose profile it is; without, it is one that all tenants share")
 
     def handle(self, *, name: str, **options: Any) -> None:
         try:

@@ -40,7 +40,7 @@ class Command(BaseCommand):
     """See the module."""
 
     help = (
-        "Create an API client; its key and secret are printed once. A POST on a document that exists is authorized as "
+        "Creates an API client; its key and secret are printed once. A POST on a document that exists is authorized as "
         "Create, unless MEADOWLARK_UPSERT_ASKS_UPDATE is on: a claim set that creates people without further "
         "authorization lets its clients overwrite every person. EdFiSandbox and FullAccess filter no documents, "
         "whichever education organizations a client has."
@@ -50,20 +50,40 @@ class Command(BaseCommand):
         parser.add_argument("name", type=text, help="display name of the client; unique within its application")
         parser.add_argument("--claim-set", type=text, help="name of the claim set with its rights")
         parser.add_argument(
-            "--education-organization-id", type=int, action="append", default=[], metavar="ID", help="repeatable"
+            "--education-organization-id",
+            type=int,
+            action="append",
+            default=[],
+            metavar="ID",
+            help="id of an education organization; repeatable",
         )
         parser.add_argument(
-            "--namespace-prefix", type=text, action="append", default=[], metavar="PREFIX", help="repeatable"
+            "--namespace-prefix",
+            type=text,
+            action="append",
+            default=[],
+            metavar="PREFIX",
+            help="namespace prefix of the vendor; repeatable",
         )
         parser.add_argument("--vendor", type=text, help="vendor of the application; its namespace prefixes apply")
         parser.add_argument(
-            "--profile", type=text, action="append", default=[], metavar="NAME", help="an API profile; repeatable"
+            "--profile",
+            type=text,
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="API profile that its application gets; repeatable",
         )
         parser.add_argument("--application", type=text, help="an existing application, instead of all of the above")
         parser.add_argument(
-            "--data-store", type=text, action="append", default=[], metavar="STORE", help="it may use; repeatable"
+            "--data-store",
+            type=text,
+            action="append",
+            default=[],
+            metavar="STORE",
+            help="data store that the client may use; repeatable",
         )
-        add_tenant(parser, "whose client it is")
+        add_tenant(parser, "tenant whose client it is")
         parser.add_argument(
             "--external",
             nargs=2,
@@ -79,7 +99,9 @@ class Command(BaseCommand):
             default="refuse",
             help="what to do if a client with this name exists",
         )
-        parser.add_argument("--format", choices=["text", "json"], default="text")
+        parser.add_argument(
+            "--format", choices=["text", "json"], default="text", help="of what is printed (default text)"
+        )
 
     def handle(self, **options: Any) -> None:
         _refuse_contradictions(options)

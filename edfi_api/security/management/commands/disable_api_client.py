@@ -16,10 +16,10 @@ from edfi_api.security.management.named_client import client_named
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Make an API client inactive and revoke its tokens."
+    help = "Makes an API client inactive and revokes its tokens."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("client", type=text, help="its name or its key")
+        parser.add_argument("client", type=text, help="name or key of the client")
 
     def handle(self, *, client: str, **options: Any) -> None:
         found = client_named(client)

@@ -11,10 +11,12 @@ from edfi_api.security.models import ApiClient
 class Command(BaseCommand):
     """See the module."""
 
-    help = "List the API clients with their application, claim set, organizations, namespace prefixes and profiles."
+    help = "Lists the API clients with their application, claim set, organizations, namespace prefixes and profiles."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--format", choices=["text", "json"], default="text")
+        parser.add_argument(
+            "--format", choices=["text", "json"], default="text", help="of what is printed (default text)"
+        )
 
     def handle(self, **options: Any) -> None:
         clients = ApiClient.objects.select_related("application__vendor", "external_identity")

@@ -26,12 +26,14 @@ from edfi_api.startup import current_surface
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Load claim sets, and resource claims with their default strategies, from JSON files."
+    help = "Loads claim sets, and resource claims with their default strategies, from JSON files."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="*", type=path, metavar="FILE")
+        parser.add_argument(
+            "files", nargs="*", type=path, metavar="FILE", help="JSON file of claim sets or resource claims"
+        )
         parser.add_argument("--bundled", action="store_true", help="load the bundled claims before the files")
-        add_tenant(parser, "whose claim sets they are; without, they are shared by all tenants")
+        add_tenant(parser, "tenant whose claim sets they are; without, they are shared by all tenants")
         parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
     def handle(self, *, files: list[Path], bundled: bool, dry_run: bool, **options: Any) -> None:

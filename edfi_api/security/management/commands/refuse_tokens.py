@@ -20,11 +20,11 @@ from edfi_api.security.issuers import issuers
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Refuse tokens of an identity provider that it issued before a time."
+    help = "Refuses tokens of an identity provider that it issued before a time."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--issuer", type=name, required=True, help="of MEADOWLARK_OIDC_ISSUERS")
-        parser.add_argument("--client", type=name, help="what the provider calls it; without, all clients")
+        parser.add_argument("--issuer", type=name, required=True, help="the provider, one of MEADOWLARK_OIDC_ISSUERS")
+        parser.add_argument("--client", type=name, help="client as the provider calls it; without, all clients")
         parser.add_argument(
             "--before", type=_now_or_moment, default="now", metavar="TIME", help="now, 2027-07-01, or with a time; UTC"
         )

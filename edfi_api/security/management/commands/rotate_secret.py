@@ -12,10 +12,10 @@ from edfi_api.security.management.named_client import client_named
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Give an API client a new secret; it is printed once."
+    help = "Gives an API client a new secret; it is printed once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("client", type=text, help="its name or its key")
+        parser.add_argument("client", type=text, help="name or key of the client")
 
     def handle(self, *, client: str, **options: Any) -> None:
         credentials = rotate_secret(client_named(client))

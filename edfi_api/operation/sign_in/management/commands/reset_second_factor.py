@@ -15,7 +15,7 @@ class Command(BaseCommand):
     """See the module."""
 
     help = (
-        "Remove the authenticator and the recovery codes of a user of the admin who has lost both. The sessions for "
+        "Removes the authenticator and the recovery codes of a user of the admin who has lost both. The sessions for "
         "which they were given end. Where a second factor is required, the next login sets up another one."
     )
 
