@@ -69,7 +69,7 @@ test-sql-views: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/analysis
 
-# The evening of a cut: a made-up district in an ODS is imported, and the time of each step is printed.
+# A cutover: a made-up district in an ODS is imported, and the time of each step is printed.
 test-ods: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
 		$(BIN)/python -m tests.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))

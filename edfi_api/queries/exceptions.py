@@ -1,4 +1,5 @@
-"""Exceptions about query strings. They carry facts; the texts for clients are in `problem_details.catalog`."""
+"""Exceptions about query strings. They carry facts, whose texts for clients are in `problem_details.catalog`; only
+`ParameterValidationFailed` has texts, of where the parameter is read."""
 
 from dataclasses import dataclass
 
