@@ -60,10 +60,18 @@ def test_links_resolve(page: Path) -> None:
 
 @pytest.mark.parametrize("folder", sorted((TOP / "meadowlark/docs").iterdir()), ids=lambda path: path.name)
 def test_the_list_of_pages_has_every_page(folder: Path) -> None:
-    """Decisions are listed by their first one."""
+    """Decisions have a list of their own."""
     listed = (TOP / "meadowlark/docs/README.md").read_text()
 
     assert [path.name for path in folder.glob("*.md") if f"]({folder.name}/{path.name})" not in listed] == []
+
+
+def test_the_list_of_decisions_has_every_title() -> None:
+    folder = TOP / "meadowlark/docs/design/decisions"
+    listed = (folder / "README.md").read_text()
+    titles = {path.name: path.read_text().partition("\n")[0].partition(". ")[2] for path in folder.glob("0*.md")}
+
+    assert [name for name, title in titles.items() if f"[{title}]({name})" not in listed] == []
 
 
 def test_section_signs_follow_an_rfc_only():
