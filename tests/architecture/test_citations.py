@@ -1,12 +1,13 @@
 """Citations in comments and pages resolve: to a page and heading of this repository, or to a public document."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import TOP
+from tests.architecture.source import MODULES, TOP
 
 _PAGE = re.compile(r"(?<![\w/.-])([\w./-]+\.md)(?:#([\w-]+))?\b")
 _LINK = re.compile(r"https?://\S+")
@@ -72,6 +73,19 @@ def test_the_list_of_decisions_has_every_title() -> None:
     titles = {path.name: path.read_text().partition("\n")[0].partition(". ")[2] for path in folder.glob("0*.md")}
 
     assert [name for name, title in titles.items() if f"[{title}]({name})" not in listed] == []
+
+
+_COMMANDS = {path.stem for path in MODULES if path.parent.name == "commands"}
+
+
+@pytest.mark.parametrize("package", [path for path in MODULES if path.name == "__init__.py"], ids=str)
+def test_names_in_the_docstring_of_a_package_exist(package: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(package.read_text())) or ""
+    named = set(re.findall(r"`([a-z_]+)`", docstring)) - _COMMANDS
+    beside = {path.stem for path in package.parent.iterdir()}
+    below = "".join(path.read_text() for path in package.parent.rglob("*.py")) if named - beside else ""
+
+    assert {name for name in named - beside if f"def {name}(" not in below} == set()
 
 
 def test_section_signs_follow_an_rfc_only():

@@ -16,7 +16,7 @@ text whose rest is here, or are not in problem details at all:
 - `edfi_api/security/requests/authentication.py`, `edfi_api/security/oauth/introspection.py`: which part of the
   header or the form is missing, one sentence for each step of reading it.
 - `edfi_api/security/policies/`: hints by which associations a client would be authorized.
-- `edfi_api/security/oauth/endpoint.py`: errors of the token endpoint, which RFC 6749 requires as `error_description`.
+- `edfi_api/security/oauth/endpoint.py`: errors of the token endpoint, in the member that RFC 6749 requires.
 - `edfi_api/api/metadata/urls.py`: the plain text of an unknown section, as Ed-Fi's server answers it.
 - `edfi_api/management_api/problems.py`, `edfi_api/management_api/texts.py`: errors of the management API, in the
   words of Ed-Fi's Configuration Service.
