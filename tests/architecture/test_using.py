@@ -10,7 +10,7 @@ from tests.architecture.source import MODULES, TOP, is_within, module_name
 # Packages whose functions run for a request, or write documents for one.
 _REQUEST_PACKAGES = (
     "edfi_api.api",
-    "edfi_api.changes.change_queries.tracked",
+    "edfi_api.changes.change_queries.tracked_changes",
     "edfi_api.changes.change_queries.versions",
     "edfi_api.changes.change_queries.http",
     "edfi_api.queries",

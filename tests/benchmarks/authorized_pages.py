@@ -173,7 +173,7 @@ def _filters(resource: "Resource") -> list[str]:
 def _changes(resource: "Resource") -> Iterator[Row]:
     from django.db import connection, transaction  # noqa: PLC0415  Django is set up by now
 
-    from edfi_api.changes.change_queries.tracked import Tracked  # noqa: PLC0415
+    from edfi_api.changes.change_queries.tracked_changes import TrackedWindow  # noqa: PLC0415
     from edfi_api.queries.selection import Window  # noqa: PLC0415
     from edfi_api.storage import resource_types  # noqa: PLC0415
     from tests import superuser  # noqa: PLC0415
@@ -187,12 +187,12 @@ def _changes(resource: "Resource") -> Iterator[Row]:
         cursor.execute(_CHANGE_KEYS, [number])
         cursor.execute("ANALYZE deleted_document, key_change")
         queries = {
-            "deletes": lambda policy: len(Tracked(resource, Window(), policy, using="default").deletes(_PAGE, 0)),
-            "deletes, total": lambda policy: Tracked(resource, Window(), policy, using="default").count_deletes(),
+            "deletes": lambda policy: len(TrackedWindow(resource, Window(), policy, using="default").deletes(_PAGE, 0)),
+            "deletes, total": lambda policy: TrackedWindow(resource, Window(), policy, using="default").count_deletes(),
             "key changes": lambda policy: len(
-                Tracked(resource, Window(), policy, using="default").key_changes(_PAGE, 0)
+                TrackedWindow(resource, Window(), policy, using="default").key_changes(_PAGE, 0)
             ),
-            "key changes, total": lambda policy: Tracked(
+            "key changes, total": lambda policy: TrackedWindow(
                 resource, Window(), policy, using="default"
             ).count_key_changes(),
         }

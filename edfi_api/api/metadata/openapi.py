@@ -9,7 +9,7 @@ from edfi_api.api.metadata.components import ComponentNames, Schema, schemas
 from edfi_api.api.metadata.paths import PathItem, path_items, shared_parameters, whole
 from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES
 from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
-from edfi_api.api.metadata.tracked_changes import tracked_schemas
+from edfi_api.api.metadata.tracked_change_schemas import tracked_schemas
 from edfi_api.model.examples import Bodies, Examples
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Resource, Surface

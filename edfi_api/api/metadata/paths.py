@@ -17,7 +17,7 @@ from edfi_api.api.metadata.components import (
     schema_reference,
 )
 from edfi_api.api.metadata.responses import Content
-from edfi_api.api.metadata.tracked_changes import TrackedNames
+from edfi_api.api.metadata.tracked_change_schemas import TrackedNames
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.naming import plural, url_segment
 from edfi_api.model.surface.query_fields import ID_FIELD

@@ -14,7 +14,7 @@ from edfi_api.api.metadata.components import ADDED_BY_SERVER, LINK, ComponentNam
 from edfi_api.api.metadata.openapi import OpenApi, data_document, examples_of, titled
 from edfi_api.api.metadata.paths import Contents, PathItem, path_items, whole
 from edfi_api.api.metadata.responses import Content
-from edfi_api.api.metadata.tracked_changes import tracked_schemas
+from edfi_api.api.metadata.tracked_change_schemas import tracked_schemas
 from edfi_api.documents.readable_schema import readable_schema
 from edfi_api.documents.visible_part import writable_schema
 from edfi_api.model.profiles.definition import Usage

@@ -21,8 +21,8 @@ from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration import natural_keys
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import MOST_AT_ONCE
-from edfi_api.operation.administration.document_filters import row_in
 from edfi_api.operation.administration.key_search import HELP
+from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.operation.administration.versions import link

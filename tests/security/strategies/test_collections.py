@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.changes.change_queries.models import DeletedDocument, KeyField
-from edfi_api.changes.change_queries.tracked import Tracked
+from edfi_api.changes.change_queries.tracked_changes import TrackedWindow
 from edfi_api.models import ResourceType
 from edfi_api.queries import collection, plan
 from edfi_api.queries.selection import Window, all_documents
@@ -370,7 +370,7 @@ def test_all_organizations_of_a_document_must_be_accessible(scenario):
     assert scenario.api.delete(offered).status_code == 204
     DeletedDocument.objects.update(body=None)
     strategy, stranger = policies(is_for_changes=True)
-    tracked = [Tracked(two, Window(), policy, using=DOCUMENTS) for policy in (strategy, stranger)]
+    tracked = [TrackedWindow(two, Window(), policy, using=DOCUMENTS) for policy in (strategy, stranger)]
     assert tuple(each.count_deletes() for each in tracked) == (
         1,
         0,

@@ -11,7 +11,7 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.changes.change_queries.http.windows import read_window
-from edfi_api.changes.change_queries.tracked import Delete, Tracked, TrackedKeyChange
+from edfi_api.changes.change_queries.tracked_changes import Delete, TrackedKeyChange, TrackedWindow
 from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.queries.parameters import refuse_filters
 
@@ -25,17 +25,17 @@ class TrackedResourceViewSet(ResourceViewSet):
 
     def deletes(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Deleted documents, in the order of their deletion."""
-        return self._changes(request, Tracked.deletes, Tracked.count_deletes, _delete)
+        return self._changes(request, TrackedWindow.deletes, TrackedWindow.count_deletes, _delete)
 
     def key_changes(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Documents whose identity changed, in the order of the last change."""
-        return self._changes(request, Tracked.key_changes, Tracked.count_key_changes, _key_change)
+        return self._changes(request, TrackedWindow.key_changes, TrackedWindow.count_key_changes, _key_change)
 
     def _changes(
         self,
         request: EdFiRequest,
-        find: Callable[[Tracked, int, int], list[Change]],
-        count: Callable[[Tracked], int],
+        find: Callable[[TrackedWindow, int, int], list[Change]],
+        count: Callable[[TrackedWindow], int],
         write: Callable[[Change], str],
     ) -> HttpResponse:
         page = self.paginator.read_offset(request)
@@ -44,7 +44,7 @@ class TrackedResourceViewSet(ResourceViewSet):
         policy = self.authorize(request).policy
         if policy is not None:
             policy.predicate()  # Raises a refusal if the client cannot be allowed to read any document.
-        tracked = Tracked(self.resource, window, policy, using=self.using)
+        tracked = TrackedWindow(self.resource, window, policy, using=self.using)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
         return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
 

@@ -61,7 +61,7 @@ class TrackedKeyChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class TrackedWindow:
     """The deletes and key changes of a resource in a window that the policy for ReadChanges allows."""
 
     resource: Resource
