@@ -16,7 +16,7 @@ from edfi_api.models import Document
 from edfi_api.operation.administration import key_search, overview, related_links
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import DeletionThroughStore
-from edfi_api.operation.administration.document_filters import (
+from edfi_api.operation.administration.list_filters import (
     CHOSEN_RESOURCE,
     ChangedFilter,
     CreatedByFilter,

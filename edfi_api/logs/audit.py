@@ -8,6 +8,9 @@ import logging
 
 from edfi_api.logs import log_lines
 
+# Statuses of refusals that depend on the client.
+DENIALS = frozenset({401, 403, 429})
+
 # Longer than any path that is served; a client without a token can send 4,000 characters.
 _LONGEST_PATH = 200
 

@@ -79,8 +79,8 @@ class Collection(ManagementViewSet):
         """The item by itself."""
         return self.represent(row)
 
-    def compared(self, row: Any) -> dict[str, Any]:
-        """What shows which members a PUT has changed: the item, with what it does not show."""
+    def whole_item(self, row: Any) -> dict[str, Any]:
+        """The item with what it does not show, by which a PUT finds the members that it has changed."""
         return self.item(row)
 
     def add(self, body: Any) -> Response:
@@ -113,9 +113,9 @@ class Collection(ManagementViewSet):
         body = self.read(number)
         with self.written(self.refusals):
             row = self.found(number, for_update=True)
-            before = self.compared(row)
+            before = self.whole_item(row)
             self.change(row, body)
-            after = self.compared(self.found(number))
+            after = self.whole_item(self.found(number))
             changed = [name for name in after if after[name] != before[name]]
             self.audit(f"{self.noun} changed", id=number, members=",".join(changed) or None)
         return self.changed()

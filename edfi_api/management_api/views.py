@@ -26,7 +26,6 @@ from .answers import FORMS, answer, problem_for, written
 
 _log = logging.getLogger(__name__)
 
-_DENIALS = frozenset({401, 403, 429})
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 
@@ -65,7 +64,7 @@ class AnonymousView(APIView):
         if problem is None:
             _log.error("answered 500: %s", self.request.path, exc_info=error)
             problem = problems.internal_error().problem
-        if problem.status in _DENIALS:
+        if problem.status in audit.DENIALS:
             reason = problem.audit_reason or next(iter(problem.errors), problem.detail)
             self._audit_denial(problem.status, reason)
         return answer(problem, correlation_id(self.request._request), FORMS[self.version])

@@ -22,7 +22,6 @@ from edfi_api.logs.remote_address import remote_address
 from edfi_api.refusals.write_recorder import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
 from references.exceptions import MissingTarget
 
-_DENIALS = frozenset({401, 403, 429})
 _MOST_DENIALS = 20
 _log = logging.getLogger("meadowlark.requests")
 _UNKNOWN = "unknown"
@@ -72,7 +71,7 @@ class BatchFigures:
         route = operation.resource.url_path if operation.resource else _UNKNOWN
         self.results[kind, route, result.status] += 1
         self.refused += result.is_refused
-        if result.status in _DENIALS:
+        if result.status in audit.DENIALS:
             self._denied += 1
             if self._denied <= _MOST_DENIALS:
                 self._denials.append({"status": result.status, "reason": _reason(result), "index": operation.position})

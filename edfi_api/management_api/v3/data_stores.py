@@ -212,7 +212,7 @@ class DataStores(Collection):
             **({"tenantId": row.tenant_id} if self.tenant else {}),
         }
 
-    def compared(self, row: Any) -> dict[str, Any]:
+    def whole_item(self, row: Any) -> dict[str, Any]:
         return self.item(row) | {"connectionString": row.connection}
 
     def add(self, body: DataStoreBody) -> Response:
@@ -340,7 +340,7 @@ class DataStoreDerivatives(_PartsOfDataStores):
             "connectionString": masked(row.connection),
         }
 
-    def compared(self, row: DataStoreDerivative) -> dict[str, Any]:
+    def whole_item(self, row: DataStoreDerivative) -> dict[str, Any]:
         return self.item(row) | {"connectionString": row.connection}
 
     def add(self, body: DerivativeBody) -> Response:

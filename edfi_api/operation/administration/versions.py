@@ -23,7 +23,7 @@ from edfi_api.changes.change_queries.restoring import CannotRestore, restore_ver
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import Document
-from edfi_api.operation.administration.document_filters import row_in
+from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.store_choice import shown_in, with_choice
 from edfi_api.security.models import ApiClient

@@ -35,10 +35,9 @@ log = logging.getLogger(__name__)
 _LONGEST_PAUSE_SECONDS = 30.0
 _OUTAGE_PAUSE_SECONDS = 2.0
 _TO_STOP = (signal.SIGTERM, signal.SIGINT)
-_TEMPORARY_FAILURE = 75  # EX_TEMPFAIL of sysexits.h
 _INTERRUPTED = 128 + signal.SIGINT
 # By exit status; any other one, and a signal, is a failure.
-_OUTCOMES = {0: CommandOutcome.DONE, _TEMPORARY_FAILURE: CommandOutcome.BUSY, _INTERRUPTED: CommandOutcome.STOPPED}
+_OUTCOMES = {0: CommandOutcome.DONE, os.EX_TEMPFAIL: CommandOutcome.BUSY, _INTERRUPTED: CommandOutcome.STOPPED}
 _LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended('meadowlark run_schedule ' || %s, 0))"
 # The transaction that holds the lock is idle, and has no snapshot that would keep vacuum from its work.
 _NO_TIMEOUT = "SET LOCAL idle_in_transaction_session_timeout = 0"
@@ -179,7 +178,7 @@ def _status_of(command: str) -> int:
             log.info("%s: started", command)
             call_command(*shlex.split(command))
     except _StillRunning:
-        return _TEMPORARY_FAILURE
+        return os.EX_TEMPFAIL
     except KeyboardInterrupt:
         return _INTERRUPTED
     except CommandError as error:

@@ -24,7 +24,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if problem is None:
         return None
     _log(problem, error)
-    if problem.status in _DENIALS:
+    if problem.status in audit.DENIALS:
         _audit(problem, context["request"])
     request = context["request"]._request
     headers = problem.headers | _links(problem, request)
@@ -35,10 +35,6 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
     return {"Link": f'<{root_of(request)}/{problem.related}>; rel="related"'} if problem.related else {}
-
-
-# Statuses of refusals that depend on the client; they are written to the audit log.
-_DENIALS = frozenset({401, 403, 429})
 
 
 def _audit(problem: Problem, request: Request) -> None:

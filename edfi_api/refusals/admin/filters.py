@@ -4,37 +4,16 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
-from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from edfi_api.operation.administration.document_filters import row_in
+from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.refusals.models import OpenRefusals, Refusal
 from edfi_api.refusals.overview import LOOKED_AT
 from edfi_api.security.models import ApiClient, Application, Vendor
 from references.identity import as_uuid
 
 _LATEST = 1_000
-
-
-class StateFilter(admin.SimpleListFilter):
-    """Open entries, unless others are chosen."""
-
-    title = "state"
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        return [("resolved", "resolved"), ("all", "all")]
-
-    def choices(self, changelist: ChangeList) -> Any:
-        choices = list(super().choices(changelist))
-        choices[0]["display"] = "open"
-        return iter(choices)
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
-        if self.value() == "all":
-            return queryset
-        return queryset.filter(resolved_at__isnull=self.value() != "resolved")
 
 
 class _OwnerFilter(admin.SimpleListFilter):

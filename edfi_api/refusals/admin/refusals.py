@@ -16,7 +16,7 @@ from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.logs import audit
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
-from edfi_api.operation.administration.document_filters import row_in
+from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
 from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
 from edfi_api.operation.administration.tables import tables_page
 from edfi_api.refusals import overview
@@ -27,7 +27,6 @@ from edfi_api.refusals.admin.filters import (
     ClientFilter,
     ProblemFilter,
     ResourceFilter,
-    StateFilter,
     StatusFilter,
     VendorFilter,
 )
@@ -49,7 +48,7 @@ class RefusalAdmin(ReadOnlyAdmin):
 
     list_display = ["last_at", "client_name", "resource", "key", "status", "shown_cause", "count", "state"]
     list_filter = [
-        StateFilter,
+        ResolutionFilter,
         VendorFilter,
         ApplicationFilter,
         ClientFilter,

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.logs import audit
 from edfi_api.models import Document
-from edfi_api.operation.administration.document_filters import row_in
+from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
@@ -28,25 +28,6 @@ _AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id =
 _RESULTS_SHOWN = 50
 _OTHERS_SHOWN = 50
 _RESULT = "admin:validation_validationresult_change"
-
-
-class ResultStateFilter(admin.SimpleListFilter):
-    """Open results, unless others are chosen."""
-
-    title = "state"
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("resolved", "resolved"), ("all", "all")]
-
-    def choices(self, changelist: Any) -> Any:
-        first, *others = super().choices(changelist)
-        return [{**first, "display": "open"}, *others]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[ValidationResult]) -> QuerySet[ValidationResult]:
-        if self.value() == "all":
-            return queryset
-        return queryset.filter(resolved_at__isnull=self.value() != "resolved")
 
 
 class OrganizationFilter(admin.SimpleListFilter):
@@ -102,7 +83,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
 
     list_display = ["rule", "severity", "what", "where", "message", "appeared_at", "resolved_at"]
     list_filter = [
-        ResultStateFilter,
+        ResolutionFilter,
         ("rule__severity", ValuesOfRulesFilter),
         ("rule__category", ValuesOfRulesFilter),
         ("rule", RuleFilter),

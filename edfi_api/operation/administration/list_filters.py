@@ -1,5 +1,5 @@
 """Filters of the list of documents by time and by client, at a cost that does not grow with the table, and by their
-references, in both directions: `?refers_to=17`, `?referred_to_by=17`.
+references, in both directions: `?refers_to=17`, `?referred_to_by=17`; of refusals and results by their state.
 
 The page of a document links to the latter where it cannot show all targets or referrers. The selected document is the
 only choice, so such a filter appears only when it is in the URL, and can be cleared.
@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
-from django.contrib.admin.views.main import SEARCH_VAR
+from django.contrib.admin.views.main import SEARCH_VAR, ChangeList
 from django.db import connections
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -36,6 +36,25 @@ SELECT change_version, last_modified_at FROM document
 def row_in(text: str) -> int:
     """The row id in a URL parameter; -1, which no row has, for any other text."""
     return int(text) if text.isdecimal() and len(text) < len(str(2**63)) else -1
+
+
+class ResolutionFilter(admin.SimpleListFilter):
+    """Rows that are not resolved, unless others are chosen."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        return [("resolved", "resolved"), ("all", "all")]
+
+    def choices(self, changelist: ChangeList) -> Any:
+        first, *others = super().choices(changelist)
+        return [{**first, "display": "open"}, *others]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "all":
+            return queryset
+        return queryset.filter(resolved_at__isnull=self.value() != "resolved")
 
 
 class _ReferenceFilter(admin.SimpleListFilter):
