@@ -18,7 +18,7 @@ from .finding import RuleFault, checked_columns
 from .login import NoLogin
 from .query_text import ROW_LIMIT, QueryFault, parameters_in, violations_statement
 from .rule import SCOPE, Problem, Rule
-from .values import Given, standard_of
+from .values import RunValues, standard_of
 
 _SECONDS = 30
 _MANY_ROWS = 100_000
@@ -111,7 +111,7 @@ def _former_rule(rule: Rule, resource: Resource, using: str) -> str:
 
 def _values(rule: Rule, surface: Surface) -> dict[str, object]:
     today = datetime.now(UTC).date()
-    return {**Given(today, None, standard_of(surface), {}).of(rule, {}), SCOPE: None, ROW_LIMIT: rule.row_limit}
+    return {**RunValues(today, None, standard_of(surface), {}).of(rule, {}), SCOPE: None, ROW_LIMIT: rule.row_limit}
 
 
 def _query_line(rule: Rule) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from psycopg import errors
@@ -23,11 +24,10 @@ from .connections import Connection, OutOfTime, Reading, caught_up_replica, conn
 from .faults import fault_of, resource_of
 from .finding import Finder, Found, Staged
 from .publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
-from .registered import Registered, register
-from .requests import Request
 from .rule import Rule, Scope
+from .rule_registry import RegisteredRule, register
 from .scoping import RunFully, Watched, changed_values
-from .values import Given, given
+from .values import RunValues, run_values
 
 log = logging.getLogger(__name__)
 
@@ -67,8 +67,33 @@ class WasStopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to run: rules by identifier, categories; of no organizations but these; with these values of parameters."""
+
+    rules: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    organizations: tuple[int, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    is_full: bool = False
+    is_dry_run: bool = False
+    jobs: int = 2
+    # Whether rules read from a replica.
+    on_replica: bool = False
+    by: str = "command"
+    # The id that the run is to have.
+    run: UUID | None = None
+    # Whether the rules are all there are: results of others are resolved then.
+    retires_others: bool = True
+
+    def includes(self, rule: Rule) -> bool:
+        return (not self.rules or rule.identifier in self.rules) and (
+            not self.categories or rule.category in self.categories
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class RuleReport:
-    """What a run did with a rule, and whether it ended before the rule did; a rehearsal has some of its violations as
+    """What a run did with a rule, and whether it ended before the rule did; a dry run has some of its violations as
     examples."""
 
     rule: str
@@ -91,35 +116,35 @@ class Report:
         return not self.is_complete or any(each.evaluation.outcome is not Outcome.PUBLISHED for each in self.rules)
 
 
-def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: str) -> Report:
+def run_rules(rules: Iterable[Rule], options: RunOptions, surface: Surface, using: str) -> Report:
     """Run the requested ones of these rules.
 
     Raises AlreadyRunning, WasStopped, UnusableValue for a value of a parameter, NoReplica and ReplicaLags.
     """
     known = list(rules)
-    values = given(surface, using, datetime.now(UTC).date(), request.texts)
+    values = run_values(surface, using, datetime.now(UTC).date(), options.texts)
     for rule in known:
         values.of(rule, {})
     identifier = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}-{token_hex(2)}"
     with _locked(using), connected(using) as connection:
         # Read before the snapshot, which therefore has all changes up to that version.
         version = newest_change_version(using)
-        source = caught_up_replica(using) if request.on_replica else using
-        if request.is_rehearsal:
-            number, registered = 0, [Registered(rule) for rule in known if rule.active]
+        source = caught_up_replica(using) if options.on_replica else using
+        if options.is_dry_run:
+            number, registered = 0, [RegisteredRule(rule) for rule in known if rule.active]
         else:
             connection.execute(_STOP_KILLED)
             connection.execute(_CLEAR)
-            number = _begin(identifier, request, version, connection)
+            number = _begin(identifier, options, version, connection)
             registered = register(known, surface, connection)
-            if request.retires_others:
+            if options.retires_others:
                 retire(connection, number, [each.number for each in registered])
-        chosen = [each for each in registered if request.includes(each.rule)]
-        with _snapshot(request.organizations, source) as (snapshot, organizations):
-            run = _Run(number, identifier, request, values, surface, using, source, snapshot, organizations)
+        chosen = [each for each in registered if options.includes(each.rule)]
+        with _snapshot(options.organizations, source) as (snapshot, organizations):
+            run = _Run(number, identifier, options, values, surface, using, source, snapshot, organizations)
             reports = run.all(chosen)
         is_complete = len(reports) == len(chosen) and not any(report.is_cut for report in reports)
-        if not request.is_rehearsal:
+        if not options.is_dry_run:
             connection.execute(_END, {"run": number, "status": "Completed" if is_complete else "Stopped"})
     return Report(identifier, is_complete, tuple(reports))
 
@@ -136,9 +161,9 @@ def _locked(using: str) -> Iterator[None]:
         yield
 
 
-def _begin(identifier: str, request: Request, version: int, connection: Connection) -> int:
+def _begin(identifier: str, options: RunOptions, version: int, connection: Connection) -> int:
     """The number of a new run. Raises WasStopped."""
-    new = {"run": request.run, "identifier": identifier, "by": request.by, "version": version}
+    new = {"run": options.run, "identifier": identifier, "by": options.by, "version": version}
     begun = connection.execute(_BEGIN, new | {"host": socket.gethostname()}).fetchone()
     if begun is None:
         raise WasStopped
@@ -166,8 +191,8 @@ class _Run:
 
     number: int
     identifier: str
-    request: Request
-    values: Given
+    options: RunOptions
+    values: RunValues
     surface: Surface
     using: str
     source: str
@@ -175,12 +200,12 @@ class _Run:
     organizations: list[int] | None
     started: float = field(default_factory=time.monotonic)
 
-    def all(self, rules: Sequence[Registered]) -> list[RuleReport]:
+    def all(self, rules: Sequence[RegisteredRule]) -> list[RuleReport]:
         """The reports of the rules that began within the time limit of a run."""
-        with ThreadPoolExecutor(self.request.jobs) as pool:
+        with ThreadPoolExecutor(self.options.jobs) as pool:
             return [report for report in pool.map(self._in_time, rules) if report]
 
-    def _in_time(self, registered: Registered) -> RuleReport | None:
+    def _in_time(self, registered: RegisteredRule) -> RuleReport | None:
         left = api_settings.VALIDATION_SECONDS - (time.monotonic() - self.started)
         if left <= 0:
             return None
@@ -191,7 +216,7 @@ class _Run:
 class _RuleRun:
     """One rule of a run that has `left` seconds."""
 
-    def __init__(self, run: _Run, registered: Registered, left: float, connection: Connection) -> None:
+    def __init__(self, run: _Run, registered: RegisteredRule, left: float, connection: Connection) -> None:
         self.run = run
         self.registered = registered
         self.rule = registered.rule
@@ -210,7 +235,7 @@ class _RuleRun:
             values = self.run.values.of(self.rule, self.registered.overrides)
             self._find(values)
             outcome = Outcome.TRUNCATED if self.found.is_truncated else Outcome.PUBLISHED
-            if not self.run.request.is_rehearsal:
+            if not self.run.options.is_dry_run:
                 published = self._publish(self._evaluation(outcome, started), values)
         except (OutOfTime, errors.QueryCanceled):
             outcome, self.reason = Outcome.TIMED_OUT, self._limit()
@@ -220,7 +245,7 @@ class _RuleRun:
         if outcome in (Outcome.TIMED_OUT, Outcome.FAILED):
             first_line = self.reason.partition("\n")[0]
             log.warning("the rule %s %s in the run %s: %s", self.rule.name, outcome, self.run.identifier, first_line)
-            if not self.run.request.is_rehearsal:
+            if not self.run.options.is_dry_run:
                 self.publisher.record(evaluation)
         is_cut = outcome is Outcome.TIMED_OUT and self.ends_with_run
         return RuleReport(self.rule.name, evaluation, published, tuple(self.examples), is_cut)
@@ -247,7 +272,7 @@ class _RuleRun:
             self.scope = self._changed(opened, values)
             finder = Finder(self.rule, resource, numbers[resource.name], self.run.surface, values, self.scope)
             rows = self._within(finder.staged(opened, self.found))
-            if self.run.request.is_rehearsal:
+            if self.run.options.is_dry_run:
                 for row in rows:
                     if len(self.examples) < _EXAMPLES:
                         self.examples.append(row)
@@ -273,7 +298,7 @@ class _RuleRun:
             return None
 
     def _reason_for_all(self, values: Mapping[str, Any]) -> str:
-        if self.run.request.is_full:
+        if self.run.options.is_full:
             return "requested"
         if self.registered.published_version is None:
             return "the last full run was not complete" if self.registered.published_basis else "first run"

@@ -27,7 +27,7 @@ class UnusableValue(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunValues:
     """What the values of a run depend on: its day and school year, the served standard, the texts of the command."""
 
     today: date
@@ -50,12 +50,12 @@ class Given:
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def given(surface: Surface, using: str, today: date, texts: Mapping[str, str]) -> Given:
+def run_values(surface: Surface, using: str, today: date, texts: Mapping[str, str]) -> RunValues:
     """What the values of a run in this database depend on."""
     numbers = resource_types.numbers(using)
     years = [numbers[each.name] for each in surface.resources if each.kind is ResourceKind.SCHOOL_YEAR]
     ((school_year,),) = execute(Sql(_CURRENT_YEAR, {"types": years}), using)
-    return Given(today, school_year, standard_of(surface), texts)
+    return RunValues(today, school_year, standard_of(surface), texts)
 
 
 def standard_of(surface: Surface) -> str:

@@ -6,7 +6,7 @@ from django.db import connection
 
 from edfi_api.listing import sql_rows
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.validation import visible
+from edfi_api.validation import result_visibility
 from tests import superuser
 from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token
@@ -148,7 +148,7 @@ def test_all_results_are_read_only_if_there_are_more_than_the_nearest(
     with connection.cursor() as cursor:
         cursor.execute(_RULES)
         cursor.execute(_DOCUMENTS, [list(results)])
-    monkeypatch.setattr(visible, "_NEAR_RESULTS", 8)
+    monkeypatch.setattr(result_visibility, "_NEAR_RESULTS", 8)
     sent: list[Sql] = []
     run = sql_rows.execute
     monkeypatch.setattr(sql_rows, "execute", lambda statement, using: sent.append(statement) or run(statement, using))

@@ -31,7 +31,7 @@ from edfi_api.validation.http.base import ENGINE, CollectionView, ValidationView
 from edfi_api.validation.http.csv_results import csv_response
 from edfi_api.validation.http.rules import SEVERITY
 from edfi_api.validation.resources import RESULT
-from edfi_api.validation.visible import RESULTS, Readable, Visible, VisibleRows
+from edfi_api.validation.result_visibility import RESULTS, Readable, Visible, VisibleRows
 
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.

@@ -27,9 +27,9 @@ from edfi_api.security.requests.authorization import row_policy
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.http.base import ENGINE, NAMESPACE, CollectionView, id_of
 from edfi_api.validation.http.results import VisibleResultsView
-from edfi_api.validation.requests import active_rules, request_run
+from edfi_api.validation.requested_runs import active_rules, request_run
 from edfi_api.validation.resources import RESULT, RUN
-from edfi_api.validation.visible import RESULTS
+from edfi_api.validation.result_visibility import RESULTS
 
 _STATUS = f"'{NAMESPACE}/RunStatusDescriptor#' || r.status"
 ROWS = "FROM validation_run r"

@@ -1,5 +1,6 @@
 """`manage.py run_validation`: what rules find in the stored documents becomes results."""
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import replace
 from typing import Any
@@ -11,13 +12,12 @@ from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import served
 from edfi_api.validation.connections import NoReplica, ReplicaLags
-from edfi_api.validation.requests import Request, end_request, next_request
+from edfi_api.validation.requested_runs import end_request, next_request
 from edfi_api.validation.rule import Rule
 from edfi_api.validation.rule_files import configured_rules
-from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, WasStopped, run_rules
+from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, RunOptions, WasStopped, run_rules
 from edfi_api.validation.values import UnusableValue
 
-_TEMPORARY_FAILURE = 75  # EX_TEMPFAIL of sysexits.h
 _BIGINT = 2**63 - 1
 _HEAD = ("rule", "outcome", "seconds", "found", "appeared", "changed", "resolved", "")
 
@@ -60,51 +60,51 @@ class Command(DataStoreCommand):
     def handle(self, *args: Any, database: str, **options: Any) -> None:
         if options["requested"] and options["dry_run"]:
             raise CommandError("--requested and --dry-run exclude each other.")
-        request = Request(
+        chosen = RunOptions(
             rules=frozenset(options["rule"]),
             categories=frozenset(options["category"]),
             organizations=tuple(options["organization"]),
             texts=dict(options["set"]),
             is_full=options["full"],
-            is_rehearsal=options["dry_run"],
+            is_dry_run=options["dry_run"],
             jobs=options["jobs"],
             on_replica=options["replica"],
         )
         try:
-            is_whole = self._run_requested(request, database) if options["requested"] else self._run(request, database)
+            is_whole = self._run_requested(chosen, database) if options["requested"] else self._run(chosen, database)
         except AlreadyRunning as error:
-            raise CommandError(f"Rules are being run already: {error}.", returncode=_TEMPORARY_FAILURE) from error
+            raise CommandError(f"Rules are being run already: {error}.", returncode=os.EX_TEMPFAIL) from error
         if not is_whole:
             raise CommandError("Not all rules were run completely.")
 
-    def _run_requested(self, request: Request, database: str) -> bool:
+    def _run_requested(self, options: RunOptions, database: str) -> bool:
         """Whether all runs that clients have requested were complete. One that was stopped is not begun again."""
         is_whole = True
         while wanted := next_request(database):
             try:
-                is_whole &= self._run(wanted.with_options_of(request), database)
+                is_whole &= self._run(wanted.with_options_of(options), database)
             except WasStopped:
                 self.stderr.write(f"the run {wanted.run} was stopped before it ended")
             end_request(wanted, database)
         return is_whole
 
-    def _run(self, request: Request, database: str) -> bool:
+    def _run(self, options: RunOptions, database: str) -> bool:
         """Whether all rules were run completely."""
         found = configured_rules()
         rules = served(found.rules, current_surface())
-        if request.run is None:  # A rule may be gone since a client has requested its run.
-            _refuse_unknown(rules, request)
+        if options.run is None:  # A rule may be gone since a client has requested its run.
+            _refuse_unknown(rules, options)
         for problem in found.problems:
             self.stderr.write(str(problem))
-        retires_others = request.retires_others and not found.problems
+        retires_others = options.retires_others and not found.problems
         try:
-            report = run_rules(rules, replace(request, retires_others=retires_others), current_surface(), database)
+            report = run_rules(rules, replace(options, retires_others=retires_others), current_surface(), database)
         except (UnusableValue, NoReplica, ReplicaLags) as error:
             raise CommandError(str(error)) from error
-        self._print(report, is_rehearsal=request.is_rehearsal)
+        self._print(report, is_dry_run=options.is_dry_run)
         return not report.has_failed and not found.problems
 
-    def _print(self, report: Report, *, is_rehearsal: bool) -> None:
+    def _print(self, report: Report, *, is_dry_run: bool) -> None:
         rows: list[tuple[str, ...]] = [_HEAD]
         for each in report.rules:
             done, published = each.evaluation, each.published
@@ -119,7 +119,7 @@ class Command(DataStoreCommand):
             for example in each.examples:
                 what = example.natural_key or f"organization {example.organization}"
                 self.stdout.write(f"{each.rule}: {what} {example.key}: {example.message}")
-        if not is_rehearsal:
+        if not is_dry_run:
             self.stdout.write(f"run {report.identifier}" + ("" if report.is_complete else ", stopped: out of time"))
 
 
@@ -131,13 +131,13 @@ def assignment(given: str) -> tuple[str, str]:
     return left, value
 
 
-def _refuse_unknown(rules: list[Rule], request: Request) -> None:
+def _refuse_unknown(rules: list[Rule], options: RunOptions) -> None:
     identifiers, categories = {rule.identifier for rule in rules}, {rule.category for rule in rules}
     names = {parameter for rule in rules for parameter in rule.parameters}
     for what, unknown in (
-        ("rule", request.rules - identifiers),
-        ("category", request.categories - categories),
-        ("parameter", request.texts.keys() - names),
+        ("rule", options.rules - identifiers),
+        ("category", options.categories - categories),
+        ("parameter", options.texts.keys() - names),
     ):
         if unknown:
             raise CommandError(f"There is no {what} {', '.join(sorted(unknown))}.")

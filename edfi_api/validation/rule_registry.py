@@ -20,7 +20,7 @@ _BEFORE = "SELECT source, identifier, version, digest FROM validation_rule"
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class RegisteredRule:
     """A rule and its number; `overrides` are texts, by the names of parameters. `published_version` and
     `published_basis` say for which change version and for what else its results are complete."""
 
@@ -31,7 +31,7 @@ class Registered:
     published_basis: str | None = None
 
 
-def register(rules: Iterable[Rule], surface: Surface, connection: Connection) -> list[Registered]:
+def register(rules: Iterable[Rule], surface: Surface, connection: Connection) -> list[RegisteredRule]:
     """Save the metadata of the rules; those that are on: active by their files, unless the admin says otherwise."""
     before = {(source, identifier): tuple(facts) for source, identifier, *facts in connection.execute(_BEFORE)}
     found = []
@@ -41,7 +41,7 @@ def register(rules: Iterable[Rule], surface: Surface, connection: Connection) ->
             log.warning("the rule %s has another text than before, but the same version %s", rule.name, version)
         [[number, is_on, overrides, *published]] = connection.execute(_SAVE.text, _columns(rule, surface))
         if is_on:
-            found.append(Registered(rule, number, overrides, *published))
+            found.append(RegisteredRule(rule, number, overrides, *published))
     return found
 
 

@@ -1,7 +1,7 @@
-"""What a run is to do, and runs that API clients request: stored here, and run by `run_validation --requested`."""
+"""Runs that API clients request: stored here, and run by `run_validation --requested`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from django.db import connections
 from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.exceptions import TooManyRequests
 
-from .rule import Rule
+from .running import RunOptions
 
 _SECONDS_BETWEEN = 3600
 _SOON = 60
@@ -37,32 +37,7 @@ _END = "UPDATE validation_request SET ended_at = now() WHERE id = %s"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to run: rules by identifier, categories; of no organizations but these; with these values of parameters."""
-
-    rules: frozenset[str] = frozenset()
-    categories: frozenset[str] = frozenset()
-    organizations: tuple[int, ...] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
-    is_full: bool = False
-    is_rehearsal: bool = False
-    jobs: int = 2
-    # Whether rules read from a replica.
-    on_replica: bool = False
-    by: str = "command"
-    # The id that the run is to have.
-    run: UUID | None = None
-    # Whether the rules are all there are: results of others are resolved then.
-    retires_others: bool = True
-
-    def includes(self, rule: Rule) -> bool:
-        return (not self.rules or rule.identifier in self.rules) and (
-            not self.categories or rule.category in self.categories
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RequestedRun:
     """What a client requested: rules by identifier, categories; the run will have the id `run`."""
 
     number: int
@@ -72,10 +47,10 @@ class RunRequest:
     categories: Sequence[str]
     organizations: Sequence[int]
 
-    def with_options_of(self, request: Request) -> Request:
+    def with_options_of(self, options: RunOptions) -> RunOptions:
         """The requested run; the values of parameters, the jobs and the replica are those of the other one."""
         return replace(
-            request,
+            options,
             rules=frozenset(self.rules),
             categories=frozenset(self.categories),
             organizations=tuple(self.organizations),
@@ -112,14 +87,14 @@ def active_rules(using: str) -> list[tuple[str, str]]:
         return list(cursor.execute(_ACTIVE))
 
 
-def next_request(using: str) -> RunRequest | None:
+def next_request(using: str) -> RequestedRun | None:
     """The oldest open request."""
     with connections[using].cursor() as cursor:
         row = cursor.execute(_NEXT).fetchone()
-    return RunRequest(*row) if row else None
+    return RequestedRun(*row) if row else None
 
 
-def end_request(request: RunRequest, using: str) -> None:
+def end_request(requested: RequestedRun, using: str) -> None:
     """It is not open any more."""
     with connections[using].cursor() as cursor:
-        cursor.execute(_END, [request.number])
+        cursor.execute(_END, [requested.number])
