@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from edfi_api.conf import api_settings
+from edfi_api.marked import marked_functions
 
 from .metadata import InvalidRule, rule_of
 from .rule import Find, Problem, Rule
@@ -117,7 +118,7 @@ def _python_rules(path: Path) -> Iterator[Rule | Problem]:
     except Exception as error:
         yield Problem(path, _line_in(path, error), f"cannot be imported: {type(error).__name__}: {error}")
         return
-    functions = [each for each in vars(module).values() if hasattr(each, _MARK) and each.__module__ == module.__name__]
+    functions = marked_functions(module, _MARK)
     if not functions:
         yield Problem(path, 1, "has no function that is marked by @rule")
     for function in functions:

@@ -27,6 +27,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.version",
         "edfi_api.conf",
         "edfi_api.logs",
+        "edfi_api.marked",
         "edfi_api.memory",
         "edfi_api.request_body",
         "edfi_api.settings_table",

@@ -1,7 +1,4 @@
-"""Handlers: functions that are marked by a decorator in the modules of the setting CHANGE_HANDLERS.
-
-The decorators do not register anything globally, so the order of imports does not matter.
-"""
+"""Handlers: functions that are marked by a decorator in the modules of the setting CHANGE_HANDLERS."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -11,6 +8,7 @@ from typing import Any
 from edfi_api.changes.change_stream.changes import Change, Operation
 from edfi_api.changes.change_stream.documents import DocumentLog
 from edfi_api.changes.change_stream.log import Event, Log, logs
+from edfi_api.marked import marked_functions
 from edfi_api.model.surface.resource import Resource
 
 _MARK = "handled_events"
@@ -69,12 +67,7 @@ class Handler:
 def handlers_in(modules: Iterable[str]) -> tuple[Handler, ...]:
     """The marked functions that these modules define, without imported ones. Raises UnknownResource for a path that is
     not a resource's."""
-    functions = [
-        each
-        for name in modules
-        for each in vars(import_module(name)).values()
-        if hasattr(each, _MARK) and each.__module__ == name
-    ]
+    functions = [function for name in modules for function in marked_functions(import_module(name), _MARK)]
     return tuple(handler for log in logs() for function in functions for handler in _handlers(function, log))
 
 
