@@ -21,7 +21,7 @@ Form = Callable[[Problem, str], dict[str, Any] | None]
 
 
 @contextmanager
-def written(refusals: Mapping[str, problems.RequestRefused] | None = None) -> Iterator[None]:
+def write_transaction(refusals: Mapping[str, problems.RequestRefused] | None = None) -> Iterator[None]:
     """A transaction at whose end deferred constraints are checked. A broken one raises the RequestRefused of its
     name, or IntegrityError."""
     try:

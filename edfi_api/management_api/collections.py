@@ -105,13 +105,13 @@ class Collection(ManagementViewSet):
 
     def create(self, request: Request) -> Response:
         body = self.read()
-        with self.written(self.refusals):
+        with self.write_transaction(self.refusals):
             return self.add(body)
 
     def update(self, request: Request, id: str) -> Response:
         number = integer(id)
         body = self.read(number)
-        with self.written(self.refusals):
+        with self.write_transaction(self.refusals):
             row = self.found(number, for_update=True)
             before = self.whole_item(row)
             self.change(row, body)
@@ -122,7 +122,7 @@ class Collection(ManagementViewSet):
 
     def destroy(self, request: Request, id: str) -> Response:
         number = integer(id)
-        with self.written(self.refusals):
+        with self.write_transaction(self.refusals):
             row = self.found(number, for_update=True)
             self.remove(row)
             self.audit(f"{self.noun} removed", id=number)

@@ -22,7 +22,7 @@ from edfi_api.problem_details.http.handler import correlation_id
 
 from . import access, problems
 from .access import Caller
-from .answers import FORMS, answer, problem_for, written
+from .answers import FORMS, answer, problem_for, write_transaction
 
 _log = logging.getLogger(__name__)
 
@@ -114,9 +114,9 @@ class ManagementView(AnonymousView):
         return self.caller.name
 
     @contextmanager
-    def written(self, refusals: Mapping[str, problems.RequestRefused] | None = None) -> Iterator[None]:
-        """`answers.written`, with the client in the columns of what is written."""
-        with written(refusals):
+    def write_transaction(self, refusals: Mapping[str, problems.RequestRefused] | None = None) -> Iterator[None]:
+        """`answers.write_transaction`, with the client in the columns of what is written."""
+        with write_transaction(refusals):
             attribute_to(self.by)
             yield
 

@@ -56,14 +56,14 @@ class Moved:
 
 @transaction.atomic
 def move_clients(
-    found: Administration, claims: Claims, surface: Surface, tenant: Tenant | None, *, is_rehearsal: bool
+    found: Administration, claims: Claims, surface: Surface, tenant: Tenant | None, *, is_dry_run: bool
 ) -> Moved:
     """Claim sets first, then profiles, data stores, and vendors with their applications and clients."""
     moved = Moved()
-    _move_claims(claims, surface, tenant, moved, is_rehearsal=is_rehearsal)
-    _move_profiles(found.profiles, surface, tenant, moved, is_rehearsal=is_rehearsal)
-    stores = _move_instances(found.instances, tenant, moved, is_rehearsal=is_rehearsal)
-    moving = _Moving(tenant, stores, moved, is_rehearsal)
+    _move_claims(claims, surface, tenant, moved, is_dry_run=is_dry_run)
+    _move_profiles(found.profiles, surface, tenant, moved, is_dry_run=is_dry_run)
+    stores = _move_instances(found.instances, tenant, moved, is_dry_run=is_dry_run)
+    moving = _Moving(tenant, stores, moved, is_dry_run)
     for vendor in found.vendors:
         moving.move(vendor)
     moved.left_out += [f"client {key} belongs to no application" for key in found.homeless]
@@ -117,7 +117,7 @@ def _fitting_grants(
             yield name, kept
 
 
-def _move_claims(claims: Claims, surface: Surface, tenant: Tenant | None, moved: Moved, *, is_rehearsal: bool) -> None:
+def _move_claims(claims: Claims, surface: Surface, tenant: Tenant | None, moved: Moved, *, is_dry_run: bool) -> None:
     """Descriptions, which an ODS/API does not have, stay."""
     fitting = fitting_claims(claims, surface, moved)
     described = dict(ClaimSet.objects.filter(tenant=tenant).values_list("name", "description"))
@@ -128,12 +128,12 @@ def _move_claims(claims: Claims, surface: Surface, tenant: Tenant | None, moved:
     if tenant is not None:
         moved.left_out.append("resource claims and their default strategies, which all tenants share")
         fitting = Claims({}, fitting.claim_sets)
-    change = load(fitting, COMMAND, tenant=tenant, is_rehearsal=is_rehearsal)
+    change = load(fitting, COMMAND, tenant=tenant, is_dry_run=is_dry_run)
     moved.changes += change.lines
 
 
 def _move_profiles(
-    definitions: Mapping[str, str], surface: Surface, tenant: Tenant | None, moved: Moved, *, is_rehearsal: bool
+    definitions: Mapping[str, str], surface: Surface, tenant: Tenant | None, moved: Moved, *, is_dry_run: bool
 ) -> None:
     checker = ProfileChecker(surface)
     for name, text in definitions.items():
@@ -147,12 +147,12 @@ def _move_profiles(
                 texts = "; ".join(finding.text for finding in each.findings)
                 moved.left_out.append(f"the profile {name}: {texts}")
             else:
-                changes = store_profiles([each.definition], by=COMMAND, tenant=tenant, is_rehearsal=is_rehearsal)
+                changes = store_profiles([each.definition], by=COMMAND, tenant=tenant, is_dry_run=is_dry_run)
                 moved.changes += map(str, changes)
 
 
 def _move_instances(
-    instances: Iterable[OdsInstance], tenant: Tenant | None, moved: Moved, *, is_rehearsal: bool
+    instances: Iterable[OdsInstance], tenant: Tenant | None, moved: Moved, *, is_dry_run: bool
 ) -> dict[int, DataStore | None]:
     """The data stores by the number of the instance. A single one without a context is the control database, where that
     has documents."""
@@ -165,7 +165,7 @@ def _move_instances(
         if store is None:
             moved.changes.append(f"+ data store {instance.name}")
             moved.to_provision.append(instance.name)
-            if not is_rehearsal:
+            if not is_dry_run:
                 store = create_data_store(
                     instance.name, type=instance.type, context=instance.context, tenant=tenant, by=COMMAND
                 )
@@ -184,7 +184,7 @@ class _Moving:
     tenant: Tenant | None
     stores: Mapping[int, DataStore | None]
     moved: Moved
-    is_rehearsal: bool
+    is_dry_run: bool
     _owners: dict[int, str] = field(default_factory=dict)
 
     def move(self, vendor: OdsVendor) -> None:
@@ -247,8 +247,8 @@ class _Moving:
         self.moved.changes.append(f"+ application {name}")
         ours = Application(vendor=vendor, name=name, **wanted)
         ours.claim_set = ClaimSet.objects.filter(visible_to(self.tenant), name__iexact=application.claim_set).first()
-        if not self._save(ours, f"application {name}", exclude={"claim_set", "vendor"}) or self.is_rehearsal:
-            return None if not self.is_rehearsal else ours
+        if not self._save(ours, f"application {name}", exclude={"claim_set", "vendor"}) or self.is_dry_run:
+            return None if not self.is_dry_run else ours
         self._assign_profiles(ours, application.profiles)
         return ours
 
@@ -282,7 +282,7 @@ class _Moving:
         )
         self.moved.changes.append(f"+ client {client.key}{'' if client.is_approved else ', not approved'}")
         self.moved.left_out += self._ownership(client)
-        if not self._save(ours, f"client {client.key}", exclude={"application"}) or self.is_rehearsal:
+        if not self._save(ours, f"client {client.key}", exclude={"application"}) or self.is_dry_run:
             return
         audit.administered("client created", client=client.key, claim_set=application.claim_set_name, by=COMMAND)
         ours.data_stores.set(store for each in client.instances if (store := self.stores.get(each)) is not None)
@@ -299,13 +299,13 @@ class _Moving:
             yield f"client {client.key} owns documents of the ownership tokens {numbers} too, and here only its own"
 
     def _save(self, row: Vendor | Application | ApiClient, what: str, exclude: Iterable[str] = ()) -> bool:
-        """Whether the row is valid; it is saved unless this is a rehearsal."""
+        """Whether the row is valid; it is saved unless this is a dry run."""
         try:
-            row.full_clean(exclude=set(exclude), validate_unique=not self.is_rehearsal)
+            row.full_clean(exclude=set(exclude), validate_unique=not self.is_dry_run)
         except ValidationError as error:
             self.moved.left_out.append(f"{what}: {' '.join(error.messages)}")
             return False
-        if not self.is_rehearsal:
+        if not self.is_dry_run:
             row.save(force_insert=True)
         return True
 

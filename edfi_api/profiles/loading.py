@@ -72,7 +72,7 @@ def refuses(checked: CheckedProfile, *, accept_warnings: bool) -> bool:
 
 @transaction.atomic
 def store_profiles(
-    definitions: Iterable[ProfileDefinition], *, by: str, tenant: Tenant | None = None, is_rehearsal: bool = False
+    definitions: Iterable[ProfileDefinition], *, by: str, tenant: Tenant | None = None, is_dry_run: bool = False
 ) -> list[ProfileChange]:
     """Add or replace profiles by name in any case; profiles that are stored with the same definition do not change.
     They become the tenant's, without one shared. Raises NotOfTheTenant."""
@@ -89,7 +89,7 @@ def store_profiles(
             continue
         change = _change(stored, definition)
         changes.append(change)
-        if is_rehearsal:
+        if is_dry_run:
             continue
         if stored is None:
             Profile.objects.create(tenant=tenant, name=definition.name, definition=text)

@@ -36,7 +36,7 @@ class ClaimsView(ManagementView):
 
     def replaced(self, claims: Claims, reserved: Iterable[str], event: str) -> Response:
         """Store these claims in the place of all others."""
-        with self.written():
+        with self.write_transaction():
             try:
                 replace_all(claims, self.by)
             except NotOfTheTenant as error:

@@ -22,7 +22,7 @@ from edfi_api.security.requests.authentication import forget, token_checksum
 
 from .. import clients, problems, texts
 from ..access import authenticate
-from ..answers import written
+from ..answers import write_transaction
 from ..bodies import NOT_EMPTY, ManagementBody, Text, check, is_empty, name_rule, read_form, rule
 from ..models import LONGEST_NAME, ManagementClient, ManagementToken
 from ..scopes import Scope
@@ -65,7 +65,7 @@ class RegisterView(ConnectView):
         check(form)
         key = (form.client_id or "").strip()
         taken = problems.invalid_data({"ClientId": [texts.CLIENT_TAKEN]})
-        with written({"management_client_once_in_any_case": taken}):
+        with write_transaction({"management_client_once_in_any_case": taken}):
             attribute_to(key)
             clients.create(key, form.display_name or "", [Scope.FULL_ACCESS], secret=form.client_secret, by=key)
         return Response({"title": f"Registered client {key} successfully.", "status": 200})

@@ -18,7 +18,7 @@ from edfi_api.security.issuers import issuers
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity
 
 from .. import problems, texts
-from ..answers import written
+from ..answers import write_transaction
 from ..bodies import (
     EACH_POSITIVE,
     NOT_EMPTY,
@@ -142,7 +142,7 @@ class ApiClients(Collection):
 
     def reset_credential(self, request: Request, id: str) -> Response:
         """`PUT apiClients/{id}/reset-credential`"""
-        with self.written():
+        with self.write_transaction():
             row = self.found(integer(id), for_update=True)
             credentials = rotate_secret(row, by=self.by)
         return Response(_with_secret(row, credentials))
@@ -191,7 +191,7 @@ def _with_secret(client: ApiClient, credentials: Credentials) -> dict[str, Any]:
 
 
 def _unique(name: str) -> Any:
-    return written(
+    return write_transaction(
         {
             "client_once_per_application": problems.invalid_data({"Name": [texts.CLIENT_NAME_TAKEN.format(name=name)]}),
             "external_identity_of_one_client": problems.invalid_data({"ExternalIdentity": [texts.IDENTITY_TAKEN]}),

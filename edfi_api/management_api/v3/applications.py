@@ -18,7 +18,7 @@ from edfi_api.security.clients import create_application, remove_application, ro
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, Vendor
 
 from .. import problems, texts
-from ..answers import written
+from ..answers import write_transaction
 from ..bodies import (
     EACH_POSITIVE,
     NO_BLANKS,
@@ -164,7 +164,7 @@ class Applications(Collection):
 
     def reset_credential(self, request: Request, id: str) -> Response:
         """`PUT applications/{id}/reset-credential`: a new secret for the first client."""
-        with self.written():
+        with self.write_transaction():
             row = self.found(id, for_update=True)
             client = row.api_clients.order_by("pk").first()
             if client is None:
@@ -188,7 +188,7 @@ class Applications(Collection):
     def uniquely_named(self, name: str) -> Any:
         """A transaction in which the name is not that of another application of the vendor."""
         taken = problems.invalid_data({"ApplicationName": [texts.APPLICATION_TAKEN.format(name=name)]})
-        return written({"application_once_per_vendor": taken})
+        return write_transaction({"application_once_per_vendor": taken})
 
     def resolved(self, body: ApplicationBody) -> References:
         """What the body refers to. Raises RequestRefused."""

@@ -181,7 +181,7 @@ class ClaimSets(Collection):
     def copy(self, request: Request) -> Response:
         """`POST claimSets/copy`"""
         body: CopyBody = self.read()
-        with self.written(self.refusals):
+        with self.write_transaction(self.refusals):
             lock_claims()
             original = self.rows().filter(pk=body.original_id or 0).first()
             if original is None:
@@ -192,7 +192,7 @@ class ClaimSets(Collection):
 
     def import_(self, request: Request) -> Response:
         """`POST claimSets/import`: a new claim set, or new grants for the one of the name."""
-        with self.written(self.refusals):
+        with self.write_transaction(self.refusals):
             # Before anything is read: no concurrent change of claims gets lost.
             lock_claims()
             claims = stored_claims(self.tenant)
@@ -238,7 +238,7 @@ class Grants(ClaimSets):
         number = integer(id)
         body: GrantBody = self.read()
         actions = _enabled(body.resource_claim_actions)
-        with self.written():
+        with self.write_transaction():
             row = self.locked(number)
             claim = ResourceClaim.objects.filter(pk=body.resource_claim_id or 0).first()
             if claim is None:
@@ -252,7 +252,7 @@ class Grants(ClaimSets):
         number, of_claim = integer(id), integer(claim_id)
         body: ActionsBody = self.read()
         actions = _enabled(body.resource_claim_actions)
-        with self.written():
+        with self.write_transaction():
             row = self.locked(number)
             _grant_on(row, of_claim)
             _grant(row, of_claim, actions)
@@ -261,7 +261,7 @@ class Grants(ClaimSets):
     def remove_grant(self, request: Request, id: str, claim_id: str) -> Response:
         """`DELETE …/resourceClaimActions/{claim}`"""
         number, of_claim = integer(id), integer(claim_id)
-        with self.written():
+        with self.write_transaction():
             row = self.locked(number)
             _grant_on(row, of_claim).delete()
         return self.granted(row.pk)
@@ -277,7 +277,7 @@ class Grants(ClaimSets):
         if unknown := unknown_for(action, names, current_surface()):
             found = [texts.NOTHING_OF_THE_NAME.format(name=each) for each in unknown]
             raise problems.invalid_data({"AuthorizationStrategies": found})
-        with self.written():
+        with self.write_transaction():
             row = self.locked(number)
             grant = _grant_on(row, of_claim)
             if action not in grant.actions:
@@ -290,7 +290,7 @@ class Grants(ClaimSets):
     def reset(self, request: Request, id: str, claim_id: str) -> Response:
         """`POST …/resourceClaimActions/{claim}/resetAuthorizationStrategies`"""
         number, of_claim = integer(id), integer(claim_id)
-        with self.written():
+        with self.write_transaction():
             row = self.locked(number)
             _grant_on(row, of_claim).overrides.all().delete()
         return self.granted(row.pk)

@@ -40,7 +40,7 @@ from edfi_api.data_stores.stores import (
 from edfi_api.listing.fields import Field
 
 from .. import access, problems, texts
-from ..answers import written
+from ..answers import write_transaction
 from ..bodies import (
     NOT_EMPTY,
     POSITIVE,
@@ -259,7 +259,7 @@ class DataStores(Collection):
         """`PUT dataStores/{id}/state`"""
         number = integer(id)
         body: StateBody = self.read()
-        with self.written():
+        with self.write_transaction():
             set_state(self.found(number, for_update=True), State(body.state or ""), by=self.by)
         return self.changed()
 
@@ -310,7 +310,8 @@ class DataStoreContexts(_PartsOfDataStores):
             raise problems.invalid_data({"ContextValue": error.messages}) from None
         self.check_store(body.data_store_id)
         row.data_store_id = body.data_store_id or 0
-        with written({"context_once_per_qualifier": problems.invalid_data({"ContextKey": [self.taken(row)]})}):
+        refusal = problems.invalid_data({"ContextKey": [self.taken(row)]})
+        with write_transaction({"context_once_per_qualifier": refusal}):
             row.save()
 
     def missing_store(self, number: int | None) -> problems.RequestRefused:

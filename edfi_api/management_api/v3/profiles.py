@@ -17,7 +17,7 @@ from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
 from .. import problems, texts
-from ..answers import written
+from ..answers import write_transaction
 from ..bodies import BodyMember, BodyRule, Finding, Integer, ManagementBody, Text, at_most, is_empty, rule
 from ..collections import Collection
 from ..listing import EXACT, NUMBER, Listing
@@ -121,7 +121,7 @@ class Profiles(Collection):
         row.definition = canonical_json(definition).decode()
         row.sent = body.definition or ""
         refusal = problems.invalid_data({"Name": [taken]})
-        with written({"profile_once_per_tenant": refusal, "profile_name_is_not_shared": refusal}):
+        with write_transaction({"profile_once_per_tenant": refusal, "profile_name_is_not_shared": refusal}):
             row.save()
         return _notices(row.name, definition)
 

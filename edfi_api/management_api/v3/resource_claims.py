@@ -179,7 +179,7 @@ class ResourceClaimsList(ResourceClaimsView):
 
     def post(self, request: Request) -> Response:
         body = read(request._request, ResourceClaimBody)
-        with self.written(_REFUSALS):
+        with self.write_transaction(_REFUSALS):
             row = _stored(ResourceClaim(), body)
             self.audit("resource claim created", id=row.pk)
         location = f"{base_address(request._request)}/v3/resourceClaims/{row.pk}"
@@ -192,14 +192,14 @@ class ResourceClaimItem(ResourceClaimsView):
     def put(self, request: Request, id: str) -> Response:
         number = integer(id)
         body = read(request._request, ResourceClaimChangeBody, number)
-        with self.written(_REFUSALS):
+        with self.write_transaction(_REFUSALS):
             _stored(self._locked(number), body)
             self.audit("resource claim changed", id=number)
         return Response(status=204)
 
     def delete(self, request: Request, id: str) -> Response:
         number = integer(id)
-        with self.written():
+        with self.write_transaction():
             row = self._locked(number)
             if row.name in claims_of_resources(current_surface()):
                 raise problems.dependent_item(texts.SERVED_CLAIM)
@@ -254,10 +254,10 @@ class ClaimsImportView(ManagementView):
 
     def post(self, request: Request) -> Response:
         claims = _read(request)
-        is_rehearsal = request.query_params.get("dryRun", "").lower() == "true"
+        is_dry_run = request.query_params.get("dryRun", "").lower() == "true"
         try:
-            with self.written():
-                change = load(claims, self.by, tenant=self.tenant, is_rehearsal=is_rehearsal)
+            with self.write_transaction():
+                change = load(claims, self.by, tenant=self.tenant, is_dry_run=is_dry_run)
         except (UnknownClaims, NotOfTheTenant) as error:
             raise problems.invalid_data({"$": [str(error)]}) from None
         return Response({"changes": list(change.lines), "leftOut": list(change.left_out)})

@@ -55,8 +55,8 @@ def hold_claims() -> None:
 
 
 @transaction.atomic
-def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_rehearsal: bool = False) -> ClaimsChange:
-    """Write what differs from `wanted`; a rehearsal only computes the change. The claim sets become the tenant's,
+def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_dry_run: bool = False) -> ClaimsChange:
+    """Write what differs from `wanted`; a dry run only computes the change. The claim sets become the tenant's,
     without one shared.
 
     `by` names the user or command in the audit log. Raises `UnknownClaims` and `NotOfTheTenant`.
@@ -65,7 +65,7 @@ def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_rehearsal:
     _refuse_what_is_not_of(tenant, wanted)
     present = stored_claims(tenant)
     change = difference(present, wanted)
-    if change.lines and not is_rehearsal:
+    if change.lines and not is_dry_run:
         _write(change.claims, tenant)
         # The log line of a new database leaves out the names: the bundled claim sets are the same everywhere.
         names = ", ".join(change.claims.claim_sets) if present.claim_sets else None

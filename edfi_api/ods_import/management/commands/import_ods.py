@@ -123,7 +123,7 @@ class Command(DataStoreCommand):
         seconds, megabytes = estimating.seconds_needed(documents), estimating.bytes_needed(documents) // 2**20
         self.stdout.write(f"{documents:>12,} documents: about {seconds:,} s and {megabytes:,} MB")
         if options["admin"] or options["admin_env"]:
-            found += [f"left out: {line}" for line in self._moved(options, is_rehearsal=True).left_out]
+            found += [f"left out: {line}" for line in self._moved(options, is_dry_run=True).left_out]
         for line in found:
             self.stdout.write(printable(line))
         if found:
@@ -168,7 +168,7 @@ class Command(DataStoreCommand):
 
     def _clients(self, using: str, **options: Any) -> None:
         is_dry_run = options["dry_run"]
-        moved = self._moved(options, is_rehearsal=is_dry_run)
+        moved = self._moved(options, is_dry_run=is_dry_run)
         self.stdout.write("\n".join(map(printable, moved.changes)))
         for line in moved.left_out:
             self.stdout.write(printable(f"left out: {line}"))
@@ -179,11 +179,11 @@ class Command(DataStoreCommand):
             self.stdout.write(f"to provision, with their connection strings: {names}")
         self.stdout.write(f"{counted(len(moved.changes), 'change')}{' would be made' if is_dry_run else ''}")
 
-    def _moved(self, options: dict[str, Any], *, is_rehearsal: bool) -> Moved:
+    def _moved(self, options: dict[str, Any], *, is_dry_run: bool) -> Moved:
         tenant = needed_tenant(options)
         with opened(address(options, "admin")) as admin, opened(address(options, "security")) as security:
             claims, left_out = security_claims(security)
-            moved = move_clients(administration(admin), claims, current_surface(), tenant, is_rehearsal=is_rehearsal)
+            moved = move_clients(administration(admin), claims, current_surface(), tenant, is_dry_run=is_dry_run)
         moved.left_out = sorted({*left_out, *moved.left_out})
         return moved
 

@@ -52,7 +52,7 @@ class Command(BaseCommand):
         refused = [each for each in checked if refuses(each, accept_warnings=accept_warnings)]
         wrong = len(refused) + sum(bool(file.problems) for file in read)
         if not wrong or valid_only:
-            self._store([each.definition for each in checked if each not in refused], tenant, is_rehearsal=dry_run)
+            self._store([each.definition for each in checked if each not in refused], tenant, is_dry_run=dry_run)
         found = iter(checked)
         for file in read:
             self._print(file.path, [*file.problems, *_findings(islice(found, len(file.definitions)))])
@@ -60,14 +60,14 @@ class Command(BaseCommand):
             others = "the others are stored" if valid_only and not dry_run else "nothing is stored"
             raise CommandError(f"{_refused(len(refused), wrong - len(refused))} refused; {others}.")
 
-    def _store(self, definitions: list[ProfileDefinition], tenant: Tenant | None, *, is_rehearsal: bool) -> None:
+    def _store(self, definitions: list[ProfileDefinition], tenant: Tenant | None, *, is_dry_run: bool) -> None:
         try:
-            changes = store_profiles(definitions, by=COMMAND, tenant=tenant, is_rehearsal=is_rehearsal)
+            changes = store_profiles(definitions, by=COMMAND, tenant=tenant, is_dry_run=is_dry_run)
         except NotOfTheTenant as error:
             raise CommandError(f"Nothing is stored: {error}.") from error
         for change in changes:
             self.stdout.write(str(change))
-        self.stdout.write(f"{counted(len(changes), 'change')}{' would be made' if is_rehearsal else ''}.")
+        self.stdout.write(f"{counted(len(changes), 'change')}{' would be made' if is_dry_run else ''}.")
 
     def _print(self, file: Path, findings: list[Finding]) -> None:
         for finding in findings:

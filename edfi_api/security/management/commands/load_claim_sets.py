@@ -45,7 +45,7 @@ class Command(BaseCommand):
         for file in files:
             wanted = wanted.and_also(_read(file))
         try:
-            change = load(wanted, COMMAND, tenant=tenant, is_rehearsal=dry_run)
+            change = load(wanted, COMMAND, tenant=tenant, is_dry_run=dry_run)
         except (UnknownClaims, NotOfTheTenant) as error:
             raise CommandError(str(error)) from error
         if not dry_run:
