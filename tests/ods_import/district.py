@@ -1,4 +1,4 @@
-"""`make test-ods`: the evening of a cut, with the made-up district as the content of an ODS, and the time of each step.
+"""`make test-ods`: a cutover, with the made-up district as the content of an ODS, and the time of each step.
 
     python -m tests.ods_import.district [--students N] [--kills N]
 

@@ -41,10 +41,10 @@ class Command(DataStoreCommand):
 
     help = (
         "Moves in from an Ed-Fi ODS on PostgreSQL. `check` says beforehand what would be lost; `documents` imports "
-        "documents with their ids, times and change versions, deletes and key changes, again and again until the cut; "
-        "`clients` imports vendors, applications, clients whose secrets stay valid, profiles and claim sets; `compare` "
-        "compares both sides. The source needs SELECT and nothing else. meadowlark/docs/operate/moving-in.md has the "
-        "commands of the evening."
+        "documents with their ids, times and change versions, deletes and key changes, again and again until the "
+        "cutover; `clients` imports vendors, applications, clients whose secrets stay valid, profiles and claim sets; "
+        "`compare` compares both sides. The source needs SELECT and nothing else. "
+        "meadowlark/docs/operate/moving-in.md has the commands in their order."
     )
     takes_several = False
 
@@ -66,7 +66,9 @@ class Command(DataStoreCommand):
             help=f"read so many change versions again with --since-last (default {passes.MARGIN})",
         )
         documents.add_argument(
-            "--overwrite", action="store_true", help="replace documents that were changed here since they were imported"
+            "--overwrite",
+            action="store_true",
+            help="replace documents that were changed in Meadowlark since they were imported",
         )
         documents.add_argument("--dry-run", action="store_true", help="report what would become of it, write nothing")
         documents.add_argument("--report", type=path, metavar="FILE", help="write refusals and counts as JSON")
@@ -81,12 +83,12 @@ class Command(DataStoreCommand):
         check = subparsers.add_parser("check", help="say what would be imported, and what would be lost")
         _add_source(check)
         _add_administration(check, is_required=False)
-        add_tenant(check, "whose clients they would be")
+        add_tenant(check, "tenant whose clients they would be")
         compare = subparsers.add_parser("compare", help="compare ids and bodies on both sides")
         _add_source(compare)
         clients = subparsers.add_parser("clients", help="import vendors, applications, clients, profiles, claim sets")
         _add_administration(clients, is_required=True)
-        add_tenant(clients, "whose clients they are")
+        add_tenant(clients, "tenant whose clients they are")
         clients.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -217,7 +219,12 @@ def _summary(result: PassResult) -> Iterator[str]:
 def _add_source(parser: ArgumentParser) -> None:
     # Also behind the word, where it is looked for first.
     parser.add_argument(
-        "--data-store", type=text, action="append", default=SUPPRESS, metavar="STORE", help="into which data store"
+        "--data-store",
+        type=text,
+        action="append",
+        default=SUPPRESS,
+        metavar="STORE",
+        help="data store of the imported documents",
     )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--from", dest="source", type=not_empty, metavar="ADDRESS", help="connection string of the ODS")
