@@ -67,7 +67,7 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 # The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
 test-sql-views: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/analysis
+		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/sql_views
 
 # A cutover: a made-up district in an ODS is imported, and the time of each step is printed.
 test-ods: $(VENV)/ready-for-tests

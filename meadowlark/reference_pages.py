@@ -28,7 +28,7 @@ _SUBJECTS = {
     "Changes": ("edfi_api.changes.change_queries", "edfi_api.changes.change_stream"),
     "Refused writes": ("edfi_api.refusals",),
     "Validation": ("edfi_api.validation",),
-    "SQL views": ("edfi_api.analysis.sql_views",),
+    "SQL views": ("edfi_api.sql_views",),
     "Import from an ODS": ("edfi_api.ods_import",),
     "The schedule": ("edfi_api.operation.schedule",),
 }

@@ -74,7 +74,7 @@ INSTALLED_APPS = [
     "edfi_api.changes.change_queries",
     "edfi_api.changes.change_stream",
     "edfi_api.refusals",
-    "edfi_api.analysis.sql_views",
+    "edfi_api.sql_views",
     "edfi_api.ods_import",
     "edfi_api.validation",
     "descriptors",

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import Any
 
-from edfi_api.analysis.sql_views.bodies import ResourceBodies, ResourceBody
-from edfi_api.analysis.sql_views.casts import literal
-from edfi_api.analysis.sql_views.foreign_keys import ForeignKey, ForeignKeys
-from edfi_api.analysis.sql_views.rows import ViewRows
-from edfi_api.analysis.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable, schema_name
 from edfi_api.loading.bulk.envelopes import ENVELOPE
 from edfi_api.model.metaed.model import Entity, EntityKind, PropertyType
 from edfi_api.model.surface.columns import UNIQUE_ID, Column
 from edfi_api.model.surface.naming import resource_name
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
+from edfi_api.sql_views.bodies import ResourceBodies, ResourceBody
+from edfi_api.sql_views.casts import literal
+from edfi_api.sql_views.foreign_keys import ForeignKey, ForeignKeys
+from edfi_api.sql_views.rows import ViewRows
+from edfi_api.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable, schema_name
 
 # A function of PostgreSQL takes a hundred arguments.
 _MOST_MEMBERS = 50

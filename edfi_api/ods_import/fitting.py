@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from edfi_api.analysis.sql_views.bodies import ResourceBodies
-from edfi_api.analysis.sql_views.foreign_keys import ForeignKeys
-from edfi_api.analysis.sql_views.shape import Envelope, RowKind, SqlTable
-from edfi_api.analysis.sql_views.tables import sql_tables
 from edfi_api.conf import api_settings
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries
 from edfi_api.ods_import.exceptions import DoesNotFit
 from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
+from edfi_api.sql_views.bodies import ResourceBodies
+from edfi_api.sql_views.foreign_keys import ForeignKeys
+from edfi_api.sql_views.shape import Envelope, RowKind, SqlTable
+from edfi_api.sql_views.tables import sql_tables
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
 

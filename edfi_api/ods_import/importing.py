@@ -16,7 +16,6 @@ from uuid import UUID
 from django.db import connections, transaction
 from tqdm import tqdm
 
-from edfi_api.analysis.sql_views.shape import Envelope
 from edfi_api.documents import json_object
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
@@ -42,6 +41,7 @@ from edfi_api.ods_import.models import OdsPass
 from edfi_api.ods_import.ods_source import OdsSource, quoted
 from edfi_api.ods_import.ownership_tokens import clients_by_token
 from edfi_api.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
+from edfi_api.sql_views.shape import Envelope
 from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.exceptions import KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.storage.requests import WriteRequest

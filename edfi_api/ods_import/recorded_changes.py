@@ -13,8 +13,6 @@ from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
 
-from edfi_api.analysis.sql_views.casts import literal
-from edfi_api.analysis.sql_views.shape import SqlColumn
 from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
@@ -24,6 +22,8 @@ from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.resource import JsonPath
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
+from edfi_api.sql_views.casts import literal
+from edfi_api.sql_views.shape import SqlColumn
 from edfi_api.storage import resource_types, store
 from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.requests import DeleteRequest

@@ -8,7 +8,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "HTTP API": ("edfi_api.api", "edfi_api.management_api"),
     "Validation": ("edfi_api.validation",),
     "Import from an ODS": ("edfi_api.ods_import",),
-    "SQL views": ("edfi_api.analysis",),
+    "SQL views": ("edfi_api.sql_views",),
     "Loading and export": ("edfi_api.loading",),
     "Ledger of refusals": ("edfi_api.refusals",),
     "Changes": ("edfi_api.changes",),

@@ -26,9 +26,9 @@ from typing import Any
 import psycopg
 
 from meadowlark.embedded_postgres import SUPERUSER, url_of
-from tests.analysis.sql_views.clones import clone
 from tests.benchmarks.filling import fill
 from tests.server_processes import meadowlark
+from tests.sql_views.clones import clone
 
 _TOP = Path(__file__).parents[2]
 _ENROLLMENTS = 1_000_000

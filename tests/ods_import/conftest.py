@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from edfi_api.analysis.sql_views.views import View
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.ods_import import fitting
 from edfi_api.ods_import.document_queries import document_queries
 from edfi_api.ods_import.fitting import ServedModel
 from edfi_api.ods_import.management.commands import import_ods
+from edfi_api.sql_views.views import View
 from edfi_api.storage import resource_types
-from tests.analysis.sql_views.models import compiled, views_once
 from tests.databases import DOCUMENTS, rolled_back
 from tests.ods_import.ods import ODS, Ods, database
 from tests.ods_import.stored import Stored, stored
+from tests.sql_views.models import compiled, views_once
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -69,7 +69,7 @@ def main() -> None:
 
 def move_out(ods) -> int:
     """Fill the ODS from our views, and remove everything here."""
-    from edfi_api.analysis.sql_views.current import current_views  # noqa: PLC0415  It needs Django's settings.
+    from edfi_api.sql_views.current import current_views  # noqa: PLC0415  It needs Django's settings.
 
     ods.fill(current_views("default").views)
     ods.run("ANALYZE")

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from edfi_api.analysis.sql_views.bodies import ResourceBodies
-from edfi_api.analysis.sql_views.tables import sql_tables
-from edfi_api.analysis.sql_views.views import View
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Surface
 from edfi_api.ods_import.fitting import ServedModel, queries
 from edfi_api.ods_import.ods_source import opened
+from edfi_api.sql_views.bodies import ResourceBodies
+from edfi_api.sql_views.tables import sql_tables
+from edfi_api.sql_views.views import View
 from edfi_api.storage import resource_types
-from tests.analysis.sql_views.models import compiled, views_once
-from tests.analysis.sql_views.random_bodies import RandomBodies, Rows
 from tests.databases import DOCUMENTS
 from tests.ods_import.canonical import canonical
 from tests.ods_import.ods import Ods, database, tables_script
 from tests.serving import LAKE_COUNTY, served
+from tests.sql_views.models import compiled, views_once
+from tests.sql_views.random_bodies import RandomBodies, Rows
 
 # How much of a body is there, and how many items its arrays have at most: minimal, full, random.
 # References that have no column of their own: an ODS has them where another reference has their values.

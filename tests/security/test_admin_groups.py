@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.db import connection
 from oauth2_provider.models import get_access_token_model
 
-from edfi_api.analysis.sql_views.models import SqlReader
 from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.data_stores.models import DataStore, Tenant
@@ -21,6 +20,7 @@ from edfi_api.profiles.models import Profile
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.admin_groups import make_groups
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim, Vendor
+from edfi_api.sql_views.models import SqlReader
 from edfi_api.validation.models import ValidationRule, ValidationRun
 from tests.admin_users import client_of, member
 from tests.factories import STUDENT

@@ -16,7 +16,6 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from edfi_api.analysis.sql_views.copies import age
 from edfi_api.changes.change_stream.consumers import lags
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.conf import api_settings
@@ -26,6 +25,7 @@ from edfi_api.data_stores.provisioning_state import Pending
 from edfi_api.data_stores.routes import routes
 from edfi_api.operation.schedule.models import CommandOutcome, of_this_schedule
 from edfi_api.refusals.overview import open_by_vendor
+from edfi_api.sql_views.copies import age
 from edfi_api.storage.database_state import known_database_state
 from edfi_api.validation.metrics import figures
 

@@ -1,1 +1,0 @@
-"""The stored data for people who use SQL."""
