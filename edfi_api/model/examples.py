@@ -306,7 +306,7 @@ class Examples:
         return self._bodies.complete(resource, {}, self._scope)
 
     def targets(self) -> Iterator[tuple[Resource, Body]]:
-        """The examples that others refer to, in loading order, except descriptors for which values are bundled."""
+        """The examples that others refer to, in load order, except descriptors for which values are bundled."""
         surface = self._bodies.surface
         targets = {reference.target for resource in surface.resources for reference in resource.references}
         targets |= {descriptor.target for resource in surface.resources for descriptor in resource.descriptors}

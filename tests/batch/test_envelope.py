@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.operations import Envelopes
+from edfi_api.api.batch.operations import OperationReader
 from edfi_api.models import Document
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student
@@ -226,9 +226,9 @@ def test_a_resource_is_named_by_path_or_name(batch, resource):
 def test_a_name_that_two_projects_have_is_ambiguous(surface):
     of_edfi = next(each for each in surface.resources if each.name.resource == "Student")
     of_another = replace(of_edfi, name=replace(of_edfi.name, project="Sample"), project_endpoint="sample")
-    envelopes = Envelopes(replace(surface, resources=(of_edfi, of_another)), NaturalKeys())
+    reader = OperationReader(replace(surface, resources=(of_edfi, of_another)), NaturalKeys())
 
-    refusal = envelopes.read(0, b'{"resource": "student", "document": {}}').refusal
+    refusal = reader.read(0, b'{"resource": "student", "document": {}}').refusal
 
     (violation,) = refusal.violations
     assert violation.path == "$.resource"

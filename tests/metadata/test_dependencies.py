@@ -1,14 +1,13 @@
-"""The order in which clients load resources, on small models. See
-meadowlark/docs/reference/contract.md#loading-order."""
+"""The dependency order, on small models. See
+meadowlark/docs/reference/contract.md#dependency-order."""
 
 import pytest
 from lxml import etree
 
-from edfi_api.api.metadata.dependencies import graphml, load_steps
+from edfi_api.api.metadata.dependencies import graphml
+from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf
-
-ROOT = "https://h"
 
 STUDENTS = """
 Domain Entity Student
@@ -25,7 +24,7 @@ Domain Entity Grade
 
 
 def steps(surface: Surface) -> list[tuple[int, str, str]]:
-    return [(step.order, step.resource, " ".join(step.operations)) for step in load_steps(surface, ROOT)]
+    return [(step.order, step.resource, " ".join(step.operations)) for step in load_steps(surface)]
 
 
 def test_targets_come_first_and_a_group_is_alphabetical(surface_of: SurfaceOf) -> None:
@@ -127,13 +126,13 @@ Domain Entity Grade
 
 
 def test_school_years_are_left_out(surface: Surface) -> None:
-    assert "/ed-fi/schoolYearTypes" not in {step.resource for step in load_steps(surface, ROOT)}
+    assert "/ed-fi/schoolYearTypes" not in {step.resource for step in load_steps(surface)}
 
 
 def test_the_bundled_standard_loads_people_before_and_updates_them_after_their_associations(
     surface: Surface, standard: str
 ) -> None:
-    order = {(step.resource, step.operations): step.order for step in load_steps(surface, ROOT)}
+    order = {(step.resource, step.operations): step.order for step in load_steps(surface)}
     both = ("Create", "Update")
     relatives, families = {
         "3.3.1-b": ("/ed-fi/parents", "/ed-fi/studentParentAssociations"),
@@ -150,7 +149,7 @@ def test_the_bundled_standard_loads_people_before_and_updates_them_after_their_a
 
 
 def test_every_required_reference_of_the_bundled_standard_points_to_an_earlier_resource(surface: Surface) -> None:
-    order = {step.resource: step.order for step in load_steps(surface, ROOT) if "Create" in step.operations}
+    order = {step.resource: step.order for step in load_steps(surface) if "Create" in step.operations}
     years = "SchoolYearType"
 
     forwards = {
@@ -165,7 +164,7 @@ def test_every_required_reference_of_the_bundled_standard_points_to_an_earlier_r
 
 
 def test_the_graph_repeats_people_after_their_associations(surface_of: SurfaceOf) -> None:
-    edges = etree.fromstring(graphml(surface_of(STUDENTS), ROOT)).iterfind(".//{*}edge")
+    edges = etree.fromstring(graphml(surface_of(STUDENTS))).iterfind(".//{*}edge")
 
     assert {(edge.get("source"), edge.get("target")) for edge in edges} == {
         ("/ed-fi/schools", "/ed-fi/studentSchoolAssociations"),

@@ -170,18 +170,18 @@ def test_causes_group_entries_by_what_repairs_them(api, other_api, recorder):
     assert len(listed(api, recorder, f"?cause={first['id']}")) == 2
 
 
-def test_causes_with_equally_many_entries_are_in_loading_order_over_all_pages(api, recorder):
+def test_causes_with_equally_many_entries_are_in_load_order_over_all_pages(api, recorder):
     api.post("/unknown", {})
     for resource in ("studentSchoolAssociations", "sections", "classPeriods", "courses", "staffs", "students"):
         api.post(f"/{resource}", "{")
     recorder.flush()
     Refusal.objects.update(cause=F("subject"))
-    in_loading_order = [each["resource"] for each in api.get("/submissions/v1/summary").json()]
+    in_load_order = [each["resource"] for each in api.get("/submissions/v1/summary").json()]
 
     pages = [api.get(f"/submissions/v1/causes?limit=1&offset={number}").json() for number in range(8)]
 
-    assert [[*each["resources"]] for page in pages for each in page] == [[path] for path in in_loading_order]
-    assert len(in_loading_order) == 7
+    assert [[*each["resources"]] for page in pages for each in page] == [[path] for path in in_load_order]
+    assert len(in_load_order) == 7
 
 
 def test_csv_has_all_causes_unless_there_is_a_limit(api, recorder, settings):
@@ -212,7 +212,7 @@ def test_exports_of_a_client_are_audited(api, recorder, caplog, path, event):
     assert f'event="{event}" client={ApiClient.objects.get(name="tests").client_id}' in caplog.text
 
 
-def test_the_summary_counts_by_resource_in_loading_order(api, recorder):
+def test_the_summary_counts_by_resource_in_load_order(api, recorder):
     api.post("/classPeriods", PERIOD)
     api.post("/students", STUDENT | {"birthDate": "never"})
     recorder.flush()

@@ -16,7 +16,7 @@ from django.http.response import HttpResponseBase
 
 from edfi_api.api.batch.operations import Result
 from edfi_api.api.batch.sent_batch import LINES
-from edfi_api.api.viewsets.responses import FinishedResponse
+from edfi_api.api.viewsets.responses import FinishedResponse, file_blocks
 from edfi_api.documents import json_text
 
 _JSON = "application/json; charset=utf-8"
@@ -73,7 +73,7 @@ class Answer:
         self._file.seek(0)
         if length > MOST_IN_MEMORY:
             headers = self._headers | {"Content-Length": str(length)}
-            return StreamingHttpResponse(_blocks(self._file), headers=headers)
+            return StreamingHttpResponse(file_blocks(self._file), headers=headers)
         with self._file:
             return self.finished(self._file.read())
 
@@ -194,9 +194,3 @@ def _first(failures: list[_Failure]) -> list[_Failure]:
 
 def _text(members: Mapping[str, Any]) -> bytes:
     return orjson.dumps(members, default=json_text.exact_number)
-
-
-def _blocks(file: SpooledTemporaryFile[bytes]) -> Iterator[bytes]:
-    with file:
-        while block := file.read(_BLOCK):
-            yield block

@@ -1,6 +1,6 @@
 """Carries out a batch in free order: sorted, in rounds while fewer operations remain, and circular references together.
 
-What is referred to comes first, what refers to others last: upserts and creates in loading order, then updates, with
+What is referred to comes first, what refers to others last: upserts and creates in dependency order, then updates, with
 people behind their associations, then deletes in reverse order. Operations on one identity keep their order among each
 other.
 """
@@ -13,9 +13,9 @@ from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations
 from edfi_api.api.batch.sent_batch import BatchLimits
 from edfi_api.api.batch.sets import Sets
-from edfi_api.api.metadata.dependencies import load_steps
 from edfi_api.documents.incoming import Preparers
 from edfi_api.memory import MemoryExhausted, process_memory
+from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.security.exceptions import NoRelationship
 from edfi_api.storage.sets.free_order import Waiting, in_rounds, next_circles
@@ -43,11 +43,11 @@ class _Place(NamedTuple):
 _FIRST = _Place(0, -1, "")
 
 
-class LoadingOrder:
+class DependencyOrder:
     """The places of all operations of a surface."""
 
     def __init__(self, surface: Surface) -> None:
-        steps = load_steps(surface, "")
+        steps = load_steps(surface)
         self._creates = {step.resource: step.order for step in steps if "Create" in step.operations}
         self._updates = {step.resource: step.order for step in steps if "Update" in step.operations}
 
@@ -68,7 +68,7 @@ class LoadingOrder:
 class Sorting:
     """Sorts the operations of one batch; keeps a few bytes of each."""
 
-    def __init__(self, order: LoadingOrder, natural_keys: NaturalKeys, preparers: Preparers, using: str) -> None:
+    def __init__(self, order: DependencyOrder, natural_keys: NaturalKeys, preparers: Preparers, using: str) -> None:
         self._order = order
         self._natural_keys = natural_keys
         self._preparers = preparers

@@ -168,7 +168,7 @@ class Summary:
 
 
 # Beside the document, an operation has members of a few hundred bytes.
-_ENVELOPE_BYTES = 64 * 1024
+_MEMBERS_BYTES = 64 * 1024
 _LONGEST_TAG = 100
 _LONGEST_UNKNOWN = 100
 _ALIASES = {"uuid": "id", "documentId": "id", "payload": "document", "body": "document"}
@@ -201,7 +201,7 @@ class _Member:
 
 def most_bytes() -> int:
     """A longer text has a document that is longer than a single one may be; such texts are not parsed."""
-    return int(api_settings.MAX_BODY_BYTES) + _ENVELOPE_BYTES
+    return int(api_settings.MAX_BODY_BYTES) + _MEMBERS_BYTES
 
 
 def refuse_unreadable(body: Body) -> None:
@@ -221,7 +221,7 @@ def refuse_unreadable(body: Body) -> None:
         raise MalformedOperations(found)
 
 
-class Envelopes:
+class OperationReader:
     """Reads the operations of one surface."""
 
     def __init__(self, surface: Surface, natural_keys: NaturalKeys) -> None:
@@ -297,8 +297,8 @@ class Envelopes:
 class SentOperations:
     """The operations of a batch by position, each read when it is needed."""
 
-    def __init__(self, envelopes: Envelopes, body: Body) -> None:
-        self._envelopes = envelopes
+    def __init__(self, reader: OperationReader, body: Body) -> None:
+        self._reader = reader
         self._body = body
 
     def __len__(self) -> int:
@@ -309,7 +309,7 @@ class SentOperations:
         return self._body.costs[position]
 
     def read(self, position: int) -> Operation:
-        return self._envelopes.read(position, self._body.text(position))
+        return self._reader.read(position, self._body.text(position))
 
 
 _REFUSALS = (

@@ -179,7 +179,7 @@ def _with_little_mapped(text: mmap.mmap) -> Iterator[tuple[int, int]]:
             unmapped += _MOST_MAPPED
 
 
-def is_lines(content_type: str) -> bool:
+def has_lines(content_type: str) -> bool:
     """Whether a body of this type has an operation in each line. Raises UnsupportedMediaType."""
     declared = content_type.partition(";")[0].strip().lower()
     if declared not in _LINES and declared != _ARRAY:
@@ -195,9 +195,8 @@ def answers_in_lines(accept: str, body_is_lines: bool) -> bool:
     return body_is_lines if wants_lines == wants_array else wants_lines
 
 
-def received(request: HttpRequest) -> Body:
+def receive_body(request: HttpRequest, is_lines: bool) -> Body:
     """The whole body, not divided yet. Raises UnsupportedMediaType, BatchTooLarge, MalformedJson."""
-    body_is_lines = is_lines(request.META.get("CONTENT_TYPE", ""))
     coding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if coding not in ("identity", "gzip", "x-gzip", ""):
         raise UnsupportedMediaType
@@ -210,7 +209,7 @@ def received(request: HttpRequest) -> Body:
     except BaseException:
         file.close()
         raise
-    return Body(file, body_is_lines)
+    return Body(file, is_lines)
 
 
 def _store(blocks: Iterator[bytes], file: IO[bytes]) -> None:

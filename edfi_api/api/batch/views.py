@@ -14,9 +14,9 @@ from django.urls import URLPattern
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path
 from edfi_api.api.batch.answers import MOST_IN_MEMORY, Answer, SortedAnswer
-from edfi_api.api.batch.free_order import LoadingOrder
+from edfi_api.api.batch.free_order import DependencyOrder
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.operations import Envelopes, most_bytes, refuse_unreadable
+from edfi_api.api.batch.operations import OperationReader, most_bytes, refuse_unreadable
 from edfi_api.api.batch.record import BatchFigures
 from edfi_api.api.batch.sent_batch import (
     BatchLimits,
@@ -24,9 +24,9 @@ from edfi_api.api.batch.sent_batch import (
     Order,
     Parameters,
     answers_in_lines,
-    is_lines,
+    has_lines,
     read_parameters,
-    received,
+    receive_body,
 )
 from edfi_api.api.batch.singles import Singles, TransactionUris, WritableResources
 from edfi_api.api.batch.work import Batch
@@ -57,8 +57,8 @@ def batch_routes(served: ServedSurface) -> list[URLPattern]:
     view = BatchView.as_view(
         resources=WritableResources(served),
         natural_keys=natural_keys,
-        loading_order=LoadingOrder(served.surface),
-        envelopes=Envelopes(served.surface, natural_keys),
+        dependency_order=DependencyOrder(served.surface),
+        reader=OperationReader(served.surface, natural_keys),
     )
     return [fixed_path(address, view, "batch") for address in (addresses.BATCH, addresses.BATCH_ALIAS)]
 
@@ -73,16 +73,16 @@ class BatchView(EdFiView):
     # DRF's `as_view` accepts only attributes that the class has.
     resources: WritableResources = None  # type: ignore[assignment]
     natural_keys: NaturalKeys = None  # type: ignore[assignment]
-    envelopes: Envelopes = None  # type: ignore[assignment]
-    loading_order: LoadingOrder = None  # type: ignore[assignment]
+    reader: OperationReader = None  # type: ignore[assignment]
+    dependency_order: DependencyOrder = None  # type: ignore[assignment]
 
     def post(self, request: EdFiRequest) -> HttpResponseBase:
         """Raises what is wrong with the batch as a whole."""
         wanted = read_parameters(request.query_params)
-        is_lines(request.META.get("CONTENT_TYPE", ""))
+        is_lines = has_lines(request.META.get("CONTENT_TYPE", ""))
         with ExitStack() as until_sent:
             until_sent.enter_context(admitted(request.user.row_id))
-            body = until_sent.enter_context(closing(received(request._request)))
+            body = until_sent.enter_context(closing(receive_body(request._request, is_lines)))
             self._divide(body, wanted)
             memory = until_sent.enter_context(_memory_for(body))
             self._refuse_unreadable(body, wanted)
@@ -158,10 +158,10 @@ class BatchView(EdFiView):
         return Batch(
             body,
             wanted,
-            self.envelopes,
+            self.reader,
             Singles(request, self.resources, using, uris, self.check_operation),
             self.natural_keys,
-            self.loading_order,
+            self.dependency_order,
             figures,
             limits,
             **attempt,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.api.batch.answers import Answer, Failures
-from edfi_api.api.batch.free_order import FreeRun, LoadingOrder, Sorting
+from edfi_api.api.batch.free_order import DependencyOrder, FreeRun, Sorting
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.operations import Attempt, Envelopes, Kind, Operation, Result, SentOperations, Summary
+from edfi_api.api.batch.operations import Attempt, Kind, Operation, OperationReader, Result, SentOperations, Summary
 from edfi_api.api.batch.record import BatchFigures, RecordedOperations
 from edfi_api.api.batch.sent_batch import BatchLimits, Body, Order, Parameters, Return
 from edfi_api.api.batch.sets import Sets, stretches
@@ -44,10 +44,10 @@ class Batch:
 
     body: Body
     parameters: Parameters
-    envelopes: Envelopes
+    reader: OperationReader
     singles: Singles
     natural_keys: NaturalKeys
-    loading_order: LoadingOrder
+    dependency_order: DependencyOrder
     figures: BatchFigures
     limits: BatchLimits
     # An atomic batch that conflicts with others may be repeated, then without concurrent atomic batches.
@@ -58,7 +58,7 @@ class Batch:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
         self._causes = Causes(self.singles.preparers, self.natural_keys)
-        self._operations = SentOperations(self.envelopes, self.body)
+        self._operations = SentOperations(self.reader, self.body)
         self._recorded = RecordedOperations(self.singles, self._operations, is_atomic=self.parameters.is_atomic)
 
     def atomically(self, answer: Answer) -> None:
@@ -132,7 +132,7 @@ class Batch:
         if self.parameters.order is Order.GIVEN:
             return self._carried_out(range(len(self.body)))
         singles = self.singles
-        sorting = Sorting(self.loading_order, self.natural_keys, singles.preparers, singles.using)
+        sorting = Sorting(self.dependency_order, self.natural_keys, singles.preparers, singles.using)
         return FreeRun(sorting, self._sets, self._operations, self._carried_out, self.limits).attempts()
 
     def _carried_out(self, positions: Iterable[int]) -> Iterator[Attempt]:

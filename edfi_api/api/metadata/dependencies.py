@@ -1,135 +1,25 @@
-"""The order in which clients load resources, as Ed-Fi defines it. See
-meadowlark/docs/reference/contract.md#loading-order.
-
-It differs from the order of references: access to people is authorized through associations, so resources that refer to
-a person come after these associations, and most clients can update people only after them.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+"""The dependency order as GraphML."""
 
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from edfi_api.model.surface.load_order import Targets, batches, targets_of, without_circles
-from edfi_api.model.surface.resource import ResourceKind, ResourceName, Surface
+from edfi_api.model.surface.dependency_order import Dependencies
+from edfi_api.model.surface.resource import Surface
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _XML = ElementMaker(namespace=_NAMESPACE, nsmap={None: _NAMESPACE})
 
 
-@dataclass(frozen=True, slots=True)
-class PersonType:
-    """A type of person: the associations through which it is authorized, and those that precede its update."""
-
-    name: str
-    associations: frozenset[str]
-    precede_update: frozenset[str]
-
-
-def _person(name: str, associations: Iterable[str], others_before_update: Iterable[str] = ()) -> PersonType:
-    return PersonType(name, frozenset(associations), frozenset({*associations, *others_before_update}))
-
-
-# Ed-Fi's servers fix these names; before data standard 5, Contact was called Parent.
-PERSON_TYPES = (
-    _person("Student", ["StudentSchoolAssociation"]),
-    _person(
-        "Staff",
-        ["StaffEducationOrganizationEmploymentAssociation", "StaffEducationOrganizationAssignmentAssociation"],
-    ),
-    _person("Contact", ["StudentContactAssociation"], ["StudentSchoolAssociation"]),
-    _person("Parent", ["StudentParentAssociation"], ["StudentSchoolAssociation"]),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadStep:
-    """A resource, the number of its group, and the operations that are possible in that group."""
-
-    resource: str
-    order: int
-    operations: tuple[str, ...]
-
-
-def load_steps(surface: Surface, root: str) -> list[LoadStep]:
-    """All steps in order, alphabetical within a group."""
-    return sorted(_Dependencies(surface).load_steps(), key=lambda step: (step.order, step.resource))
-
-
-def graphml(surface: Surface, root: str) -> bytes:
-    """The same as GraphML: edges lead from a resource to those that depend on it."""
-    return _Dependencies(surface).graphml()
-
-
-class _Dependencies:
-    """The dependency graph of a surface, without school years, which precede everything."""
-
-    def __init__(self, surface: Surface) -> None:
-        self._resources = {r.name: r for r in surface.resources if r.kind is not ResourceKind.SCHOOL_YEAR}
-        self._core = surface.core_project.name
-        self._abstract = surface.abstract_resources
-
-    def graphml(self) -> bytes:
-        updates = {name: f"{self._path(name)}#Retry" for name in self._updated_later}
-        paths = [self._path(name) for name in self._targets]
-        edges = [(self._path(target), self._path(name)) for name, found in self._targets.items() for target in found]
-        edges += [(self._path(target), updates[name]) for name in updates for target in self._updated_later[name]]
-        graph = _XML.graph({"id": "EdFi Dependencies", "edgedefault": "directed"})
-        graph.extend(_XML.node(id=path) for path in sorted([*paths, *updates.values()]))
-        graph.extend(_XML.edge(source=source, target=target) for source, target in sorted(edges))
-        text: bytes = etree.tostring(_XML.graphml(graph), xml_declaration=True, encoding="utf-8")
-        return text
-
-    def load_steps(self) -> Iterator[LoadStep]:
-        groups = batches(self._resources, self._targets)
-        orders = {resource.name: order for order, group in enumerate(groups, start=1) for resource in group}
-        for name, order in orders.items():
-            yield LoadStep(self._path(name), order, self._operations(name))
-        for name, associations in self._updated_later.items():
-            yield LoadStep(self._path(name), max(orders[each] for each in associations) + 1, ("Update",))
-
-    def _operations(self, name: ResourceName) -> tuple[str, ...]:
-        if self._resources[name].is_read_only:
-            return ()
-        return ("Create",) if name in self._updated_later else ("Create", "Update")
-
-    @cached_property
-    def _targets(self) -> Targets:
-        """For each resource the others that it depends on, without cycles."""
-        required, all_targets = (
-            self._with_people_behind_associations(targets_of(self._resources, self._abstract, only_required=only))
-            for only in (True, False)
-        )
-        return without_circles(all_targets, required)
-
-    @cached_property
-    def _updated_later(self) -> Mapping[ResourceName, frozenset[ResourceName]]:
-        """The people of this surface and the associations that precede their update."""
-        found = {self._name(person.name): self._present(person.precede_update) for person in PERSON_TYPES}
-        return {name: associations for name, associations in found.items() if name in self._resources and associations}
-
-    def _with_people_behind_associations(self, targets: Targets) -> Targets:
-        for person in PERSON_TYPES:
-            associations = self._present(person.associations)
-            if associations:
-                targets = _rewired(targets, self._name(person.name), associations)
-        return targets
-
-    def _present(self, names: Iterable[str]) -> frozenset[ResourceName]:
-        return frozenset(name for name in map(self._name, names) if name in self._resources)
-
-    def _name(self, resource: str) -> ResourceName:
-        return ResourceName(self._core, resource)
-
-    def _path(self, name: ResourceName) -> str:
-        return self._resources[name].url_path
-
-
-def _rewired(targets: Targets, person: ResourceName, associations: frozenset[ResourceName]) -> Targets:
-    """Replaces dependencies on the person by dependencies on the associations, except those of the associations."""
-    return {
-        name: (found - {person}) | associations if person in found and name not in associations else found
-        for name, found in targets.items()
-    }
+def graphml(surface: Surface) -> bytes:
+    """Edges lead from a resource to those that depend on it."""
+    dependencies = Dependencies(surface)
+    path, targets, updated_later = dependencies.path, dependencies.targets, dependencies.updated_later
+    updates = {name: f"{path(name)}#Retry" for name in updated_later}
+    paths = [path(name) for name in targets]
+    edges = [(path(target), path(name)) for name, found in targets.items() for target in found]
+    edges += [(path(target), updates[name]) for name in updates for target in updated_later[name]]
+    graph = _XML.graph({"id": "EdFi Dependencies", "edgedefault": "directed"})
+    graph.extend(_XML.node(id=path) for path in sorted([*paths, *updates.values()]))
+    graph.extend(_XML.edge(source=source, target=target) for source, target in sorted(edges))
+    text: bytes = etree.tostring(_XML.graphml(graph), xml_declaration=True, encoding="utf-8")
+    return text

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path, root_of
-from edfi_api.api.metadata.dependencies import graphml, load_steps
+from edfi_api.api.metadata.dependencies import graphml
 from edfi_api.api.metadata.discovery import (
     PROFILES,
     addresses_of,
@@ -33,6 +33,7 @@ from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
 from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.compilation import Compilation
 from edfi_api.conf import api_settings
+from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import published_surface
@@ -116,7 +117,7 @@ def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
 
 
 class DependenciesView(PublishedView):
-    """The load order as JSON, or as GraphML if accepted."""
+    """The dependency order as JSON, or as GraphML if accepted."""
 
     publish_graph: Publish = None  # type: ignore[assignment]  # Given by the route.
 
@@ -189,7 +190,8 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
         publish=publications.of(discovery_document, address=COMPLETE_ADDRESS), surface=surface
     )
     dependencies = DependenciesView.as_view(
-        publish=publications.of(load_steps), publish_graph=publications.of(graphml, bytes, GRAPHML)
+        publish=publications.of(lambda surface, _: load_steps(surface)),
+        publish_graph=publications.of(lambda surface, _: graphml(surface), bytes, GRAPHML),
     )
 
     def published(address: str, document: Document, name: str) -> URLPattern:

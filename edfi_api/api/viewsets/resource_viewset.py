@@ -51,6 +51,7 @@ from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.profiles.catalog import OfParts, ProfilePart
 from edfi_api.profiles.negotiation import in_accept
 from edfi_api.queries import collection, replica
+from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.requested_members import requested_members
 from edfi_api.queries.selection import Selection, all_documents
@@ -60,8 +61,6 @@ from edfi_api.storage.stored import Outcome
 from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 Result = TypeVar("Result")
-
-_CHANGE_VERSIONS = {"minchangeversion", "maxchangeversion"}
 
 
 class View(Protocol):
@@ -180,7 +179,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def read(self, request: EdFiRequest, documents: Selection, query: Callable[[Selection], Result]) -> Result:
         """The result of `query`, from the replica if possible. Requests for a window of change versions always read the
         primary: their clients would never request a change again that the replica did not have yet."""
-        if any(name.lower() in _CHANGE_VERSIONS for name in request.query_params):
+        if any(name.lower() in CHANGE_VERSION_PARAMETERS for name in request.query_params):
             return query(documents)
         return replica.read(documents, request.user.row_id, api_settings.REPLICA_SECONDS, query)
 

@@ -73,11 +73,12 @@ def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS
     if length <= MOST_IN_MEMORY:
         return JsonTextResponse(file.read(), headers)
     return StreamingHttpResponse(
-        _blocks(file), headers={"Content-Type": _JSON, "Content-Length": str(length), **headers}
+        file_blocks(file), headers={"Content-Type": _JSON, "Content-Length": str(length), **headers}
     )
 
 
-def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+def file_blocks(file: IO[bytes]) -> Iterator[bytes]:
+    """The blocks of a file from its position on; closes it behind them."""
     with file:
         while block := file.read(_BLOCK):
             yield block

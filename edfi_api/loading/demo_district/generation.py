@@ -14,7 +14,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 @dataclass(frozen=True)
 class District:
-    """The bodies of each resource, in loading order. `left_out` are the resources of the table that the standard does
+    """The bodies of each resource, in load order. `left_out` are the resources of the table that the standard does
     not have."""
 
     bodies: dict[ResourceName, list[Body]]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from edfi_api.refusals.http.entries import CAUSE_PREFIX, as_text
 from edfi_api.refusals.ledger import ledger_connection
 
-# The place of a resource in the loading order, by its path.
+# The place of a resource in the load order, by its path.
 PlaceOf = Callable[[str], int]
 
 # The condition on rows of the ledger, with the parameters of a `Sender`.
@@ -75,7 +75,7 @@ class Sender:
 
 
 def causes(sender: Sender, loaded: Sequence[str], size: int | None, offset: int) -> Iterator[dict[str, Any]]:
-    """Those with most entries first, then in loading order, with unknown resources last. `loaded` has the paths of
+    """Those with most entries first, then in load order, with unknown resources last. `loaded` has the paths of
     resources in this order. With None in place of a size all causes, in bounded memory."""
     facts = {"loaded": list(loaded), "size": size, "offset": offset}
     # In a transaction, because a cursor that outlives one cannot be used behind a pooler of transactions.
@@ -98,7 +98,7 @@ def cause_row(cause: dict[str, Any]) -> list[Any]:
 
 
 def summary(sender: Sender, place_of: PlaceOf) -> list[dict[str, Any]]:
-    """An object for each resource with anything to say, in loading order. Writes to unknown resources have none."""
+    """An object for each resource with anything to say, in load order. Writes to unknown resources have none."""
     now = timezone.now()
     facts = {**sender.parameters, "day": now - timedelta(days=1), "week": now - timedelta(days=7)}
     found: dict[str, dict[str, Any]] = {}

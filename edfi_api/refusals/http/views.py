@@ -33,7 +33,7 @@ class SubmissionsView(EdFiView):
 
     detail = None
     sender: Sender
-    # Paths of resources with their places in the loading order. DRF's `as_view` accepts only attributes of the class.
+    # Paths of resources with their places in the load order. DRF's `as_view` accepts only attributes of the class.
     places: Mapping[str, int] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -51,7 +51,7 @@ class SubmissionsView(EdFiView):
         return own if self.sender.data_store is None else own.filter(data_store=self.sender.data_store)
 
     def place_of(self, path: str) -> int:
-        """The place of a resource in the loading order; unknown ones are last."""
+        """The place of a resource in the load order; unknown ones are last."""
         return self.places.get(path, len(self.places))
 
 
