@@ -17,8 +17,10 @@ from edfi_api.loading.reports.refusal_limit import RefusalLimit, add_strict_and_
 from edfi_api.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
 from edfi_api.loading.reports.results import LoadResult
 from edfi_api.logs.printable import counted, printable
-from edfi_api.management.arguments import not_empty, path, text
+from edfi_api.management.arguments import not_empty, path, text, whole_number
 from edfi_api.startup import current_surface
+
+_MOST_PROCESSES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,16 @@ def add_mapping(parser: Any) -> None:
         metavar="NAME|FILE",
         help="take documents of another data standard: a bundled mapping such as 4.0..5.2, a chain of them such as "
         "3.3.1-b..5.2, or a file; what does not arrive is listed by member",
+    )
+
+
+def add_processes(parser: ArgumentParser) -> None:
+    """Add the option `--processes`."""
+    parser.add_argument(
+        "--processes",
+        type=whole_number(0, _MOST_PROCESSES),
+        metavar="N",
+        help="processes that prepare documents, and connections that write them; default: one for each processor",
     )
 
 

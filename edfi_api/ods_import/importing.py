@@ -19,9 +19,9 @@ from tqdm import tqdm
 from edfi_api.documents import json_object
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
-from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
-from edfi_api.loading.bulk.envelopes import Keeps, taken
+from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.progress import SECONDS_BETWEEN
 from edfi_api.loading.reports.causes import Causes
@@ -46,7 +46,7 @@ from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.exceptions import KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.sets import REFUSALS
-from edfi_api.storage.sets.kept import give_envelope, keeping_versions
+from edfi_api.storage.sets.imported import give_envelope, keeping_versions
 from edfi_api.storage.stored import Outcome
 
 CONFLICT = "conflict"
@@ -183,7 +183,7 @@ class _Pass:
                 context.using,
                 processes=context.options.processes,
                 rehearsal=rehearsal,
-                keeps=Keeps.ENVELOPES,
+                preserved=PreservedFields.ENVELOPES,
                 changed_here=context.changed_here,
             ) as writer,
             FreeOrder(writer, context.surface.resources) as free_order,
@@ -200,11 +200,11 @@ class _Pass:
 
     def _read_all(self, chosen: Sequence[DocumentQuery], free_order: FreeOrder) -> None:
         """Key changes are written before what refers to the new keys."""
-        context, settled = self._context, 0
+        context, results = self._context, 0
         for queries_together in _up_to_key_changes(chosen):
-            settled += self._take(free_order.write(self._candidates(queries_together)))
+            results += self._take(free_order.write(self._candidates(queries_together)))
             self._write_changed_keys()
-            if settled == self._result.read.total() and not context.options.is_dry_run:
+            if results == self._result.read.total() and not context.options.is_dry_run:
                 endpoints = [query.resource.endpoint for query in queries_together]
                 passes.complete(context.begun, context.using, endpoints)
 
@@ -264,7 +264,7 @@ class _Pass:
         """The id and the natural key of a document, for reports."""
         resource = written.candidate.resource
         body = written.candidate.body
-        id_ = taken(body, Keeps.ENVELOPES).document_uuid
+        id_ = pop_imported(body, PreservedFields.ENVELOPES).document_uuid
         key = self._preparers[resource.name].partial_identity(body).natural_key
         return f"{UUID(id_) if id_ else 'no id'} {key or ''}".rstrip()
 
@@ -282,11 +282,11 @@ class _Pass:
     def _change_key(self, candidate: Candidate[Place]) -> None:
         """Give the document with this id its new key, and all that refer to it. Raises the refusals of an update."""
         body = json_object.parse(candidate.text)
-        brought, using = taken(body, Keeps.ENVELOPES), self._context.using
+        imported, using = pop_imported(body, PreservedFields.ENVELOPES), self._context.using
         stored_uris = partial(descriptor_casing.stored_uris, using=using)
         incoming = self._preparers[candidate.resource.name].prepare(body, stored_uris)
-        document_uuid = UUID(brought.document_uuid)
+        document_uuid = UUID(imported.document_uuid)
         with transaction.atomic(using), connections[using].cursor() as cursor, keeping_versions(cursor):
             store.update(WriteRequest(incoming=incoming, using=using), document_uuid, self._preparers)
-            if brought.envelope is not None:
-                give_envelope(document_uuid, brought.envelope, using)
+            if imported.envelope is not None:
+                give_envelope(document_uuid, imported.envelope, using)

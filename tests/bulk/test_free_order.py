@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.loading.bulk import Candidate, bulk_writer, free_order, write_documents
-from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.model.surface.resource import Surface

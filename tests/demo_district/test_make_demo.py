@@ -66,13 +66,13 @@ def test_the_whole_district_is_accepted_and_intact(demo: Demo) -> None:
     subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True)
 
 
-def test_every_example_is_accepted_in_loading_order(demo: Demo) -> None:
+def test_every_example_is_accepted_in_load_order(demo: Demo) -> None:
     standard, _, run = demo
     paths, client = documented(run), api(run)
     order = [step["resource"] for step in httpx.get(f"{run.address}/metadata/data/v3/dependencies").json()]
     examples = {path: example(item["post"]) for path, item in paths.items() if "post" in item}
 
-    # School years are not in the loading order, since they have no references.
+    # School years are not in the load order, since they have no references.
     answers = {path: client.post(path, json=examples[path]) for path in ("/ed-fi/schoolYearTypes", *order)}
 
     assert len(examples) == len(answers) == {"3.3.1-b": 297, "4.0": 314, "5.2": 349, "6.1": 472}[standard]

@@ -40,7 +40,7 @@ def api_without_check(_served_here, api_without_check):
     return api_without_check
 
 
-def test_every_example_is_accepted_in_loading_order(api, extended, surface) -> None:
+def test_every_example_is_accepted_in_load_order(api, extended, surface) -> None:
     loaded = load_bundled(surface, extended.standard, lambda refused: None, "default")
     assert loaded.total(REFUSED) == 0
     examples = examples_of(surface, extended.standard)

@@ -3,7 +3,7 @@
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
 rows in several processes; threads of `sessions` write batches that do not depend on each other; `writing` writes a
 batch by `storage.sets`. `free_order` writes documents whose targets may follow. A `rehearsal` determines results
-without writing; `accepted` keeps the documents that it accepts.
+without writing; `accepted_documents` keeps the documents that it accepts.
 """
 
 from edfi_api.loading.bulk.candidates import Candidate, Written

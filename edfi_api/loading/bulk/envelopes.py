@@ -4,13 +4,13 @@ from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from edfi_api.storage.sets.staging import Kept
+from edfi_api.storage.sets.staging import DocumentEnvelope
 
 # The member of a body with its envelope: {"created": ..., "modified": ..., "version": ..., "owner": ...}.
 ENVELOPE = "_envelope"
 
 
-class Keeps(Enum):
+class PreservedFields(Enum):
     """What bodies bring with them: nothing, the member `id`, or the envelope too."""
 
     NOTHING = "nothing"
@@ -18,23 +18,23 @@ class Keeps(Enum):
     ENVELOPES = "envelopes"
 
 
-class Brought(NamedTuple):
+class ImportedMembers(NamedTuple):
     """The id of a document, 32 hexadecimal digits, and its envelope; None where the body has none."""
 
     document_uuid: str | None = None
-    envelope: Kept | None = None
+    envelope: DocumentEnvelope | None = None
 
 
-def taken(body: dict[str, Any], keeps: Keeps) -> Brought:
+def pop_imported(body: dict[str, Any], preserved: PreservedFields) -> ImportedMembers:
     """Remove from the body what it brings with it, and return it. An `id` that is none stays, and is refused as a
     member like any other."""
-    if keeps is Keeps.NOTHING:
-        return Brought()
-    envelope = body.pop(ENVELOPE, None) if keeps is Keeps.ENVELOPES else None
-    kept = Kept(*map(envelope.get, ("created", "modified", "version", "owner"))) if envelope else None
+    if preserved is PreservedFields.NOTHING:
+        return ImportedMembers()
+    sent = body.pop(ENVELOPE, None) if preserved is PreservedFields.ENVELOPES else None
+    envelope = DocumentEnvelope(*map(sent.get, ("created", "modified", "version", "owner"))) if sent else None
     try:
         document_uuid = UUID(body["id"]).hex
     except (KeyError, ValueError, AttributeError, TypeError):
-        return Brought(None, kept)
+        return ImportedMembers(None, envelope)
     del body["id"]
-    return Brought(document_uuid, kept)
+    return ImportedMembers(document_uuid, envelope)

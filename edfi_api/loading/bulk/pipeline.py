@@ -17,12 +17,12 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.loading.bulk import preparation
-from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, batches, write_set
 from edfi_api.loading.bulk.candidates import Candidate, Origin, Written
-from edfi_api.loading.bulk.envelopes import Keeps
-from edfi_api.loading.bulk.keeping_writer import KeepingWriter
+from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
+from edfi_api.loading.bulk.preserving_writer import PreservingWriter
 from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.loading.bulk.writing import BatchWriter, Results
@@ -149,7 +149,7 @@ class BulkWriter:
                 for part in parts
             ],
             self._stored_uris,
-            self._writer.keeps,
+            self._writer.preserved,
         )
 
 
@@ -170,22 +170,22 @@ def bulk_writer(
     processes: int | None = None,
     rehearsal: AcceptedDocuments | None = None,
     *,
-    keeps: Keeps = Keeps.NOTHING,
+    preserved: PreservedFields = PreservedFields.NOTHING,
     changed_here: str = "{}",
 ) -> Iterator[BulkWriter]:
     """A writer whose work is complete and on disk when the context ends.
 
     `processes` prepare the documents: one per processor if None; 0 uses this process and a single connection. `client`
     is the API client's row id. With a `rehearsal` nothing is written; it gets the documents that would be accepted.
-    `keeps` says what bodies bring with them: new documents get the `id` of their bodies, which must not be that of
-    another document; with envelopes stored ones get it too, except those of `changed_here` (`KeepingWriter`).
+    `preserved` says what bodies bring with them: new documents get the `id` of their bodies, which must not be that of
+    another document; with envelopes stored ones get it too, except those of `changed_here` (`PreservingWriter`).
     """
     count = available_processors() if processes is None else processes
-    batch_writer = BatchWriter(using, client, keeps)
+    batch_writer = BatchWriter(using, client, preserved)
     if rehearsal is not None:
-        batch_writer = Rehearsal(using, rehearsal, keeps)
-    elif keeps is Keeps.ENVELOPES:
-        batch_writer = KeepingWriter(using, changed_here)
+        batch_writer = Rehearsal(using, rehearsal, preserved)
+    elif preserved is PreservedFields.ENVELOPES:
+        batch_writer = PreservingWriter(using, changed_here)
     writer = BulkWriter(batch_writer, using, count)
     with bulk_session(using):
         try:

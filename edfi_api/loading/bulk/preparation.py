@@ -15,7 +15,7 @@ from edfi_api.documents import json_object
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
-from edfi_api.loading.bulk.envelopes import Keeps, taken
+from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.staging import copy_line
@@ -36,11 +36,11 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Work:
     """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one.
-    `keeps` says what bodies bring with them."""
+    `preserved` says what bodies bring with them."""
 
     parts: Sequence[Part]
     stored_uris: UrisById = field(default_factory=dict)
-    keeps: Keeps = Keeps.NOTHING
+    preserved: PreservedFields = PreservedFields.NOTHING
 
     def texts(self) -> Iterator[tuple[Part, bytes]]:
         """Each text with its part, in order."""
@@ -63,29 +63,41 @@ class Prepared:
     descriptors: set[tuple[UUID, str]] = field(default_factory=set)
 
 
-class Preparation:
-    """Prepares batches; each resource is compiled at its first body."""
+class PreparersOnDemand:
+    """The preparers of resources, each compiled at the first body of its resource."""
 
     def __init__(self) -> None:
-        self._preparers: dict[ResourceName, Preparer] = {}
+        self._compiled: dict[ResourceName, Preparer] = {}
+
+    def of(self, resource: Resource) -> Preparer:
+        if resource.name not in self._compiled:
+            self._compiled[resource.name] = Preparer(resource)
+        return self._compiled[resource.name]
+
+
+class Preparation:
+    """Prepares batches."""
+
+    def __init__(self) -> None:
+        self._preparers = PreparersOnDemand()
 
     def prepare(self, work: Work) -> Prepared:
         prepared = Prepared()
         lines = []
         found: dict[tuple[Path, str], UUID] = {}
         for position, (part, text) in enumerate(work.texts()):
-            preparer, leniency = self._preparer(part.resource), Leniency(api_settings.STRICT)
+            preparer, leniency = self._preparers.of(part.resource), Leniency(api_settings.STRICT)
             try:
                 body = json_object.parse(text)
-                brought = taken(body, work.keeps)
+                imported = pop_imported(body, work.preserved)
                 incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
             if leniency.tolerated:
                 prepared.tolerated[position] = leniency.tolerated
-            new_id = brought.document_uuid or uuid7().hex
-            lines.append(copy_line(position, incoming, part.number, new_id, kept=brought.envelope))
+            new_id = imported.document_uuid or uuid7().hex
+            lines.append(copy_line(position, incoming, part.number, new_id, envelope=imported.envelope))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
             for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
@@ -93,11 +105,6 @@ class Preparation:
         prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
         prepared.lines = "".join(lines).encode()
         return prepared
-
-    def _preparer(self, resource: Resource) -> Preparer:
-        if resource.name not in self._preparers:
-            self._preparers[resource.name] = Preparer(resource)
-        return self._preparers[resource.name]
 
 
 _of_this_process = Preparation()

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from psycopg.rows import TupleRow
 
-from edfi_api.loading.bulk.accepted import AcceptedDocuments
-from edfi_api.loading.bulk.envelopes import Keeps
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
+from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.writing import BatchWriter
 from edfi_api.storage.sets import statements
@@ -24,15 +24,18 @@ class Rehearsal(BatchWriter):
 
     is_concurrent = False
 
-    def __init__(self, using: str, accepted: AcceptedDocuments, keeps: Keeps = Keeps.NOTHING) -> None:
-        super().__init__(using, keeps=keeps)
+    def __init__(
+        self, using: str, accepted: AcceptedDocuments, preserved: PreservedFields = PreservedFields.NOTHING
+    ) -> None:
+        super().__init__(using, preserved=preserved)
         self._accepted = accepted
 
     def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
         if not prepared.aliases:
             return Conflicts(), {}
         with one_transaction(self._using) as cursor:
-            stage(cursor, prepared.lines, statements.COPY_KEPT if self.keeps is Keeps.ENVELOPES else statements.COPY)
+            have_envelopes = self.preserved is PreservedFields.ENVELOPES
+            stage(cursor, prepared.lines, statements.COPY_IMPORTED if have_envelopes else statements.COPY)
             rows = rows_of(cursor, statements.COMPARED)
             is_stored = {position for position, _, _, is_same in rows if is_same is not None}
             conflicts = find_conflicts(cursor, prepared.aliases, self._resolve_with_accepted(resolve, is_stored))

@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.candidates import Candidate
-from edfi_api.loading.bulk.envelopes import Keeps, taken
-from edfi_api.loading.bulk.preparation import Prepared, UrisById
-from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
+from edfi_api.loading.bulk.preparation import Prepared, PreparersOnDemand, UrisById
 from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.sets import REFUSALS, Refusal
@@ -33,12 +32,14 @@ class BatchWriter:
     # Whether several threads may write at a time.
     is_concurrent = True
 
-    def __init__(self, using: str, client: int | None = None, keeps: Keeps = Keeps.NOTHING) -> None:
-        self.keeps = keeps
+    def __init__(
+        self, using: str, client: int | None = None, preserved: PreservedFields = PreservedFields.NOTHING
+    ) -> None:
+        self.preserved = preserved
         self._using = using
         self._client = client
         self._stored_uris = partial(descriptor_casing.stored_uris, using=using)
-        self._preparers: dict[ResourceName, Preparer] = {}
+        self._preparers = PreparersOnDemand()
 
     def differing_uris(self, prepared: Prepared) -> UrisById:
         """The stored URIs of the batch's descriptors that differ in case, by referential id."""
@@ -67,7 +68,7 @@ class BatchWriter:
         incoming = {position: self._incoming(batch[position]) for position in conflicts.duplicates}
         for position in conflicts.missing:
             candidate = batch[position]
-            incoming[position] = self._preparer(candidate.resource).prepare_new(self._body(candidate), lambda _: {})
+            incoming[position] = self._preparers.of(candidate.resource).prepare_new(self._body(candidate), lambda _: {})
         return refusals(conflicts, incoming, self._missing, self._using)
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
@@ -83,15 +84,10 @@ class BatchWriter:
             return refusal
 
     def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
-        return self._preparer(candidate.resource).prepare(self._body(candidate), self._stored_uris)
+        return self._preparers.of(candidate.resource).prepare(self._body(candidate), self._stored_uris)
 
     def _body(self, candidate: Candidate[Any]) -> dict[str, Any]:
         """Without what it brings with it."""
         body = candidate.body
-        taken(body, self.keeps)
+        pop_imported(body, self.preserved)
         return body
-
-    def _preparer(self, resource: Resource) -> Preparer:
-        if resource.name not in self._preparers:
-            self._preparers[resource.name] = Preparer(resource)
-        return self._preparers[resource.name]

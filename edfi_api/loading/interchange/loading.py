@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import json_text
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer, write_documents
-from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.interchange.document_reader import DocumentReader

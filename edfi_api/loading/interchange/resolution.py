@@ -12,7 +12,7 @@ from typing import Any
 from edfi_api.documents.coercion import Coercion, compile_coercion
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.leniency import Leniency
-from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place

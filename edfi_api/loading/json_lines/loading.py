@@ -12,9 +12,9 @@ from contextlib import nullcontext
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
-from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
-from edfi_api.loading.bulk.envelopes import Keeps
+from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.json_lines.reading import SourceReader
 from edfi_api.loading.json_lines.sources import Source
@@ -39,17 +39,17 @@ def load_documents(
     renames: Renames = NO_RENAMES,
     mapping: Translator | None = None,
     is_dry_run: bool = False,
-    keeps: Keeps = Keeps.NOTHING,
+    preserved: PreservedFields = PreservedFields.NOTHING,
 ) -> LoadResult:
     """Load the documents of these sources; with a mapping they are of its first standard. `on_refusal` is called with
     each refusal; an exception from it ends the load. Lines of more than `longest_line` bytes are refused. A dry run
-    writes nothing. `keeps` says what bodies bring with them. On a terminal, progress is shown."""
+    writes nothing. `preserved` says what bodies bring with them. On a terminal, progress is shown."""
     result = LoadResult()
     with (
         Spool() as by_resource,
         Causes() as causes,
         AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
-        bulk_writer(using, processes=processes, rehearsal=rehearsal, keeps=keeps) as writer,
+        bulk_writer(using, processes=processes, rehearsal=rehearsal, preserved=preserved) as writer,
         FreeOrder(writer, surface.resources) as free_order,
         load_progress(sum(source.size for source in sources)) as progress,
     ):

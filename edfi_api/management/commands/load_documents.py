@@ -6,18 +6,22 @@ from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.routing import Store
-from edfi_api.loading.bulk.envelopes import Keeps
+from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import resource_called, sources
 from edfi_api.loading.reports.report import RefusalLog
 from edfi_api.loading.reports.results import LoadResult
-from edfi_api.management.arguments import not_empty, text, whole_number
+from edfi_api.management.arguments import not_empty, text
 from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.management.load_options import LoadOptions, add_load_options, run_load, with_report_of_its_own
+from edfi_api.management.load_options import (
+    LoadOptions,
+    add_load_options,
+    add_processes,
+    run_load,
+    with_report_of_its_own,
+)
 from edfi_api.startup import current_surface
-
-_MOST_PROCESSES = 256
 
 
 class Command(DataStoreCommand):
@@ -44,12 +48,7 @@ class Command(DataStoreCommand):
         parser.add_argument(
             "--keep-ids", action="store_true", help="new documents get the ids that export_documents --ids has written"
         )
-        parser.add_argument(
-            "--processes",
-            type=whole_number(0, _MOST_PROCESSES),
-            metavar="N",
-            help="processes that prepare documents, and connections that write them; default: one for each processor",
-        )
+        add_processes(parser)
 
     def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
         return with_report_of_its_own(options, store)
@@ -84,7 +83,7 @@ class Command(DataStoreCommand):
                     renames=chosen.renames,
                     mapping=chosen.mapping,
                     is_dry_run=chosen.dry_run,
-                    keeps=Keeps.IDS if keep_ids else Keeps.NOTHING,
+                    preserved=PreservedFields.IDS if keep_ids else PreservedFields.NOTHING,
                 )
 
             run_load(self, len(files), chosen, load)

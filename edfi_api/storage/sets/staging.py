@@ -127,7 +127,7 @@ def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any]
     return cursor.execute(statement, parameters, prepare=False)
 
 
-class Kept(NamedTuple):
+class DocumentEnvelope(NamedTuple):
     """The envelope that a document has on another server: times in UTC as text, its change version if that server
     counts them, and the row id of the API client that owns it here."""
 
@@ -144,9 +144,9 @@ def copy_line(
     new_id: str,
     *,
     expected_version: int | None = None,
-    kept: Kept | None = None,
+    envelope: DocumentEnvelope | None = None,
 ) -> str:
-    """One line of COPY's text format, in the order of the columns of `statements.COPY`, or `COPY_KEPT` with an
+    """One line of COPY's text format, in the order of the columns of `statements.COPY`, or `COPY_IMPORTED` with an
     envelope. `new_id` is the id that the document gets if it is new."""
     identity = incoming.identity
     fields = (
@@ -161,7 +161,7 @@ def copy_line(
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
         *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
         _NULL if expected_version is None else str(expected_version),
-        *[_NULL if value is None else _escaped(str(value)) for value in kept or ()],
+        *[_NULL if value is None else _escaped(str(value)) for value in envelope or ()],
     )
     return "\t".join(fields) + "\n"
 

@@ -33,10 +33,10 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     body jsonb NOT NULL,
     {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())},
     expected_version bigint,
-    kept_created_at timestamptz,
-    kept_modified_at timestamptz,
-    kept_version bigint,
-    kept_owner bigint,
+    sent_created_at timestamptz,
+    sent_modified_at timestamptz,
+    sent_version bigint,
+    sent_owner bigint,
     pass_number integer NOT NULL DEFAULT 1
 ) ON COMMIT DROP;
 TRUNCATE staged_document
@@ -45,7 +45,9 @@ TRUNCATE staged_document
 _COPIED = f"""position, document_uuid, resource_type_id, natural_key, referential_id, superclass_id,
                       targets, linked, body, {SECURABLES}, expected_version"""
 COPY = f"COPY staged_document ({_COPIED}) FROM STDIN"
-COPY_KEPT = f"COPY staged_document ({_COPIED}, kept_created_at, kept_modified_at, kept_version, kept_owner) FROM STDIN"
+COPY_IMPORTED = (
+    f"COPY staged_document ({_COPIED}, sent_created_at, sent_modified_at, sent_version, sent_owner) FROM STDIN"
+)
 
 # Without statistics the planner assumes a handful of rows and uses nested loops.
 ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, pass_number)"
@@ -121,10 +123,10 @@ WITH {{staged}}existing AS (
       FROM (SELECT * FROM to_insert JOIN links USING (position) ORDER BY position) ready
 ), inserted AS (
     INSERT INTO document (id, document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
-                          created_by, last_modified_by, {SECURABLES}{{kept_columns}})
+                          created_by, last_modified_by, {SECURABLES}{{sent_columns}})
     OVERRIDING SYSTEM VALUE
     SELECT id, document_uuid, resource_type_id, natural_key, body, types, ids, {{owner}}, %(client)s::bigint,
-           {SECURABLES}{{kept_values}}
+           {SECURABLES}{{sent_values}}
       FROM new
     RETURNING id, document_uuid, change_version
 ), changed AS MATERIALIZED (
@@ -138,7 +140,7 @@ WITH {{staged}}existing AS (
     UPDATE document d
        SET body = c.body, natural_key = c.natural_key, linked_types = c.types, linked_ids = c.ids,
            ({SECURABLES}) = ROW({", ".join(f"c.{name}" for name in COLUMNS)}),
-           last_modified_at = {{modified_at}}, last_modified_by = %(client)s::bigint{{kept_changes}}
+           last_modified_at = {{modified_at}}, last_modified_by = %(client)s::bigint{{sent_changes}}
       FROM changed c
      WHERE d.id = c.id AND d.change_version = c.change_version
     RETURNING d.id, d.document_uuid, d.change_version, d.resource_type_id, c.position, c.targets
@@ -175,13 +177,13 @@ SELECT position, 'updated', document_uuid::text, change_version FROM updated
  UNION ALL
 SELECT position, 'unchanged', document_uuid::text, change_version FROM existing WHERE is_same_body AND is_allowed
 """
-_NOTHING_KEPT = {
+_NOTHING_IMPORTED = {
     "is_same": "d.body = s.body",
     "owner": "%(client)s::bigint",
-    "kept_columns": "",
-    "kept_values": "",
+    "sent_columns": "",
+    "sent_values": "",
     "modified_at": "now()",
-    "kept_changes": "",
+    "sent_changes": "",
 }
 _IN_A_PASS = {
     "staged": "",
@@ -192,24 +194,24 @@ _IN_A_PASS = {
     "result": _POSITIONS,
 }
 # Returns the outcomes, each with the positions that have it.
-WRITE = _WRITE.format(**_IN_A_PASS, **_NOTHING_KEPT)
+WRITE = _WRITE.format(**_IN_A_PASS, **_NOTHING_IMPORTED)
 
 # The same for rows that come with the envelope that they have on another server.
-IS_SAME_AS_KEPT = """(
-        d.body = s.body AND d.created_at = s.kept_created_at AND d.last_modified_at = s.kept_modified_at
-        AND d.change_version = coalesce(s.kept_version, d.change_version)
-        AND (s.kept_owner IS NULL OR d.created_by IS NOT DISTINCT FROM s.kept_owner)
+IS_SAME_AS_IMPORTED = """(
+        d.body = s.body AND d.created_at = s.sent_created_at AND d.last_modified_at = s.sent_modified_at
+        AND d.change_version = coalesce(s.sent_version, d.change_version)
+        AND (s.sent_owner IS NULL OR d.created_by IS NOT DISTINCT FROM s.sent_owner)
     )"""
-WRITE_KEPT = _WRITE.format(
+WRITE_IMPORTED = _WRITE.format(
     **_IN_A_PASS,
-    is_same=IS_SAME_AS_KEPT,
-    owner="kept_owner",
-    kept_columns=", created_at, last_modified_at, change_version",
-    kept_values=", kept_created_at, kept_modified_at, coalesce(kept_version, next_change_version() - 1)",
-    modified_at="c.kept_modified_at",
-    kept_changes=""", created_at = c.kept_created_at,
-           created_by = coalesce(c.kept_owner, d.created_by),
-           change_version = coalesce(c.kept_version, next_change_version())""",
+    is_same=IS_SAME_AS_IMPORTED,
+    owner="sent_owner",
+    sent_columns=", created_at, last_modified_at, change_version",
+    sent_values=", sent_created_at, sent_modified_at, coalesce(sent_version, next_change_version() - 1)",
+    modified_at="c.sent_modified_at",
+    sent_changes=""", created_at = c.sent_created_at,
+           created_by = coalesce(c.sent_owner, d.created_by),
+           change_version = coalesce(c.sent_version, next_change_version())""",
 )
 
 
@@ -251,7 +253,7 @@ def authorized_write(stored_allowed: str, new_allowed: str) -> str:
     which these conditions hold, and those of their `expected_version`: on rows `s` for which there is a document `d`,
     and on new ones. Returns position, outcome, id and change version."""
     return _WRITE.format(
-        **_NOTHING_KEPT,
+        **_NOTHING_IMPORTED,
         staged=f"{STAGED}, ",
         chosen="true",
         is_allowed=f", {_STORED_ALLOWED.format(stored_allowed)} AS is_allowed",

@@ -14,6 +14,7 @@ from edfi_api.loading.reports.report import RefusalLog, raise_failure, refused_i
 from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import not_empty, path, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.management.load_options import add_processes
 from edfi_api.management.tenants import add_tenant, needed_tenant
 from edfi_api.ods_import import estimating, passes
 from edfi_api.ods_import.administration import administration, security_claims
@@ -32,7 +33,6 @@ from edfi_api.ods_import.moving_clients import Moved, move_clients
 from edfi_api.ods_import.ods_source import in_one_line, opened
 from edfi_api.startup import current_surface
 
-_MOST_PROCESSES = 256
 _MOST_VERSIONS = 2**53
 
 
@@ -73,12 +73,7 @@ class Command(DataStoreCommand):
         documents.add_argument("--dry-run", action="store_true", help="report what would become of it, write nothing")
         documents.add_argument("--report", type=path, metavar="FILE", help="write refusals and counts as JSON")
         add_max_refused(documents)
-        documents.add_argument(
-            "--processes",
-            type=whole_number(0, _MOST_PROCESSES),
-            metavar="N",
-            help="processes that prepare documents, and connections that write them; default: one for each processor",
-        )
+        add_processes(documents)
 
         check = subparsers.add_parser("check", help="say what would be imported, and what would be lost")
         _add_source(check)

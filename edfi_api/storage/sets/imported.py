@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
-from edfi_api.storage.sets.staging import Kept, find_conflicts, leave_out, rows_of, stage, write_passes
+from edfi_api.storage.sets.staging import DocumentEnvelope, find_conflicts, leave_out, rows_of, stage, write_passes
 from edfi_api.storage.stored import Outcome
 
 # Without it, each version would get a number of its own (`supersede_document`). It ends with the transaction at the
@@ -52,7 +52,7 @@ SELECT s.position, CASE WHEN d.body = s.body THEN 'unchanged' ELSE 'stale' END
   FROM staged_document s
   JOIN alias a ON a.referential_id = s.referential_id
   JOIN document d ON d.id = a.document_id
- WHERE d.change_version <@ %(changed_here)s::int8multirange AND NOT {statements.IS_SAME_AS_KEPT}
+ WHERE d.change_version <@ %(changed_here)s::int8multirange AND NOT {statements.IS_SAME_AS_IMPORTED}
  UNION ALL
 SELECT s.position, CASE WHEN d.change_version <@ %(changed_here)s::int8multirange THEN 'stale' ELSE 'other identity' END
   FROM staged_document s
@@ -69,7 +69,7 @@ UPDATE document
 """
 
 
-def write_kept(
+def write_imported(
     cursor: Cursor[TupleRow],
     lines: bytes,
     aliases: Mapping[int, tuple[bytes, ...]],
@@ -77,7 +77,7 @@ def write_kept(
     changed_here: str,
 ) -> tuple[Conflicts, dict[int, Outcome]]:
     """As `write_staged`; `changed_here` has the change versions that were given here, as a multirange."""
-    stage(cursor, lines, statements.COPY_KEPT)
+    stage(cursor, lines, statements.COPY_IMPORTED)
     values = {"changed_here": changed_here}
     if moved := rows_of(cursor, _MOVE_IDS, values):
         rows, old, new = zip(*moved, strict=True)
@@ -88,7 +88,7 @@ def write_kept(
     if left_out:
         leave_out(cursor, left_out)
     with keeping_versions(cursor):
-        return conflicts, left_out | write_passes(cursor, conflicts, len(others), None, statements.WRITE_KEPT)
+        return conflicts, left_out | write_passes(cursor, conflicts, len(others), None, statements.WRITE_IMPORTED)
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def keeping_versions(cursor: Any) -> Iterator[None]:
     cursor.execute(_SET_KEEPS_VERSIONS, [""])
 
 
-def give_envelope(document_uuid: UUID, kept: Kept, using: str) -> None:
+def give_envelope(document_uuid: UUID, envelope: DocumentEnvelope, using: str) -> None:
     """Give a document the envelope that it has on another server."""
     with connections[using].cursor() as cursor:
-        cursor.execute(_GIVE_ENVELOPE, {"id": document_uuid, **kept._asdict()})
+        cursor.execute(_GIVE_ENVELOPE, {"id": document_uuid, **envelope._asdict()})

@@ -3,13 +3,13 @@
 from typing import Any
 
 from edfi_api.loading.bulk.candidates import Candidate
-from edfi_api.loading.bulk.envelopes import Keeps
+from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.writing import BatchWriter
 from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.sets import Refusal
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
-from edfi_api.storage.sets.kept import write_kept
+from edfi_api.storage.sets.imported import write_imported
 from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction
 from edfi_api.storage.stored import Outcome
 
@@ -17,19 +17,19 @@ from edfi_api.storage.stored import Outcome
 _ATTEMPTS = 10
 
 
-class KeepingWriter(BatchWriter):
+class PreservingWriter(BatchWriter):
     """As `BatchWriter`. Documents of the change versions `changed_here`, a multirange of PostgreSQL, stay as they are:
     their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the id."""
 
     def __init__(self, using: str, changed_here: str) -> None:
-        super().__init__(using, keeps=Keeps.ENVELOPES)
+        super().__init__(using, preserved=PreservedFields.ENVELOPES)
         self._changed_here = changed_here
 
     def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
         for _ in range(_ATTEMPTS if prepared.aliases else 0):
             try:
                 with one_transaction(self._using) as cursor:
-                    return write_kept(cursor, prepared.lines, prepared.aliases, resolve, self._changed_here)
+                    return write_imported(cursor, prepared.lines, prepared.aliases, resolve, self._changed_here)
             except MetConcurrentWrites:
                 continue
         return Conflicts(), {}
