@@ -59,6 +59,7 @@ def test_refusals_are_listed_with_client_key_and_cause(steward, two):
     assert KEY in page
     assert "School NK#schoolId=7 is missing" in page
     assert ">tests<" in page
+    assert f'href="{LIST}overview/"' in page
 
 
 @pytest.mark.parametrize(

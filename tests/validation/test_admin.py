@@ -39,6 +39,7 @@ def test_results_link_to_their_documents(admin_client, rows) -> None:
     page = admin_client.get(f"{ADMIN}/validationresult/{number}/change/").content.decode()
 
     assert ">studentUniqueId=1<" in listed
+    assert f'href="{ADMIN}/validationresult/overview/"' in listed
     assert f"/admin/edfi_api/document/{Document.objects.get(natural_key='NK#studentUniqueId=1').pk}/change/" in page
     for query, is_there in FILTERS.items():
         found = admin_client.get(f"{ADMIN}/validationresult/?{query}").content.decode()
