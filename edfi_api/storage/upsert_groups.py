@@ -25,7 +25,7 @@ from uuid_utils.compat import uuid7
 from edfi_api.conf import api_settings
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
-from edfi_api.storage.sets.writing import Row, write_likely
+from edfi_api.storage.rows import Row, write_likely
 from edfi_api.storage.stored import Outcome, Written
 
 Request = TypeVar("Request")

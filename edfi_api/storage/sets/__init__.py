@@ -6,7 +6,8 @@ refuse if they were written one by one, and why. `free_order` is the order of th
 `statements` the SQL of both.
 """
 
+from edfi_api.storage.rows import Row
 from edfi_api.storage.sets.conflicts import REFUSALS, Refusal, resolve_together
-from edfi_api.storage.sets.writing import Row, refused, write, write_alike
+from edfi_api.storage.sets.writing import refused, write, write_alike
 
 __all__ = ["REFUSALS", "Refusal", "Row", "refused", "resolve_together", "write", "write_alike"]

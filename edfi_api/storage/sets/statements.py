@@ -9,6 +9,7 @@ the primary key of `alias`.
 from functools import lru_cache
 
 from edfi_api.documents.securables import COLUMNS
+from edfi_api.storage.rows import STAGED
 from edfi_api.storage.stored import SECURABLES
 
 # Set for the transaction only: behind a pooler, the session also serves API clients, whose commits must wait for the
@@ -215,27 +216,6 @@ WRITE_IMPORTED = _WRITE.format(
 )
 
 
-# In place of the table: to make a temporary one for each set would cost more than to write ten documents, since its
-# entries in the catalogs are written, and all sessions have to drop what they have cached of those. There are no
-# statistics: the planner assumes a hundred rows, and every condition has to let it expect several, or it compares each
-# row with every other one.
-_COLUMNS = {
-    "position": "integer",
-    "document_uuid": "uuid",
-    "resource_type_id": "smallint",
-    "natural_key": "text",
-    "referential_id": "uuid",
-    "superclass_id": "uuid",
-    "targets": "uuid[]",
-    "linked": "uuid[]",
-    "body": "jsonb",
-    **COLUMNS,
-    "expected_version": "bigint",
-}
-STAGED = f"""staged_document AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset(%(rows)s::jsonb)
-        AS sent ({", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())})
-)"""
 _ALLOWED = f"""
 WITH {STAGED}
 SELECT s.position FROM staged_document s

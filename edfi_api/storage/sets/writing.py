@@ -8,20 +8,19 @@ have none: the caller carries them out one at a time, which also finds out why t
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-import orjson
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db import IntegrityError, OperationalError
 
-from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import policy_statements, resource_types
+from edfi_api.storage import resource_types
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.row_policy import SetConditions
+from edfi_api.storage.rows import Row, executed_over, write_likely
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
 from edfi_api.storage.stored import Outcome, Written, recent_upserts
@@ -29,32 +28,6 @@ from references import resolution
 from references.exceptions import UnresolvedReference
 
 _ATTEMPTS = 3
-
-
-class Row(NamedTuple):
-    """A document to write; `expected_version` as in the statements of single writes: the change version to replace, 0
-    for an insert only, None for either. `document_uuid` is the id that a new document gets."""
-
-    incoming: IncomingDocument
-    document_uuid: UUID
-    expected_version: int | None = None
-
-    def staged(self, position: int, resource_type: int) -> dict[str, Any]:
-        """The columns of `staged_document`."""
-        incoming, identity = self.incoming, self.incoming.identity
-        return {
-            "position": position,
-            "document_uuid": self.document_uuid,
-            "resource_type_id": resource_type,
-            "natural_key": identity.natural_key,
-            "referential_id": identity.referential_id,
-            "superclass_id": identity.superclass_id,
-            "targets": incoming.targets,
-            "linked": incoming.linked,
-            "body": orjson.Fragment(incoming.text),
-            **incoming.securables._asdict(),
-            "expected_version": self.expected_version,
-        }
 
 
 class Results(NamedTuple):
@@ -90,23 +63,6 @@ def write_alike(rows: Sequence[Row], conditions: SetConditions, using: str, clie
     return Results(written, results.conflicts)
 
 
-def write_likely(
-    rows: Mapping[int, Row], likely: Outcome, conditions: SetConditions, using: str, client: int | None
-) -> dict[int, Written]:
-    """Write rows of one resource, by position, by the statement that does only what leads to the likely outcome. The
-    results of those that have it; none if the statement fails, such as for a concurrent write. Whether there is another
-    outcome, or a refusal, is for the caller to find out."""
-    number = resource_types.numbers(using)[next(iter(rows.values())).incoming.resource.name]
-    has_links = any(row.incoming.linked for row in rows.values())
-    composed = policy_statements.likely_set(likely, conditions, statements.STAGED, has_links=has_links)
-    statement = composed.with_values(client=client)
-    try:
-        found = _executed(statement, [row.staged(position, number) for position, row in rows.items()], using)
-    except (DatabaseError, InterfaceError, StatementAborted):
-        return {}
-    return {position: Written(Outcome(outcome), id_, version) for position, outcome, id_, version in found}
-
-
 def _write(rows: Mapping[int, Row], conditions: SetConditions, using: str, client: int, resolve: Resolve) -> Results:
     numbers = resource_types.numbers(using)
     staged = {position: row.staged(position, numbers[row.incoming.resource.name]) for position, row in rows.items()}
@@ -118,9 +74,9 @@ def _write(rows: Mapping[int, Row], conditions: SetConditions, using: str, clien
             free = [each for position, each in staged.items() if position not in conflicting]
             written = {
                 position: Written(Outcome(outcome), id_, version)
-                for position, outcome, id_, version in _executed(composed.write, free, using)
+                for position, outcome, id_, version in executed_over(composed.write, free, using)
             }
-            allowed = {row[0] for row in _executed(composed.allowed, [staged[each] for each in conflicting], using)}
+            allowed = {row[0] for row in executed_over(composed.allowed, [staged[each] for each in conflicting], using)}
             return Results(written, _among(allowed, conflicts))
         except (IntegrityError, StatementAborted):
             continue  # A concurrent write is in the way.
@@ -193,11 +149,6 @@ def _stored_state(
         {position: ids for position, ids in not_stored.items() if ids},
         duplicates,
     )
-
-
-def _executed(statement: Sql, staged: list[dict[str, Any]], using: str) -> list[tuple[Any, ...]]:
-    """The rows of a statement over these rows; no statement without any."""
-    return execute(statement.with_values(rows=orjson.dumps(staged).decode()), using) if staged else []
 
 
 def _among(positions: set[int], conflicts: Conflicts) -> Conflicts:
