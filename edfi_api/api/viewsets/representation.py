@@ -114,11 +114,11 @@ class Representation:
 
     def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
         """A JSON array of documents."""
-        array, last = JsonArray(), None
-        for document in documents:
+        array = JsonArray()
+        document: StoredDocument | None = None
+        for document in documents:  # Documents may be large: no other name keeps one while the next is read.
             array.append(self.served(document, using)[1])
-            last = document
-        return CollectionText(array.finish(), last)
+        return CollectionText(array.finish(), document)
 
 
 @dataclass(frozen=True, slots=True)
