@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import JsonPath, Resource
 from edfi_api.queries.operators import Comparison, Operator
-from edfi_api.queries.query_indexes import IndexColumn, QueryIndex, first_missing
+from edfi_api.queries.query_indexes import IndexColumn, QueryIndex, is_indexed
 from edfi_api.queries.selection import Selection
 from edfi_api.queries.stored_values import MISSING, begins_with, text_at, value_at
 from edfi_api.storage.driver.sql import Sql, all_of, any_of
@@ -36,12 +36,12 @@ def comparison_predicate(
         value = stored(path, comparison.values[0], selection.using)
         conditions.append(_condition(operator, path, value, f"{parameter}_{number}"))
     condition = _joined(operator, conditions, is_true=comparison.values[0] is True)
-    indexes = [QueryIndex(resource, (IndexColumn(path, operator is Operator.PREFIX),)) for path in paths]
-    is_missing = first_missing(indexes, selection.using) is not None
+    indexes = (QueryIndex(resource, (IndexColumn(path, operator is Operator.PREFIX),)) for path in paths)
+    has_index = all(is_indexed(index, selection.using) for index in indexes)
     # As a literal, so that PostgreSQL sees that the partial index has these rows.
     of_type = Sql(f"d.resource_type_id = {selection.resource_type}")
     return Predicate(
-        condition, all_of([of_type, condition]), lacks_index=_argument(resource, comparison) if is_missing else None
+        condition, all_of([of_type, condition]), lacks_index=None if has_index else _argument(resource, comparison)
     )
 
 

@@ -6,7 +6,7 @@ names of the indexes of a database which queries it can answer.
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from edfi_api.model.surface.resource import JsonPath, Resource
@@ -89,8 +89,3 @@ def is_indexed(index: QueryIndex, using: str) -> bool:
     """Whether the database with this alias has the index, or one in the opposite order."""
     names = database_state(using).value(_KnownIndexes).names()
     return index.name in names or index.reversed().name in names
-
-
-def first_missing(indexes: Sequence[QueryIndex], using: str) -> QueryIndex | None:
-    """The first of these that the database does not have."""
-    return next((index for index in indexes if not is_indexed(index, using)), None)
