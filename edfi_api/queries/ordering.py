@@ -8,6 +8,7 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from edfi_api.documents import json_text
@@ -22,6 +23,8 @@ from edfi_api.storage.stored import StoredDocument
 ORDER_PARAMETER = "orderby"
 MOST_TERMS = 4
 _LARGEST_ROW = 2**63 - 1
+# Of a number; that of a double.
+_LARGEST_EXPONENT = 308
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,8 @@ class OrderBy:
         raise ParameterValidationFailed(["The page token provided was invalid."])
 
     def _fits(self, row: int, values: list[Any]) -> bool:
-        are_scalars = all(value is None or isinstance(value, str | int | float) for value in values)
-        return 0 <= row <= _LARGEST_ROW and len(values) == len(self.index.values) and are_scalars
+        are_storable = all(map(_can_be_stored, values))
+        return 0 <= row <= _LARGEST_ROW and len(values) == len(self.index.values) and are_storable
 
     @property
     def _rows_descend(self) -> bool:
@@ -128,6 +131,16 @@ def _is_behind(columns: list[_Column]) -> Sql:
         ways.append(all_of([*equal, column.compared(column.behind)]))
     # Implied by the others: where an index is entered.
     return all_of([first.compared(first.behind + "="), any_of(ways)])
+
+
+def _can_be_stored(value: Any) -> bool:
+    """Whether a value of a token may be one of a body: PostgreSQL takes neither NUL in texts nor any exponent."""
+    match value:
+        case str():
+            return "\0" not in value
+        case Decimal():
+            return abs(value.adjusted()) <= _LARGEST_EXPONENT
+    return value is None or isinstance(value, int | float)
 
 
 def _value(body: Any, path: JsonPath) -> Any:

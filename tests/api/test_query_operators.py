@@ -178,6 +178,43 @@ def test_a_token_of_another_order_or_a_made_up_one_is_refused(api, students):
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        (r'"a\u0000"', 400),
+        ("1234567890123456e999999", 400),
+        ("1234567890123456e-999999", 400),
+        ("1e308", 200),
+        ("1234567890123456.5", 200),
+        ("null", 200),
+        ("true", 200),
+    ],
+)
+def test_a_made_up_value_of_a_token_is_refused_if_no_body_can_have_it(api, students, value, status):
+    token = api.get("/students?orderBy=birthDate&limit=2")["Next-Page-Token"]
+    name, row, _ = json.loads(base64.urlsafe_b64decode(token + "=="))
+    made_up = base64.urlsafe_b64encode(f'["{name}",{row},[{value}]]'.encode()).decode().rstrip("=")
+
+    assert api.get(f"/students?orderBy=birthDate&pageSize=2&pageToken={made_up}").status_code == status
+
+
+def test_numbers_with_more_digits_than_a_double_are_paged_through(api, documents, resource_named):
+    """Decimals are in the token with all their digits."""
+    resource = resource_named("DisciplineIncident")
+    body = documents.minimal_body(resource)
+    documents.store_targets(resource, body)
+    for name, cost in (("A1", "123456789012345.6789"), ("A2", "2.5")):
+        response = api.post("/disciplineIncidents", body | {"incidentIdentifier": name, "incidentCost": cost})
+        assert response.status_code == 201, response.content
+
+    page = api.get("/disciplineIncidents?orderBy=-incidentCost&limit=1")
+    token = page["Next-Page-Token"]
+    second = api.get(f"/disciplineIncidents?orderBy=-incidentCost&pageSize=1&pageToken={token}")
+
+    assert b"123456789012345.6789" in page.content
+    assert [each["incidentIdentifier"] for each in second.json()] == ["A2"]
+
+
 def test_partitions_are_of_comparisons_and_have_no_order(api, students):
     [token] = api.get("/students/partitions?birthDate[gte]=2010-01-01").json()["pageTokens"]
 
