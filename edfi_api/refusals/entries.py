@@ -44,7 +44,7 @@ def _merge(found: dict[tuple[Any, ...], Entry], entry: Entry) -> None:
 
 def key_of(entry: Entry) -> tuple[Any, ...]:
     """The columns that are unique among open entries."""
-    return tuple(entry[name] for name in ("client", "subject", "problem", "data_store", "resource"))
+    return tuple(entry[name] for name in ("client", "subject", "problem", "data_store", "resource", "direction"))
 
 
 def summary_of(entry: Entry) -> Entry:
@@ -76,6 +76,7 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "id": uuid7(),
         "client": write.client,
         "data_store": write.data_store,
+        "direction": write.direction,
         "resource": storable(write.resource),
         "subject": _subject(write, identity, paths),
         "has_identity": identity.referential_id is not None or write.document_uuid is not None,

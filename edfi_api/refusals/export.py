@@ -12,6 +12,7 @@ from edfi_api.security.models import ApiClient
 COLUMNS = (
     "id",
     "client",
+    "direction",
     "resource",
     "natural_key",
     "document_uuid",

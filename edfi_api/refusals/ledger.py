@@ -31,7 +31,7 @@ UPDATE refusal SET resolved_at = clock_timestamp(), resolution = 'dismissed', se
  WHERE id = %s AND client = %s AND resolved_at IS NULL
 """
 _KNOWN = """
-SELECT client, subject, problem, data_store, resource FROM refusal
+SELECT client, subject, problem, data_store, resource, direction FROM refusal
  WHERE client = ANY (%s) AND subject = ANY (%s) AND resolved_at IS NULL
 """
 
@@ -55,6 +55,7 @@ class Resolving(NamedTuple):
     at: float
     is_delete: bool
     batch: str = ""
+    direction: str = "received"
 
 
 class Ledger:
@@ -83,6 +84,7 @@ class Ledger:
             {
                 "client": write.client,
                 "data_store": write.data_store,
+                "direction": write.direction,
                 "subject": kept_id(write.id),
                 "at": write.at,
                 "resolution": "deleted" if write.is_delete else "succeeded",

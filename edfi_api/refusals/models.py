@@ -2,6 +2,9 @@
 
 from django.db import models
 
+# What this server received, and what a connection sent to another one, which has refused it.
+RECEIVED, SENT = "received", "sent"
+
 
 class Refusal(models.Model):
     """One problem of one document of a client, with all its occurrences until it is resolved."""
@@ -9,6 +12,7 @@ class Refusal(models.Model):
     id = models.UUIDField(primary_key=True)
     client = models.BigIntegerField()
     data_store = models.BigIntegerField()
+    direction = models.TextField(choices=[(each, each) for each in (RECEIVED, SENT)], default=RECEIVED)
     resource = models.TextField()
     subject = models.UUIDField()
     has_identity = models.BooleanField()
@@ -54,14 +58,15 @@ class Refusal(models.Model):
 
 
 class OpenRefusals(models.Model):
-    """The number of open entries of a client by resource, problem, and name of the missing target."""
+    """The number of open entries of a client by resource, problem, name of the missing target, and direction."""
 
-    pk = models.CompositePrimaryKey("client", "data_store", "resource", "problem", "awaited_resource")
+    pk = models.CompositePrimaryKey("client", "data_store", "resource", "problem", "awaited_resource", "direction")
     client = models.BigIntegerField()
     data_store = models.BigIntegerField()
     resource = models.TextField()
     problem = models.TextField()
     awaited_resource = models.TextField()
+    direction = models.TextField(default=RECEIVED)
     entries = models.BigIntegerField()
 
     class Meta:

@@ -94,7 +94,7 @@ def group_of(write: RefusedWrite) -> Hashable:
     """Equal for refusals of one client, data store, resource and cause."""
     type_ = problem_type(write.problem)
     cause = cause_key(write.problem, write.missing, type_)
-    return (write.client, write.data_store, write.resource, type_, cause)
+    return (write.client, write.data_store, write.direction, write.resource, type_, cause)
 
 
 def problem_type(problem: Mapping[str, Any]) -> str:

@@ -3,12 +3,14 @@
 import threading
 import time
 from contextlib import closing
+from uuid import uuid4
 
 import pytest
 from django.db import OperationalError, connection
 
 from edfi_api.api.viewsets import recorded_writes
 from edfi_api.refusals import pending
+from edfi_api.refusals.ledger import Ledger, Resolving
 from edfi_api.refusals.metrics import DROPPED
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from edfi_api.refusals.recorder import LedgerWriter, Recorder
@@ -169,3 +171,20 @@ def test_answers_do_not_depend_on_the_ledger(api, recorder, settings, monkeypatc
 
     assert [status for status, *_ in recorded] == [400, 200]
     assert recorded == without_database == full == answers()
+
+
+def test_what_another_server_has_refused_is_resolved_only_by_what_is_sent(db):
+    assert not Refusal.objects.exists()  # Begins the transaction of the test.
+    ledger, sent = Ledger(connection), refusal()._replace(direction="sent", document_uuid=uuid4())
+    waiting = pending.Pending()
+    for write in (refusal(), sent):
+        waiting.refuse(write)
+    LedgerWriter(waiting, connection).flush()
+    assert list(Refusal.objects.values_list("direction", "count").order_by("id")) == [("received", 1), ("sent", 1)]
+
+    for direction, left in (("received", 2), ("sent", 1)):
+        with ledger.changes():
+            ledger.resolve([Resolving(1, 0, sent.document_uuid, time.time(), False, direction=direction)])
+
+        assert Refusal.objects.filter(resolved_at=None).count() == left
+    assert list(OpenRefusals.objects.values_list("direction", "entries")) == [("received", 1), ("sent", 0)]

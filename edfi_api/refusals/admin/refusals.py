@@ -46,9 +46,10 @@ _FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "cause", "caus
 class RefusalAdmin(ReadOnlyAdmin):
     """Natural keys and messages are shown with the permission `view_refusal_keys`, which is audited."""
 
-    list_display = ["last_at", "client_name", "resource", "key", "status", "shown_cause", "count", "state"]
+    list_display = ["last_at", "client_name", "resource", "key", "status", "shown_cause", "count", "direction", "state"]
     list_filter = [
         ResolutionFilter,
+        "direction",
         VendorFilter,
         ApplicationFilter,
         ClientFilter,
@@ -67,6 +68,7 @@ class RefusalAdmin(ReadOnlyAdmin):
     actions = ["export_csv"]
     fields = [
         "client_name",
+        "direction",
         "resource",
         "key",
         "document",

@@ -18,7 +18,8 @@ from edfi_api.refusals.ledger import ledger_connection
 PlaceOf = Callable[[str], int]
 
 # The condition on rows of the ledger, with the parameters of a `Sender`.
-_SENT = "client = %(client)s AND (%(data_store)s::bigint IS NULL OR data_store = %(data_store)s)"
+_SENDER = "client = %(client)s AND (%(data_store)s::bigint IS NULL OR data_store = %(data_store)s)"
+_SENT = f"direction = 'received' AND {_SENDER}"
 # A client has a limited number of open entries (REFUSALS_PER_CLIENT), which are read once.
 _CAUSES = f"""
 SELECT cause, min(problem), min(cause_text), min(awaited_resource), sum(entries)::bigint AS entries,
@@ -45,7 +46,7 @@ _ACTIVITY = f"""
 SELECT resource, coalesce(sum(accepted) FILTER (WHERE hour > %(day)s), 0)::bigint,
        coalesce(sum(refused) FILTER (WHERE hour > %(day)s), 0)::bigint,
        sum(accepted)::bigint, sum(refused)::bigint, max(last_accepted_at), max(last_refused_at)
-  FROM submission_hour WHERE {_SENT} AND hour > %(week)s GROUP BY resource
+  FROM submission_hour WHERE {_SENDER} AND hour > %(week)s GROUP BY resource
 """
 
 CAUSE_COLUMNS = (

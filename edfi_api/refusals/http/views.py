@@ -20,7 +20,7 @@ from edfi_api.queries.exceptions import UnknownQueryField
 from edfi_api.refusals.http import entries
 from edfi_api.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
 from edfi_api.refusals.ledger import Ledger, ledger_connection
-from edfi_api.refusals.models import Refusal
+from edfi_api.refusals.models import RECEIVED, Refusal
 from edfi_api.security.requests.data_stores import data_store_in_address
 from references.identity import as_uuid
 
@@ -46,8 +46,8 @@ class SubmissionsView(EdFiView):
         self.sender = Sender(request.user.row_id, data_store_in_address(request.user, request))
 
     def refusals(self) -> "QuerySet[Refusal]":
-        """The client's own."""
-        own = Refusal.objects.filter(client=self.sender.client)
+        """The client's own; not what other servers have refused of a connection that has the same client."""
+        own = Refusal.objects.filter(client=self.sender.client, direction=RECEIVED)
         return own if self.sender.data_store is None else own.filter(data_store=self.sender.data_store)
 
     def place_of(self, path: str) -> int:
