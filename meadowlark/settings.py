@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "edfi_api.refusals",
     "edfi_api.sql_views",
     "edfi_api.ods_import",
+    "edfi_api.exchange",
     "edfi_api.validation",
     "descriptors",
     "edfi_api.operation.schedule",

@@ -20,11 +20,15 @@ DATA_APPS = frozenset(
         "change_queries",
         "change_stream",
         "descriptors",
+        "exchange",
         "ods_import",
         "sql_views",
         "validation",
     }
 )
+
+# Their models, with lower-case names, whose tables are in the control database only.
+_CONTROL_MODELS = frozenset({("exchange", "connection"), ("exchange", "connectionstate")})
 
 Migration = tuple[str, str]
 
@@ -75,5 +79,6 @@ class DataStoreRouter:
     """The tables of documents lie in every database, all others in the control database only. It does not choose a
     database for queries: statements name theirs."""
 
-    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
-        return db == DEFAULT_DB_ALIAS or app_label in DATA_APPS
+    def allow_migrate(self, db: str, app_label: str, model_name: str | None = None, **hints: Any) -> bool:
+        is_of_documents = app_label in DATA_APPS and (app_label, model_name) not in _CONTROL_MODELS
+        return db == DEFAULT_DB_ALIAS or is_of_documents

@@ -7,6 +7,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Serving and operation": ("meadowlark", "descriptors", "edfi_api.operation"),
     "HTTP API": ("edfi_api.api", "edfi_api.management_api"),
     "Validation": ("edfi_api.validation",),
+    "Exchange": ("edfi_api.exchange",),
     "Import from an ODS": ("edfi_api.ods_import",),
     "SQL views": ("edfi_api.sql_views",),
     "Loading and export": ("edfi_api.loading",),

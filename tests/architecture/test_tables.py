@@ -15,6 +15,7 @@ from tests.architecture.source import MODULES, TOP, module_name
 STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.security"
 PROFILES = "edfi_api.profiles"
 DATA_STORES = "edfi_api.data_stores"
+EXCHANGE = "edfi_api.exchange"
 REFUSALS = "edfi_api.refusals"
 VALIDATION = "edfi_api.validation"
 MANAGEMENT = "edfi_api.management_api"
@@ -37,6 +38,11 @@ OWNERS = {
     "deleted_document": HISTORY,
     "document": STORAGE,
     "document_change": STREAM,
+    "exchange_connection": EXCHANGE,
+    "exchange_position": EXCHANGE,
+    "exchange_remote_id": EXCHANGE,
+    "exchange_state": EXCHANGE,
+    "exchange_waiting": EXCHANGE,
     "external_identity": SECURITY,
     "key_change": HISTORY,
     "key_field": HISTORY,

@@ -1,0 +1,94 @@
+"""Finding and storing connections, and reporting their state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, transaction
+
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.data_stores.routes import primary_of
+from edfi_api.exchange.models import Connection, ExchangeDirection, Phase
+from edfi_api.logs import audit
+from edfi_api.logs.attribution import attribute_to
+
+_LONGEST_FAILURE = 1000
+
+_REPORT = """
+INSERT INTO exchange_state AS s
+       (connection_id, phase, since, reported_at, failure, position, newest, caught_up_at, accepted, refused, rate)
+VALUES (%(connection)s, %(phase)s, now(), now(), %(failure)s, %(position)s::bigint, %(newest)s::bigint,
+        CASE WHEN %(is_caught_up)s THEN now() END, %(accepted)s, %(refused)s, %(rate)s::float8)
+ON CONFLICT (connection_id) DO UPDATE
+   SET phase = EXCLUDED.phase, since = CASE WHEN s.phase = EXCLUDED.phase THEN s.since ELSE EXCLUDED.since END,
+       reported_at = EXCLUDED.reported_at, failure = EXCLUDED.failure,
+       position = coalesce(EXCLUDED.position, s.position), newest = coalesce(EXCLUDED.newest, s.newest),
+       caught_up_at = coalesce(EXCLUDED.caught_up_at, s.caught_up_at), accepted = s.accepted + EXCLUDED.accepted,
+       refused = s.refused + EXCLUDED.refused, rate = coalesce(EXCLUDED.rate, s.rate)
+"""
+
+
+class NoSuchConnection(Exception):
+    """There is none of this name, or of this direction. The message says which there are."""
+
+
+def connection_named(name: str, direction: ExchangeDirection | None = None) -> Connection:
+    """The connection of a name, in any case. Raises NoSuchConnection."""
+    found = Connection.objects.select_related("api_client", "data_store").filter(name__iexact=name).first()
+    if found is None:
+        there_are = ", ".join(Connection.objects.values_list("name", flat=True)[:20]) or "none"
+        raise NoSuchConnection(f'There is no connection "{name}"; there are: {there_are}.')
+    if direction is not None and found.direction != direction:
+        raise NoSuchConnection(f'The connection "{found}" is for {found.direction}, not for {direction}.')
+    return found
+
+
+def store_connection(connection: Connection, secret: str | None, by: str) -> None:
+    """Store a new or changed connection; `secret` is None to keep the stored one. `by` names who does it.
+
+    Raises ValidationError with all problems, also for a name that is taken, and NoStoreKey.
+    """
+    is_new = connection.pk is None
+    if secret is not None:
+        connection.set_secret(secret)
+    elif is_new:
+        raise ValidationError({"secret": "A connection needs one."})
+    connection.full_clean()
+    try:
+        with transaction.atomic():
+            attribute_to(by)
+            connection.save()
+    except IntegrityError as error:
+        raise ValidationError(" ".join(str(error).split("\n")[0].split())) from error
+    audit.administered("connection created" if is_new else "connection changed", **connection.audit_facts, by=by)
+
+
+def database_of(connection: Connection) -> str:
+    """The alias of the database with its documents. Raises ConnectionUnusable."""
+    if connection.data_store is not None:
+        return alias_of(primary_of(connection.data_store))
+    if not api_settings.has_main_store:
+        raise ConnectionUnusable("all documents are in data stores, and the connection names none")
+    return DEFAULT_DB_ALIAS
+
+
+def report(reported: Connection, phase: Phase, **values: Any) -> None:
+    """Tell people what a connection does: `failure`, `position`, `newest`, `rate`, and how many documents have been
+    `accepted` and `refused` since the last report."""
+    position, newest = values.get("position"), values.get("newest")
+    row = {
+        "connection": reported.pk,
+        "phase": phase,
+        "failure": values.get("failure", "")[:_LONGEST_FAILURE],
+        "position": position,
+        "newest": newest,
+        "is_caught_up": position is not None and newest is not None and position >= newest,
+        "accepted": values.get("accepted", 0),
+        "refused": values.get("refused", 0),
+        "rate": values.get("rate"),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_REPORT, row)
