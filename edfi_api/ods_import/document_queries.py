@@ -71,9 +71,10 @@ class DocumentQuery:
     discriminator: str
     identity: tuple[SqlColumn, ...]
 
-    def documents(self, since: int | None = None) -> str:
-        """JSON texts, of all documents or those with greater change versions."""
-        return f"SELECT ({self.document})::text FROM {self.source}{self._where(since)}"
+    def documents(self, since: int | None = None, part: tuple[int, int] = (0, 1)) -> str:
+        """JSON texts, of all documents or those with greater change versions. `part` is the number of a part, from 0,
+        and how many there are."""
+        return f"SELECT ({self.document})::text FROM {self.source}{self._where(since, part)}"
 
     def has_any(self, since: int | None = None) -> str:
         """Whether the root table has rows that `documents` might read: cheaper, for resources without any."""
@@ -90,8 +91,11 @@ class DocumentQuery:
         """Ids and bodies as JSON texts."""
         return f"SELECT {self.envelope}.id, ({self.body})::text FROM {self.source}{self._where(None)}"
 
-    def _where(self, since: int | None) -> str:
+    def _where(self, since: int | None, part: tuple[int, int] = (0, 1)) -> str:
         conditions = list(self.conditions)
+        number, parts = part
+        if parts > 1:
+            conditions.append(f"(uuid_hash({self.envelope}.id) & {2**31 - 1}) % {parts:d} = {number:d}")
         if since is not None and self.has_versions:
             conditions.append(f"{self.envelope}.changeversion > {since:d}")
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""

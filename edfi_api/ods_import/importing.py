@@ -35,11 +35,13 @@ from edfi_api.loading.reports.results import (
 )
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.ods_import import passes
+from edfi_api.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.fitting import ServedModel, queries
 from edfi_api.ods_import.models import OdsPass
 from edfi_api.ods_import.ods_source import OdsSource, quoted
 from edfi_api.ods_import.ownership_tokens import clients_by_token
+from edfi_api.ods_import.reading import Portion
 from edfi_api.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
 from edfi_api.sql_views.shape import Envelope
 from edfi_api.storage import descriptor_casing, store
@@ -74,7 +76,7 @@ class PassResult:
     load: LoadResult = field(default_factory=LoadResult)
     read: Counter[ResourceName] = field(default_factory=Counter)
     tracked: TrackedResult = field(default_factory=TrackedResult)
-    is_tracked: bool = True
+    deletes: DeleteResult = field(default_factory=DeleteResult)
     has_versions: bool = True
     of_unknown_owners: int = 0
 
@@ -165,17 +167,17 @@ class _Pass:
         self._preparers = Preparers(context.surface)
         self._refused = 0
         self._answers: dict[str, bool] = {}
+        self._large_tables = context.source.large_tables()
         # Documents whose key has changed in the source: written one by one, behind the others of their resource.
         self._changed_keys: list[Written[Place]] = []
 
     def run(self, chosen: Sequence[DocumentQuery]) -> None:
         context, is_dry_run = self._context, self._context.options.is_dry_run
         recorded = RecordedChanges(context.source, chosen, self._preparers)
-        tracked = TrackedChanges(recorded, context.using, context.changed_here)
-        self._result.tracked = tracked.result
-        self._result.is_tracked = all(recorded.has(query) for query in chosen)
+        tracked, deletes = TrackedChanges(recorded, context.using, context.changed_here), Deletes(context.using)
+        self._result.tracked, self._result.deletes = tracked.result, deletes.result
         if not is_dry_run:
-            tracked.take(context.begun.since or 0)
+            tracked.take(context.begun.since or 0, deletes)
         with (
             Causes() as causes,
             AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
@@ -195,7 +197,9 @@ class _Pass:
             self._take(free_order.finish())
             self._write_changed_keys()
         if not is_dry_run:
-            tracked.repeat()
+            unrecorded = [query for query in chosen if not recorded.has(query)]
+            UnrecordedDeletes(context.source, unrecorded, context.using, context.changed_here).take(deletes)
+            deletes.carry_out()
         self._result.check()
 
     def _read_all(self, chosen: Sequence[DocumentQuery], free_order: FreeOrder) -> None:
@@ -210,14 +214,22 @@ class _Pass:
 
     def _candidates(self, chosen: Iterable[DocumentQuery]) -> Iterator[Candidate[Place]]:
         read = self._result.read
-        for query in chosen:
-            name, since = query.resource.name, self._since_of(query)
-            if not self._has_any(query.has_any(since)):
-                continue
+        for query, rows in self._context.source.read(list(self._portions(chosen))):
+            name = query.resource.name
             self._progress.set_description_str(query.resource.endpoint, refresh=False)
-            for (text,) in self._context.source.stream(query.documents(since)):
+            for (text,) in rows:
                 read[name] += 1
                 yield Candidate(query.resource, text.encode(), Place(0, read[name]))
+
+    def _portions(self, chosen: Iterable[DocumentQuery]) -> Iterator[Portion[DocumentQuery]]:
+        """All documents of a large table are read in parts by all connections."""
+        for rank, query in enumerate(chosen):
+            since = self._since_of(query)
+            if self._has_any(query.has_any(since)):
+                is_large = since is None and str(query.root) in self._large_tables
+                parts = 1 + len(self._context.source.others) if is_large else 1
+                for number in range(parts):
+                    yield Portion(rank, query, query.documents(since, (number, parts)))
 
     def _has_any(self, question: str) -> bool:
         """Asked once of a table that several resources share."""

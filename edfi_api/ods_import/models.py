@@ -1,4 +1,4 @@
-"""The passes over an ODS that a database has seen."""
+"""The passes over an ODS that a database has seen, and what they have to remember of it."""
 
 from django.contrib.postgres.fields import ArrayField, BigIntegerRangeField
 from django.db import models
@@ -38,3 +38,16 @@ class OwnershipToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.token}: {self.api_client}"
+
+
+class OdsDocument(models.Model):
+    """A document that the last pass has found in the ODS, of a resource whose deletes the ODS does not record."""
+
+    document_uuid = models.UUIDField(primary_key=True)
+    resource_type_id = models.SmallIntegerField()
+
+    class Meta:
+        db_table = "ods_document"
+
+    def __str__(self) -> str:
+        return str(self.document_uuid)

@@ -1,22 +1,24 @@
 """The source: a database of an ODS on PostgreSQL, read as it stood at one moment, with nothing but SELECT.
 
-The connection is of its own, for it is no database of this server: one transaction, REPEATABLE READ and READ ONLY, in
-which no object outside `pg_catalog` is found without its schema.
+Its connections are of their own, for it is no database of this server: one transaction each, REPEATABLE READ and READ
+ONLY, of the same snapshot, in which no object outside `pg_catalog` is found without its schema.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 from psycopg import Connection, IsolationLevel, ServerCursor
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import SQL
 
 from edfi_api.ods_import.exceptions import SourceUnusable
+from edfi_api.ods_import.reading import Origin, Portion, Rows, read
 
 _OPTIONS = " ".join(
     f"-c {name}={value}"
@@ -44,20 +46,26 @@ SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
    AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
  ORDER BY n.nspname, c.relname, a.attnum
 """
-_SIZES = """
-SELECT n.nspname || '.' || c.relname, greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid)
+_LARGE_TABLES = """
+SELECT n.nspname || '.' || c.relname
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relkind IN ('r', 'p')
+ WHERE c.relkind IN ('r', 'p') AND pg_relation_size(c.oid) > 4 * 1024 * 1024
 """
+_MAY_EXPORT = "SELECT has_function_privilege('pg_export_snapshot()', 'EXECUTE')"
+_SNAPSHOT = "SELECT pg_export_snapshot()"
 _VERSIONS = ("changes", "changeversionsequence")
 
 
 @dataclass(frozen=True, slots=True)
 class OdsSource:
-    """An open source: its connection, and the types of its columns by table, `edfi.school`, and name."""
+    """An open source: its connection, and the types of its columns by table, `edfi.school`, and name.
+
+    `others` are further connections, which read it as it stood at the same moment.
+    """
 
     connection: Connection[Any]
     tables: Mapping[str, Mapping[str, str]]
+    others: Sequence[Connection[Any]] = ()
 
     def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
@@ -70,6 +78,11 @@ class OdsSource:
             cursor.execute(query, values)
             while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
                 yield from rows
+
+    def read(self, portions: Iterable[Portion[Origin]]) -> Iterator[tuple[Origin, Rows]]:
+        """The rows of several queries, read by all connections; see `reading`."""
+        with as_unusable():
+            yield from read([self.connection, *self.others], portions)
 
     def has_rows(self, table: str) -> bool:
         """Whether a table that `tables` has is not empty."""
@@ -84,31 +97,44 @@ class OdsSource:
         found = self.rows("SELECT FROM pg_class c WHERE c.oid = to_regclass(%(name)s)", {"name": f"{schema}.{name}"})
         return int(self.rows(f'SELECT last_value FROM "{schema}"."{name}"')[0][0]) if found else 0
 
-    def sizes(self) -> dict[str, tuple[int, int]]:
-        """The estimated number of rows and the bytes of each table."""
-        return {table: (rows, size) for table, rows, size in self.rows(_SIZES)}
+    def large_tables(self) -> frozenset[str]:
+        """Those that several connections read faster than one."""
+        return frozenset(table for (table,) in self.rows(_LARGE_TABLES))
 
 
 @contextmanager
-def opened(address: str) -> Iterator[OdsSource]:
-    """The source at a connection string, as it stands now. Raises SourceUnusable."""
+def opened(address: str, connections: int = 1) -> Iterator[OdsSource]:
+    """The source at a connection string, as it stands now, over so many connections. Raises SourceUnusable."""
     try:
         parameters = conninfo_to_dict(address)
     except (psycopg.ProgrammingError, UnicodeEncodeError):
         raise SourceUnusable("the address is no connection string of PostgreSQL") from None
-    with as_unusable():
-        connection = psycopg.connect(
-            **{"connect_timeout": _CONNECT_SECONDS, "application_name": "meadowlark import_ods", **parameters}
-            | {"options": _OPTIONS}  # type: ignore[arg-type]  # of many parameters
-        )
-        connection.isolation_level = IsolationLevel.REPEATABLE_READ
-        connection.read_only = True
-    try:
+    with ExitStack() as stack:
         with as_unusable():
+            connection = stack.enter_context(closing(_connected(parameters)))
             tables = _tables(connection)
-        yield OdsSource(connection, tables)
-    finally:
-        connection.close()
+            others = []
+            if connections > 1 and (snapshot := _exported_snapshot(connection)):
+                others = [stack.enter_context(closing(_connected(parameters))) for _ in range(connections - 1)]
+            for each in others:
+                each.execute(SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot))
+        yield OdsSource(connection, tables, others)
+
+
+def _connected(parameters: Mapping[str, Any]) -> Connection[Any]:
+    connection = psycopg.connect(
+        **{"connect_timeout": _CONNECT_SECONDS, "application_name": "meadowlark import_ods", **parameters}
+        | {"options": _OPTIONS}
+    )
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+    return connection
+
+
+def _exported_snapshot(connection: Connection[Any]) -> str:
+    """With which other sessions read the same moment, as long as this transaction lasts; "" if the role may not."""
+    [(is_allowed,)] = connection.execute(_MAY_EXPORT)
+    return "".join(snapshot for (snapshot,) in connection.execute(_SNAPSHOT)) if is_allowed else ""
 
 
 @contextmanager

@@ -1,17 +1,14 @@
-"""Deletes and key changes that a source has recorded → entries of /deletes and /keyChanges, with their versions.
-
-What was deleted in the source is deleted here, in the order in which nothing refers to it any longer.
-"""
+"""Deletes and key changes that a source has recorded → entries of /deletes and /keyChanges, with their versions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connections, transaction
+from django.db import connections
 
 from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DataValidationFailed
@@ -20,14 +17,12 @@ from edfi_api.documents.securables import COLUMNS
 from edfi_api.model.metaed.model import PropertyType
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.resource import JsonPath
+from edfi_api.ods_import.deletes import Deletes, SourceDelete
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
 from edfi_api.sql_views.casts import literal
 from edfi_api.sql_views.shape import SqlColumn
-from edfi_api.storage import resource_types, store
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.requests import DeleteRequest
-from references.exceptions import DependentItemExists
+from edfi_api.storage import resource_types
 
 _AT_ONCE = 1_000
 _SECURED = tuple(name for name in COLUMNS if name not in ("hierarchy", "is_person"))
@@ -74,13 +69,6 @@ _STORED = """
 SELECT document_uuid, change_version <@ %(changed_here)s::int8multirange FROM document
  WHERE resource_type_id = %(type)s AND document_uuid = ANY (%(ids)s)
 """
-# The trigger has given the delete a version of ours.
-_GIVE_VERSION = """
-UPDATE deleted_document SET change_version = %(version)s, deleted_at = %(at)s
- WHERE document_uuid = %(id)s AND change_version = (
-    SELECT max(change_version) FROM deleted_document WHERE document_uuid = %(id)s
- )
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +85,10 @@ class TrackedChange:
 
 @dataclass(slots=True)
 class TrackedResult:
-    """How many deletes were carried out here, and which were not: changed here, or prevented by a referrer."""
+    """How many deletes of documents that are not here, and key changes, were recorded, and how many were not."""
 
-    deleted: int = 0
     recorded: int = 0
     key_changes: int = 0
-    changed_here: list[tuple[str, UUID]] = field(default_factory=list)
-    prevented: list[tuple[str, UUID]] = field(default_factory=list)
     unreadable: int = 0
     of_taken_versions: int = 0
 
@@ -153,36 +138,25 @@ class TrackedChanges:
         self._recorded = recorded
         self._using = using
         self._changed_here = changed_here
-        self._pending: list[tuple[DocumentQuery, TrackedChange]] = []
         self.result = TrackedResult()
 
-    def take(self, since: int) -> None:
-        """Delete what the source has deleted behind this version, as far as nothing refers to it yet, and record
-        deletes and key changes. Referrers come before their targets."""
+    def take(self, since: int, deletes: Deletes) -> None:
+        """Record deletes and key changes behind this version, and carry out the deletes of what is here, as far as
+        nothing refers to it yet. Referrers come before their targets."""
         for query in reversed(self._recorded.queries):
             if self._recorded.has(query):
                 for changes in self._recorded.changes(query, since):
-                    self._record(query, changes)
-        self.repeat()
+                    self._record(query, changes, deletes)
+        deletes.carry_out()
 
-    def repeat(self) -> None:
-        """Try the deletes again that referrers prevented, as long as one succeeds."""
-        while self._pending:
-            before = len(self._pending)
-            self._pending = [each for each in self._pending if not self._delete(*each)]
-            if len(self._pending) == before:
-                break
-        self.result.prevented = [(query.resource.endpoint, change.document_uuid) for query, change in self._pending]
-
-    def _record(self, query: DocumentQuery, changes: Sequence[TrackedChange]) -> None:
-        deletes = [change for change in changes if change.new is None]
-        stored = self._stored(query, [change.document_uuid for change in deletes])
-        for change in deletes:
-            if stored.get(change.document_uuid):
-                self.result.changed_here.append((query.resource.endpoint, change.document_uuid))
-            elif change.document_uuid in stored:
-                self._pending.append((query, change))
-        gone = [change for change in deletes if change.document_uuid not in stored]
+    def _record(self, query: DocumentQuery, changes: Sequence[TrackedChange], deletes: Deletes) -> None:
+        deleted = [change for change in changes if change.new is None]
+        stored = self._stored(query, [change.document_uuid for change in deleted])
+        for change in deleted:
+            if change.document_uuid in stored:
+                delete = SourceDelete(query, change.document_uuid, change.version, change.at)
+                deletes.add(delete, is_changed_here=stored[change.document_uuid])
+        gone = [change for change in deleted if change.document_uuid not in stored]
         self.result.recorded += self._insert(_INSERT_DELETES, _DELETES_NOT_INSERTED, query, gone)
         keys = [change for change in changes if change.new is not None]
         self.result.key_changes += self._insert(_INSERT_KEY_CHANGES, _KEY_CHANGES_NOT_INSERTED, query, keys)
@@ -192,25 +166,6 @@ class TrackedChanges:
         values: dict[str, Any] = {"type": self._number(query), "ids": ids, "changed_here": self._changed_here}
         with connections[self._using].cursor() as cursor:
             return dict(cursor.execute(_STORED, values).fetchall())
-
-    def _delete(self, query: DocumentQuery, change: TrackedChange) -> bool:
-        request = DeleteRequest(resource=query.resource, document_uuid=change.document_uuid, using=self._using)
-        try:
-            with transaction.atomic(self._using):
-                if store.delete(request):
-                    self.result.deleted += 1
-                    self._give_version(change)
-        except (DependentItemExists, TooMuchContention):
-            return False
-        return True
-
-    def _give_version(self, change: TrackedChange) -> None:
-        values: dict[str, Any] = {"version": change.version, "at": change.at, "id": change.document_uuid}
-        try:
-            with transaction.atomic(self._using), connections[self._using].cursor() as cursor:
-                cursor.execute(_GIVE_VERSION, values)
-        except IntegrityError:
-            return  # Something else was deleted here with this version: this delete keeps ours, which is greater.
 
     def _insert(self, statement: str, not_inserted: str, query: DocumentQuery, changes: Sequence[TrackedChange]) -> int:
         found = [self._recorded.row(query, change) for change in changes]

@@ -63,6 +63,7 @@ OWNERS = {
     "refusal_position": REFUSALS,
     "refused_tokens": SECURITY,
     "resource_type": STORAGE,
+    "ods_document": "edfi_api.ods_import",
     "ods_ownership_token": "edfi_api.ods_import",
     "ods_pass": "edfi_api.ods_import",
     "scheduled_command": "edfi_api.operation.schedule",

@@ -55,6 +55,20 @@ def ods(_ods: Ods) -> Ods:
 
 
 @pytest.fixture
+def altered(ods: Ods) -> Iterator[Callable[[str, str], None]]:
+    """Changes the tables of the ODS until the end of the test."""
+    undone = []
+
+    def alter(statement: str, undo: str) -> None:
+        ods.run(statement)
+        undone.append(undo)
+
+    yield alter
+    for statement in reversed(undone):
+        ods.run(statement)
+
+
+@pytest.fixture
 def views(surface, db) -> list[View]:
     """Our views, which have the columns of the tables of the ODS."""
     model = compiled(BUNDLED_STANDARDS / "5.2")

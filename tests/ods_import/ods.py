@@ -125,9 +125,11 @@ def _table_script(table: SqlTable) -> str:
 
 
 def let_read(ods: Ods, reader: str) -> None:
-    """SELECT on everything, and nothing else."""
+    """SELECT on everything, and nothing else but what everybody may."""
     schemas = "nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'"
     for (schema,) in ods.run(f"SELECT nspname FROM pg_namespace WHERE {schemas}"):
         ods.run(f'GRANT USAGE ON SCHEMA "{schema}" TO {reader}')
         ods.run(f'GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {reader}')
         ods.run(f'GRANT SELECT ON ALL SEQUENCES IN SCHEMA "{schema}" TO {reader}')
+    # As on other servers; the embedded one takes it away.
+    ods.run("GRANT EXECUTE ON FUNCTION pg_export_snapshot TO PUBLIC")

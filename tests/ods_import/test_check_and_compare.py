@@ -20,20 +20,6 @@ def with_a_descriptor(moved_out, api_without_check):
     moved_out(lambda: api_without_check.post("/gradeLevelDescriptors", DESCRIPTOR))
 
 
-@pytest.fixture
-def altered(ods):
-    """Changes the tables of the ODS until the end of the test."""
-    undone = []
-
-    def alter(statement: str, undo: str) -> None:
-        ods.run(statement)
-        undone.append(undo)
-
-    yield alter
-    for statement in reversed(undone):
-        ods.run(statement)
-
-
 def test_a_source_that_fits_is_counted(api, ods, with_a_descriptor) -> None:
     out = printed("import_ods", "check", "--from", ods.address).out
 

@@ -30,8 +30,8 @@ NEXT = "nextval('changes.changeversionsequence')"
 
 
 @pytest.fixture
-def moved_in(moved_out, ods, api_without_check):
-    """A school with a student, imported once."""
+def filled(moved_out, api_without_check):
+    """The ODS has a school with a student."""
     api = api_without_check
 
     def write() -> None:
@@ -45,7 +45,12 @@ def moved_in(moved_out, ods, api_without_check):
         ):
             assert api.post(path, body).status_code == 201
 
-    moved_out(write)
+    return moved_out(write)
+
+
+@pytest.fixture
+def moved_in(filled, ods):
+    """They are imported once."""
     import_documents(ods)
     return stored()
 
@@ -243,6 +248,90 @@ def test_a_delete_that_a_referrer_prevents_is_reported(api, ods, moved_in) -> No
 
     assert f"not deleted, others refer to it: schools {id_}" in out
     assert id_ in stored()
+
+
+@pytest.fixture
+def without_records(altered):
+    """The ODS records no deletes."""
+    altered(
+        "ALTER SCHEMA tracked_changes_edfi RENAME TO auth_of_no_records",
+        "ALTER SCHEMA auth_of_no_records RENAME TO tracked_changes_edfi",
+    )
+
+
+RENAME = """
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOR name IN
+        SELECT table_name FROM information_schema.columns WHERE table_schema = 'edfi' AND column_name = '{old}'
+    LOOP
+        EXECUTE format('ALTER TABLE edfi.%I RENAME {old} TO {new}', name);
+    END LOOP;
+END
+$$
+"""
+
+
+@pytest.fixture
+def without_versions(filled, altered, without_records):
+    """The ODS has no change queries at all."""
+    altered(RENAME.format(old="changeversion", new="nothing"), RENAME.format(old="nothing", new="changeversion"))
+
+
+def delete_school(ods) -> None:
+    for table in ("bellscheduleclassperiod", "bellschedule", "classperiod", "schoolgradelevel", "school"):
+        ods.run(f"DELETE FROM edfi.{table}")
+    for table in ("educationorganizationcategory", "educationorganization"):
+        ods.run(f"DELETE FROM edfi.{table}")
+
+
+def test_what_a_source_without_records_no_longer_has_is_deleted_here(api, ods, without_records, moved_in) -> None:
+    of_ours = STUDENT | {"studentUniqueId": "604823"}
+    assert api.post("/students", of_ours).status_code == 201
+    id_, _ = of(moved_in, "students")
+    ods.run("DELETE FROM edfi.student")
+    delete_school(ods)
+
+    out = import_documents(ods, "--since-last")
+
+    assert "deletes: 4 carried out" in out
+    assert {each.endpoint for each in stored().values()} == {
+        "students",  # That of ours, which the source never had.
+        "gradeLevelDescriptors",
+        "educationOrganizationCategoryDescriptors",
+    }
+    assert [deleted["id"] for deleted in api.get("/students/deletes").json()] == [id_]
+    assert "deletes: 0 carried out" in import_documents(ods, "--since-last")
+
+
+def test_what_was_changed_here_is_not_deleted_though_the_source_no_longer_has_it(
+    api, ods, without_records, moved_in
+) -> None:
+    id_, _ = of(moved_in, "students")
+    assert api.put(f"/students/{id_}", STUDENT | {"id": id_, "firstName": "Maya"}).status_code == 204
+    ods.run("DELETE FROM edfi.student")
+
+    for _ in range(2):
+        out = import_documents(ods, "--since-last")
+        assert f"not deleted, changed here: students {id_}" in out
+
+    assert id_ in stored()
+
+
+def test_a_source_without_change_queries_is_followed_by_later_passes(api, ods, without_versions, moved_in) -> None:
+    assert api.post("/students", STUDENT | {"studentUniqueId": "604823"}).status_code == 201
+    id_, _ = of(moved_in, "bellSchedules")
+    ods.run("DELETE FROM edfi.bellscheduleclassperiod; DELETE FROM edfi.bellschedule")
+    ods.run("UPDATE edfi.student SET firstname = 'May'")
+
+    out = import_documents(ods, "--since-last")
+
+    assert "counts no change versions" in out
+    assert "deletes: 1 carried out" in out
+    assert id_ not in stored()
+    assert {each["firstName"] for each in api.get("/students").json()} == {"May", "Mae"}
 
 
 def test_a_refused_document_is_reported_with_its_id_key_and_cause(api, ods, moved_in, tmp_path) -> None:

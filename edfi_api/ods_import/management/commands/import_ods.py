@@ -34,6 +34,8 @@ from edfi_api.ods_import.ods_source import in_one_line, opened
 from edfi_api.startup import current_surface
 
 _MOST_VERSIONS = 2**53
+_MOST_CONNECTIONS = 64
+_CONNECTIONS = 2
 
 
 class Command(DataStoreCommand):
@@ -72,6 +74,13 @@ class Command(DataStoreCommand):
         )
         documents.add_argument("--dry-run", action="store_true", help="report what would become of it, write nothing")
         documents.add_argument("--report", type=path, metavar="FILE", help="write refusals and counts as JSON")
+        documents.add_argument(
+            "--connections",
+            type=whole_number(1, _MOST_CONNECTIONS),
+            default=_CONNECTIONS,
+            metavar="N",
+            help=f"connections to the source, which read the same moment (default {_CONNECTIONS})",
+        )
         add_max_refused(documents)
         add_processes(documents)
 
@@ -150,7 +159,10 @@ class Command(DataStoreCommand):
             margin=options["margin"],
             processes=options["processes"],
         )
-        with opened(address(options)) as source, RefusalLog(self.stderr, options["report"]) as log:
+        with (
+            opened(address(options), options["connections"]) as source,
+            RefusalLog(self.stderr, options["report"]) as log,
+        ):
             result = import_documents(source, ServedModel.current(using), using, chosen, log)
             log.summarise(result.load, is_dry_run=chosen.is_dry_run)
         self.stdout.write("\n".join(table(result.load, COLUMNS_OF_PASS)))
@@ -186,14 +198,14 @@ class Command(DataStoreCommand):
 
 
 def _summary(result: PassResult) -> Iterator[str]:
-    tracked = result.tracked
+    tracked, deletes = result.tracked, result.deletes
     yield (
-        f"deletes: {tracked.deleted:,} carried out, {tracked.recorded:,} of documents that were not here recorded;"
+        f"deletes: {deletes.deleted:,} carried out, {tracked.recorded:,} of documents that were not here recorded;"
         f" {tracked.key_changes:,} key changes recorded"
     )
     if conflicts := result.load.total(CONFLICT):
         yield f"{counted(conflicts, 'document')} changed here stay as they are"
-    for reason, found in (("changed here", tracked.changed_here), ("others refer to it", tracked.prevented)):
+    for reason, found in (("changed here", deletes.changed_here), ("others refer to it", deletes.prevented)):
         for endpoint, document_uuid in found:
             yield f"not deleted, {reason}: {endpoint} {document_uuid}"
     if tracked.of_taken_versions:
@@ -207,8 +219,6 @@ def _summary(result: PassResult) -> Iterator[str]:
         )
     if not result.has_versions:
         yield "the source counts no change versions: documents got ours, and every pass reads everything"
-    elif not result.is_tracked:
-        yield "the source records no deletes of some resources: compare says what it no longer has"
 
 
 def _add_source(parser: ArgumentParser) -> None:
