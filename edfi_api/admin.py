@@ -24,9 +24,9 @@ from edfi_api.operation.administration.list_filters import (
     RefersToFilter,
     row_in,
 )
-from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.operation.administration.titles import TitledAdmin, titled
 from edfi_api.operation.administration.versions import VersionPages, link
 from edfi_api.startup import current_surface
 from edfi_api.validation.admin import open_results_of
@@ -43,7 +43,7 @@ class PresentResourcesFilter(admin.RelatedFieldListFilter):
 
 
 @admin.register(Document)
-class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOnlyAdmin):
+class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, VersionPages, ReadOnlyAdmin):
     """A document with its body, its identities and its related documents."""
 
     list_display = ["key", "resource", "last_modified_at", "modifier"]
@@ -60,7 +60,7 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOn
     search_help_text = key_search.HELP
     ordering = ["-id"]
     fieldsets = [
-        (None, {"fields": ["resource", "natural_key", "document_uuid", "versions"]}),
+        (None, {"fields": ["resource", "key", "document_uuid", "versions"]}),
         ("Body", {"fields": ["body_text"]}),
         ("References", {"fields": ["refers_to", "referred_to_by"]}),
         ("Validation", {"fields": ["open_results"]}),
@@ -71,6 +71,7 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOn
     ]
     readonly_fields = [
         "resource",
+        "key",
         "versions",
         "body_text",
         "refers_to",
@@ -107,7 +108,7 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOn
         obj: Document | None = None,
     ) -> HttpResponse:
         if obj is not None:
-            context |= {"title": obj.resource_type.name, "subtitle": abridged(obj.natural_key)}
+            context |= {"title": obj.resource_type.name, "subtitle": obj.document_title}  # type: ignore[attr-defined]  # By `TitledAdmin`.
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
@@ -130,9 +131,9 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOn
             self.message_user(request, _SEARCH_WAS_BOUNDED, messages.WARNING)
         return queryset.filter(pk__in=found.rows), False
 
-    @admin.display(description="natural key")
-    def key(self, document: Document) -> str:
-        return abridged(document.natural_key)
+    @admin.display(description="document")
+    def key(self, document: Any) -> SafeString:
+        return titled(document.document_title, document.natural_key)
 
     @admin.display
     def resource(self, document: Document) -> str:

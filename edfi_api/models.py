@@ -55,7 +55,7 @@ class Document(models.Model):
         db_table = "document"
 
     def __str__(self) -> str:
-        return self.natural_key
+        return self.natural_key.removeprefix("NK#")
 
     @property
     def audit_facts(self) -> dict[str, object]:

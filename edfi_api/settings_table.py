@@ -35,6 +35,7 @@ class SettingKind(StrEnum):
     DATABASE = "URL of a database"
     LOGIN = "URL of a login"
     SCHEDULE = "`WHEN COMMAND`, separated by semicolons"
+    TIME_ZONE = "name of a time zone"
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ pairs = partial(Setting, SettingKind.PAIRS)
 database = partial(Setting, SettingKind.DATABASE)
 login = partial(Setting, SettingKind.LOGIN)
 schedule = partial(Setting, SettingKind.SCHEDULE)
+time_zone = partial(Setting, SettingKind.TIME_ZONE)
 
 _HOME = Path(__file__).parents[1] / ".home"
 
@@ -312,6 +314,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
     ),
     "The admin": (
         route("ADMIN_PATH", "admin", "where the admin is; empty for no admin"),
+        time_zone("ADMIN_TIME_ZONE", "UTC", "in which its pages show times: `America/Chicago`"),
         count("ADMIN_SESSION_MINUTES", 720, "minutes after which users of the admin log in again"),
         texts(
             "TRUSTED_ORIGINS",
@@ -520,8 +523,9 @@ OF_THE_SERVER = {
     "HOME", "PORT", "WORKER", "WORKERS", "REQUEST_SECONDS", "KEEPALIVE_SECONDS", "SCHEDULE",
     "DATABASE_WAIT", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "HTTPS", "HSTS_SECONDS", "CORS_ORIGINS", "GZIP",
     "DATABASE_URL", "CONNECTION_MAX_AGE", "TRANSACTION_POOLING", "STATEMENT_SECONDS", "LOCK_SECONDS",
-    "DATABASE_REPLICA_URL", "COMPATIBILITY", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_SESSION_MINUTES",
-    "TRUSTED_ORIGINS", "WEBHOOK_URL", "WEBHOOK_SECRET", "NATS_SERVERS", "REFUSALS", "LOG_FORMAT", "LOG_LEVEL",
+    "DATABASE_REPLICA_URL", "COMPATIBILITY", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_TIME_ZONE",
+    "ADMIN_SESSION_MINUTES", "TRUSTED_ORIGINS", "WEBHOOK_URL", "WEBHOOK_SECRET", "NATS_SERVERS", "REFUSALS",
+    "LOG_FORMAT", "LOG_LEVEL",
     "OTEL_EXPORTER_OTLP_ENDPOINT",
 }
 # fmt: on

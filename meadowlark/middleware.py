@@ -19,6 +19,7 @@ from django.middleware.gzip import GZipMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, get_resolver
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 
@@ -129,6 +130,17 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+        return response
+
+
+class AdminTimeZoneMiddleware(AdminOnly):
+    """Pages of the admin show times in the time zone of the settings."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        timezone.activate(settings.ADMIN_TIME_ZONE)
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        timezone.deactivate()
         return response
 
 

@@ -1,6 +1,7 @@
 """Django's settings for the server, from the values of `edfi_api/settings_table.py` in the environment."""
 
 import secrets
+from pathlib import Path
 
 from corsheaders.defaults import default_headers
 from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
@@ -44,7 +45,7 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 SESSION_COOKIE_AGE = 60 * values["ADMIN_SESSION_MINUTES"]
 
-ADMIN_PATH = values["ADMIN_PATH"]
+ADMIN_PATH, ADMIN_TIME_ZONE = values["ADMIN_PATH"], values["ADMIN_TIME_ZONE"]
 # Pages load nothing from other origins and have no inline code; only answers with pages have this header.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -95,6 +96,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Refuses hosts outside ALLOWED_HOSTS; adds Content-Length, without which answers would be chunked.
     "meadowlark.middleware.HostAndLengthMiddleware",
+    "meadowlark.middleware.AdminTimeZoneMiddleware",
     "meadowlark.middleware.AdminContentSecurityPolicyMiddleware",
     "meadowlark.middleware.AdminXFrameOptionsMiddleware",
     "meadowlark.middleware.AdminSessionMiddleware",
@@ -136,6 +138,8 @@ APPEND_SLASH = False
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        # Before those of Django's admin.
+        "DIRS": [Path(conf.__file__).parent / "operation/administration/templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -187,6 +191,7 @@ LANGUAGE_CODE = "en-us"
 USE_I18N = False
 TIME_ZONE = "UTC"
 USE_TZ = True
+FORMAT_MODULE_PATH = "meadowlark.formats"
 STATIC_URL = "/static/"
 # Serves from the installed packages, without collectstatic.
 WHITENOISE_USE_FINDERS = True

@@ -57,5 +57,6 @@ if settings.ADMIN_PATH:
     ]
 
 handler400 = "edfi_api.problem_details.http.handler.client_error"
+handler403 = "edfi_api.problem_details.http.handler.forbidden"
 handler404 = "edfi_api.problem_details.http.handler.client_error"
 handler500 = "edfi_api.problem_details.http.handler.server_error"

@@ -210,6 +210,11 @@ def descriptor_id(name: ResourceName, uri: str) -> UUID:
     return _descriptor_id(name.project, name.resource, uri)
 
 
+def id_of_key(name: ResourceName, elements: Sequence[tuple[str, str]]) -> UUID:
+    """The referential id of a resource that is no descriptor, for the elements of its natural key, sorted by path."""
+    return _Identities(name, [path for path, _ in elements]).identify([value for _, value in elements])[1]
+
+
 # Most bodies contain the same few descriptors.
 @lru_cache(maxsize=16_384)
 def _descriptor_id(project: str, resource: str, uri: str) -> UUID:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
 import psycopg
@@ -191,6 +192,13 @@ def _schedule(setting: Setting, default: str) -> tuple[Entry, ...]:
         raise ImproperlyConfigured(f"In {setting.variable}, {error}.") from error
 
 
+def _time_zone(setting: Setting, default: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(_given(setting) or default)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise _unusable(setting, "is no time zone, such as America/Chicago") from error
+
+
 def _given(setting: Setting) -> str:
     return os.environ.get(setting.variable, "").strip()
 
@@ -224,4 +232,5 @@ _READERS: dict[SettingKind, Callable[[Setting, Any], Any]] = {
     SettingKind.DATABASE: _database,
     SettingKind.LOGIN: _login,
     SettingKind.SCHEDULE: _schedule,
+    SettingKind.TIME_ZONE: _time_zone,
 }

@@ -32,7 +32,8 @@ def stored(api):
 def keys(client, query: str) -> list[str]:
     response = client.get(f"/admin/edfi_api/document/?{query}")
     assert response.status_code == 200
-    return re.findall(r'<th class="field-key">.*?>([^<]+)</a>', response.content.decode())
+    cells = re.findall(r'<th class="field-key">(.*?)</th>', response.content.decode())
+    return [re.findall(r">([^<>]+)<", cell)[-1] for cell in cells]
 
 
 def number_of(name: str) -> int:

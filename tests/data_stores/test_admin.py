@@ -149,7 +149,7 @@ def test_deletions_and_restorations_are_in_the_chosen_data_store(two, admin, log
         ("admin deletion", str(second.pk)),
         ("admin change", str(second.pk)),
     ]
-    named = f"{second.pk} 2027 (schoolYear=2027): NK#studentUniqueId=Berta"
+    named = f"{second.pk} 2027 (schoolYear=2027): studentUniqueId=Berta"
     assert list(LogEntry.objects.values_list("object_repr", flat=True)) == [named, named]
 
 

@@ -117,4 +117,4 @@ def test_the_page_takes_a_bounded_number_of_queries(steward, student):
     with CaptureQueriesContext(connection) as queries:
         steward.get(versions_page(student))
 
-    assert len(queries) <= 6  # Two of them are the savepoint of a test.
+    assert len(queries) <= 7  # Two of them are the savepoint of a test.

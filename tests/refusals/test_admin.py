@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -11,11 +12,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from edfi_api.models import Document
 from edfi_api.refusals.admin import refusals as admin
 from edfi_api.refusals.models import Refusal, SubmissionHour
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
-from tests.class_periods import PERIOD
+from tests.class_periods import PERIOD, store_school
 from tests.factories import STUDENT
 from tests.queries.touched import touched
 from tests.refusals.conftest import client_id
@@ -23,6 +25,13 @@ from tests.refusals.many_refusals import insert_many_refusals
 
 LIST = "/admin/refusals/refusal/"
 KEY = "NK#classPeriodName=First#schoolReference.schoolId=7"
+SHOWN_KEY = "classPeriodName=First, schoolId=7"
+ENROLLMENT = {
+    "studentReference": {"studentUniqueId": "604822"},
+    "schoolReference": {"schoolId": 7},
+    "entryDate": "2025-08-18",
+    "entryGradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade",
+}
 
 HOURS = """
 INSERT INTO submission_hour
@@ -56,8 +65,9 @@ def shown(client, query=""):
 def test_refusals_are_listed_with_client_key_and_cause(steward, two):
     page = shown(steward)
 
-    assert KEY in page
-    assert "School NK#schoolId=7 is missing" in page
+    assert SHOWN_KEY in page
+    assert "School 7 does not exist." in page
+    assert "NK#" not in page
     assert ">tests<" in page
     assert f'href="{LIST}overview/"' in page
 
@@ -81,20 +91,20 @@ def test_refusals_are_listed_with_client_key_and_cause(steward, two):
 def test_filters_and_search(steward, two, query, has_period, has_student):
     page = shown(steward, query)
 
-    assert (KEY in page, "NK#studentUniqueId=604822" in page) == (has_period, has_student)
+    assert (SHOWN_KEY in page, "studentUniqueId=604822" in page) == (has_period, has_student)
 
 
 def test_applications_can_be_chosen(steward, two):
     application = ApiClient.objects.get(pk=client_id()).application_id
 
     assert f"?application={application}" in steward.get(LIST).content.decode()
-    assert KEY in shown(steward, f"?application={application}")
+    assert SHOWN_KEY in shown(steward, f"?application={application}")
 
 
 def test_a_refusal_is_found_by_its_correlation_id(steward, two):
     page = shown(steward, f"?q={two[0].correlation_id}")
 
-    assert KEY in page
+    assert SHOWN_KEY in page
     assert "604822" not in page
 
 
@@ -123,7 +133,7 @@ def test_keys_and_messages_need_a_permission(helper, steward, two, log):
     full = steward.get(f"{LIST}{two[0].pk}/change/").content.decode()
 
     assert not any("schoolId=7" in page or "The referenced School" in page for page in pages)
-    assert KEY in full
+    assert SHOWN_KEY in full
     assert "The referenced School item does not exist." in full
 
 
@@ -172,7 +182,7 @@ def test_clients_that_are_silent_are_shown_with_their_last_success_and_refusal(s
     for address in ("activity/", f"activity/?client={client_id()}"):
         page = steward.get(LIST + address).content.decode()
         row = page.partition('id="content-main"')[2].partition("<td>")[2].partition("</tr>")[0]
-        assert ("March 7, 2026, 8:30 a.m." in row, "Feb. 7, 2026, 8:31 a.m." in row) == (True, True), row
+        assert ("2026-03-07 08:30 UTC" in row, "2026-02-07 08:31 UTC" in row) == (True, True), row
         assert re.findall(r">(\d+)<", row) == ["0", "0", "0", "0"]
 
 
@@ -204,7 +214,7 @@ def test_causes_of_the_overview_link_to_their_open_refusals(steward, two, api, r
 
     page = steward.get(link).content.decode()
 
-    assert [name in page for name in ("=First#", "=Second#", "=Third#", "604822")] == [True, True, False, False]
+    assert [name in page for name in ("First,", "Second,", "Third,", "604822")] == [True, True, False, False]
     assert "2 refusals" in page
 
 
@@ -313,3 +323,57 @@ def test_a_command_exports_the_ledger(two, capsys):
 def test_the_export_names_what_it_cannot_use(options, reason, db):
     with pytest.raises(CommandError, match="^" + reason.replace(".", r"\.")):
         call_command("export_refusals", **options)
+
+
+def test_a_search_covers_all_states_and_tells_the_story(steward, api, refused):
+    api.post("/classPeriods", PERIOD)
+    refused()
+    store_school(api)
+    api.post("/classPeriods", PERIOD)
+    refused()
+
+    page = shown(steward, "?q=First")
+    story = re.sub(r"<[^>]+>|\s+", " ", page.partition('class="stories"')[2].partition("</ul>")[0])
+
+    assert "refused once to tests, at" in story
+    assert "School 7 does not exist. Accepted at" in " ".join(story.split())
+    row = Document.objects.get(resource_type__name="ClassPeriod").pk
+    assert f'<a href="/admin/edfi_api/document/{row}/change/">Accepted</a>' in page
+    assert "First" not in shown(steward).partition('id="result_list"')[2]
+
+
+def test_refusals_are_found_by_the_name_of_a_person(steward, api, refused):
+    assert api.post("/students", STUDENT).status_code == 201
+    api.post("/studentSchoolAssociations", ENROLLMENT)
+    refused()
+
+    page = shown(steward, "?q=Mae+Ortiz")
+
+    assert "Mae Ortiz · 7 · 2025-08-18" in page
+    assert "604822" not in shown(steward, "?q=Mae+Nobody").partition('id="changelist-form"')[2]
+
+
+def test_refusals_whose_cause_is_gone_can_be_chosen(steward, two):
+    Refusal.objects.filter(resource="/ed-fi/classPeriods").update(cause_gone=True)
+
+    assert "open, cause gone" in shown(steward, "?gone=yes")
+    assert SHOWN_KEY in shown(steward, "?gone=yes")
+    assert SHOWN_KEY not in shown(steward, "?gone=no")
+
+
+def test_causes_are_sentences(steward, api, refused):
+    api.post("/classPeriods", PERIOD)
+    api.post("/students", STUDENT | {"birthDate": "never"})
+    api.post("/students", STUDENT | {"birthSexDescriptor": "uri://ed-fi.org/SexDescriptor#None"})
+    refused()
+
+    reasons = re.findall(r'<td class="field-why">(.*?)</td>', shown(steward))
+
+    assert len(reasons) >= 2
+    assert all(reason.endswith(".") and "urn:" not in reason and "NK#" not in reason for reason in reasons), reasons
+
+
+def test_what_is_missing_is_a_link_to_its_search(steward, two):
+    page = steward.get(f"{LIST}{two[0].pk}/change/").content.decode()
+
+    assert f'href="/admin/edfi_api/document/?q={quote("NK#schoolId=7")}"' in page

@@ -168,7 +168,7 @@ def test_results_are_filtered_by_the_day_on_which_they_appeared(admin_client) ->
         answer = admin_client.get(f"{ADMIN}/validationresult/?{query}")
         assert answer.status_code == 200, answer["Location"]
         assert (">studentUniqueId=1<" in answer.content.decode()) == is_there, query
-        assert "appeared at" in answer.content.decode()
+        assert "Appeared at" in answer.content.decode()
 
 
 @pytest.fixture

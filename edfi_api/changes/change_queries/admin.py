@@ -25,6 +25,7 @@ from edfi_api.operation.administration.key_search import HELP
 from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, resource_of, titled
 from edfi_api.operation.administration.versions import link
 from edfi_api.security.models import ApiClient
 from references.identity import as_uuid
@@ -76,7 +77,7 @@ class DeletedByFilter(admin.SimpleListFilter):
 
 
 @admin.register(DeletedDocument)
-class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
+class DeletedDocumentAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     """Deleted documents, with time and author of the delete; the action restores them as `restore_document` does."""
 
     list_display = ["key", "resource", "deleted_at", "deleter", "state"]
@@ -87,12 +88,12 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     search_help_text = HELP
     ordering = ["-change_version"]
     actions = ["restore"]
-    readonly_fields = ["resource", "state", "versions", "creator", "modifier", "deleter", "body_text"]
+    readonly_fields = ["resource", "key", "state", "versions", "creator", "modifier", "deleter", "body_text"]
 
     def get_fieldsets(self, request: HttpRequest, obj: DeletedDocument | None = None) -> list[tuple[Any, Any]]:
         versions = ["versions"] if request.user.has_perm("edfi_api.view_document") else []
         return [
-            (None, {"fields": ["resource", "natural_key", "document_uuid", "state", *versions]}),
+            (None, {"fields": ["resource", "key", "document_uuid", "state", *versions]}),
             ("Body", {"fields": ["body_text"]}),
             ("Past", {"fields": ["created_at", "creator", "last_modified_at", "modifier"]}),
             ("Delete", {"fields": ["deleted_at", "deleter", "change_version"]}),
@@ -135,8 +136,11 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
                 self.message_user(request, f"{deleted} cannot be restored: {refusal}", messages.ERROR)
 
     @admin.display(description="document")
-    def key(self, deleted: DeletedDocument) -> str:
-        return natural_keys.abridged(deleted.natural_key)
+    def key(self, deleted: Any) -> SafeString:
+        return titled(deleted.document_title, deleted.natural_key)
+
+    def document_key(self, row: Any) -> DocumentKey:
+        return DocumentKey(resource_of(row.resource_type), row.natural_key, row.body)
 
     @admin.display(ordering="resource_type")
     def resource(self, deleted: DeletedDocument) -> str:

@@ -104,7 +104,7 @@ class DeletedDocument(SecuredVersion):
         db_table = "deleted_document"
 
     def __str__(self) -> str:
-        return self.natural_key
+        return self.natural_key.removeprefix("NK#")
 
     @property
     def audit_facts(self) -> dict[str, object]:

@@ -17,9 +17,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from edfi_api.models import Document
-from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ROWS_COUNTED
 from edfi_api.operation.administration.store_choice import shown_in
+from edfi_api.operation.administration.titles import resource_of, title_of
 from edfi_api.security.models import ApiClient
 from references.models import Reference
 
@@ -39,29 +39,40 @@ def row_in(text: str) -> int:
 
 
 class ResolutionFilter(admin.SimpleListFilter):
-    """Rows that are not resolved, unless others are chosen."""
+    """Rows that are not resolved, unless others are chosen; a search finds all."""
 
     title = "state"
     parameter_name = "state"
 
+    def __init__(self, request: HttpRequest, *others: Any) -> None:
+        super().__init__(request, *others)
+        self._without_choice = "all" if request.GET.get(SEARCH_VAR, "").strip() else "open"
+
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        return [("resolved", "resolved"), ("all", "all")]
+        return [("open", "open"), ("resolved", "resolved"), ("all", "all")]
 
     def choices(self, changelist: ChangeList) -> Any:
-        first, *others = super().choices(changelist)
-        return [{**first, "display": "open"}, *others]
+        for name, display in self.lookup_choices:
+            address = changelist.get_query_string({self.parameter_name: name})
+            yield {"selected": name == self._chosen, "query_string": address, "display": display}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() == "all":
+        if self._chosen == "all":
             return queryset
-        return queryset.filter(resolved_at__isnull=self.value() != "resolved")
+        return queryset.filter(resolved_at__isnull=self._chosen != "resolved")
+
+    @property
+    def _chosen(self) -> str:
+        return self.value() or self._without_choice
 
 
 class _ReferenceFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         documents = Document.objects.using(shown_in(request).using)
-        chosen = documents.filter(pk=self._row).values_list("natural_key", flat=True).first()
-        return [(str(self._row), abridged(chosen))] if chosen else []
+        chosen = documents.filter(pk=self._row).select_related("resource_type").defer("body").first()
+        if chosen is None:
+            return []
+        return [(str(self._row), title_of(resource_of(chosen.resource_type), chosen.natural_key, documents.db))]
 
     def has_output(self) -> bool:
         return self.value() is not None

@@ -7,8 +7,10 @@ from django.db import connections
 from django.db.models import Exists, OuterRef, QuerySet
 
 from edfi_api.model.surface.naming import is_descriptor_name
+from edfi_api.model.surface.resource import ResourceName
 from edfi_api.models import Document, ResourceType
-from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.operation.administration.titles import DocumentKey, titles
+from edfi_api.startup import current_surface
 
 # Up to this number the documents of a resource are counted, which takes 15 ms; above it, PostgreSQL's statistics give
 # an estimate.
@@ -41,7 +43,7 @@ SELECT t.id, t.name, counted.documents, coalesce(estimate.documents, 0)
 
 # The index ends with the newest of each resource; the newest overall are among these.
 _LATEST_CHANGES = """
-SELECT newest.id, t.name, newest.natural_key, newest.last_modified_at
+SELECT newest.id, t.project, t.name, newest.natural_key, newest.last_modified_at
   FROM resource_type t
   CROSS JOIN LATERAL (
       SELECT d.id, d.natural_key, d.last_modified_at, d.change_version
@@ -79,12 +81,8 @@ class RecentChange:
 
     row: int
     resource: str
-    natural_key: str
+    title: str
     last_modified_at: datetime
-
-    @property
-    def key(self) -> str:
-        return abridged(self.natural_key)
 
 
 def counts(using: str) -> list[Count]:
@@ -98,7 +96,12 @@ def latest_changes(using: str) -> list[RecentChange]:
     """The most recently written documents, the latest first."""
     with connections[using].cursor() as cursor:
         rows = cursor.execute(_LATEST_CHANGES, {"shown": _CHANGES_SHOWN}).fetchall()
-    return [RecentChange(*row) for row in rows]
+    resources = current_surface().by_name
+    keys = [DocumentKey(resources.get(ResourceName(project, name)), key) for _, project, name, key, _ in rows]
+    return [
+        RecentChange(row, name, title, at)
+        for (row, _, name, _, at), title in zip(rows, titles(keys, using), strict=True)
+    ]
 
 
 def resources_with_documents(using: str) -> QuerySet[ResourceType]:

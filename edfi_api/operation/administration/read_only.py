@@ -57,6 +57,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's tak
     sortable_by = ()
     # Facets would count the whole table for each choice of a filter.
     show_facets = admin.ShowFacets.NEVER
+    # What a list without rows says: what would be there, and how it comes.
+    empty_text = ""
 
     def get_paginator(
         self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **options: Any
@@ -68,9 +70,6 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's tak
             related: Sequence[Any] = cast(Sequence[str], self.list_select_related) or [None]
             paginator.rows = self.get_queryset(request).select_related(*related)
         return paginator
-
-    class Media:
-        css = {"all": ["edfi_api/admin.css"]}
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

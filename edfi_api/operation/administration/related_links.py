@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.models import Document
-from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.operation.administration.titles import DocumentKey, resource_of, titles
 from references.models import Reference
 
 # A school can have millions of referrers.
@@ -44,13 +45,16 @@ def _items(references: QuerySet[Reference], column: str, rest: SafeString) -> li
     A referrer to a school, by its own and its superclass identity, comes twice.
     """
     rows = list(references.values_list(column, flat=True)[: SHOWN + 1])
-    related = (
-        Document.objects.using(references.db)
-        .filter(pk__in=rows[:SHOWN])
-        .values_list("pk", "resource_type__name", "natural_key")
-    )
-    items = [_link(*each) for each in related.order_by("resource_type__name", "natural_key")]
+    related = Document.objects.using(references.db).filter(pk__in=rows[:SHOWN]).defer("body")
+    items = links(list(related.select_related("resource_type").order_by("resource_type__name", "natural_key")))
     return items if len(rows) <= SHOWN else [*items, rest]
+
+
+def links(documents: Sequence[Document]) -> list[SafeString]:
+    """A link to each, with its resource before it."""
+    keys = [DocumentKey(resource_of(document.resource_type), document.natural_key) for document in documents]
+    named = titles(keys, documents[0]._state.db or DEFAULT_DB_ALIAS) if documents else []
+    return [_link(document, title) for document, title in zip(documents, named, strict=True)]
 
 
 def _all_that(parameter: str, document: Document) -> SafeString:
@@ -63,6 +67,6 @@ def _all_that(parameter: str, document: Document) -> SafeString:
     )
 
 
-def _link(row: int, resource: str, natural_key: str) -> SafeString:
-    address = reverse("admin:edfi_api_document_change", args=[row])
-    return format_html('<span class="quiet">{}</span> <a href="{}">{}</a>', resource, address, abridged(natural_key))
+def _link(document: Document, title: str) -> SafeString:
+    address = reverse("admin:edfi_api_document_change", args=[document.pk])
+    return format_html('<span class="quiet">{}</span> <a href="{}">{}</a>', document.resource_type.name, address, title)

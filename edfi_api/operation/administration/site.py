@@ -15,18 +15,25 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.text import capfirst
 
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
-from edfi_api.operation.administration import overview, status
+from edfi_api.operation.administration import navigation, overview, status
 from edfi_api.operation.administration.store_choice import PARAMETER, choice_url, choose_view, chosen
 from edfi_api.operation.sign_in.site import SignInSite
 
 
-class OneEntryEach(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
-    """Logs deletions one by one: Django inserts the entries of several rows without signals, which the audit log needs.
-    Also validates the selected primary keys, which Django takes from the request unchecked."""
+class AdministrationPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+    """Names lists by their rows; logs deletions one by one, since Django inserts the entries of several rows without
+    signals, which the audit log needs; validates the selected primary keys, which Django takes from the request
+    unchecked."""
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        found = super().get_changelist_instance(request)
+        found.title = capfirst(str(self.opts.verbose_name_plural))
+        return found
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         """Returns nothing: Django uses no result."""
@@ -60,7 +67,7 @@ class AdministrationSite(SignInSite):
         **options: Any,
     ) -> None:
         pages = admin_class or ModelAdmin
-        super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
+        super().register(model_or_iterable, type(pages.__name__, (AdministrationPages, pages), {}), **options)
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Refuse URLs with NUL, which PostgreSQL does not accept in text, and log denied requests to the audit log."""
@@ -85,11 +92,13 @@ class AdministrationSite(SignInSite):
         return checked
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
-        """Documents first, then by name."""
-        return sorted(super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "edfi_api")
+        """By what people do; the page of one app is Django's."""
+        apps = super().get_app_list(request, app_label)
+        return apps if app_label else navigation.grouped(apps, request.user)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         context = _of_data_store(request)
+        context["tasks"] = navigation.tasks(request.user)
         context["status"] = [*status.lines(request.user), *context.get("status", ())]
         if request.user.has_perm("refusals.view_refusal"):
             context["writes"] = status.writes_chart()

@@ -10,6 +10,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import connections
+from django.db.migrations.recorder import MigrationRecorder
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
@@ -101,10 +103,17 @@ def _schedule() -> Iterator[StatusLine]:
 def _purge(using: str) -> Iterator[StatusLine]:
     last = PurgeRun.objects.using(using).order_by("-finished_at").first()
     if last is None:
-        yield StatusLine("Last purge", "never: see run_schedule", needs_attention=True)
+        is_due = _is_older_than(_LONGEST_WITHOUT_PURGE, using)
+        yield StatusLine("Last purge", "never: see run_schedule" if is_due else "not yet due", is_due)
         return
     age = timezone.now() - last.finished_at
     yield StatusLine("Last purge", f"{_span(age)} ago", age > _LONGEST_WITHOUT_PURGE)
+
+
+def _is_older_than(age: timedelta, using: str) -> bool:
+    """Whether the database was made before then."""
+    first = MigrationRecorder(connections[using]).migration_qs.order_by("applied").first()
+    return first is None or timezone.now() - first.applied > age
 
 
 def _validation(using: str) -> Iterator[StatusLine]:

@@ -24,8 +24,8 @@ from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import Document
 from edfi_api.operation.administration.list_filters import row_in
-from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.store_choice import shown_in, with_choice
+from edfi_api.operation.administration.titles import DocumentKey, titles
 from edfi_api.security.models import ApiClient
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
@@ -69,11 +69,12 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         found = history.versions(resource, document_uuid, _SHOWN + 1, before, using=using)
         if not found:
             raise Http404
+        named = titles([DocumentKey(resource, version.natural_key) for version in found], using)
         context = {
             **self.admin_site.each_context(request),
             "title": f"Versions of {resource.name.resource}",
-            "subtitle": abridged(found[0].natural_key),
-            "versions": list(_shown(found, self._may_restore(request), is_first_page=before == NEWEST)),
+            "subtitle": named[0],
+            "versions": list(_shown(found, named, self._may_restore(request), is_first_page=before == NEWEST)),
             "older": found[_SHOWN - 1].change_version if len(found) > _SHOWN else None,
         }
         return TemplateResponse(request, "edfi_api/document_versions.html", context)
@@ -111,7 +112,7 @@ def _resource(number: int, using: str) -> Resource:
     return resource
 
 
-def _shown(found: list[Version], may_restore: bool, *, is_first_page: bool) -> Iterator[ShownVersion]:
+def _shown(found: list[Version], named: list[str], may_restore: bool, *, is_first_page: bool) -> Iterator[ShownVersion]:
     names = dict(ApiClient.objects.filter(pk__in=history.clients_of(found)).values_list("pk", "name"))
     for number, (version, older) in enumerate(pairwise([*found, None])):
         if version is None or number == _SHOWN:
@@ -119,7 +120,7 @@ def _shown(found: list[Version], may_restore: bool, *, is_first_page: bool) -> I
         writer = f"{version.user} (admin)" if version.user else names.get(version.client or 0, "-")
         is_current = is_first_page and number == 0 and version.operation != DELETE
         can_be_restored = may_restore and version.text is not None and not is_current
-        yield ShownVersion(version, abridged(version.natural_key), writer, _changes(version, older), can_be_restored)
+        yield ShownVersion(version, named[number], writer, _changes(version, older), can_be_restored)
 
 
 def _changes(version: Version, older: Version | None) -> list[tuple[str, str, str]]:

@@ -5,7 +5,10 @@ import sys
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,6 +18,7 @@ from edfi_api.logs.remote_address import remote_address
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 
+_HTML = "text/html"
 log = logging.getLogger(__name__)
 
 
@@ -70,9 +74,21 @@ def correlation_id(request: HttpRequest) -> str:
     return getattr(request, "correlation_id", "")
 
 
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler403`: a page of the admin that the user may not see."""
+    return _response(request, problem_of(PermissionDenied("Your user may not see this page.")) or SYSTEM_ERROR)
+
+
 def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
-    body = orjson.dumps(problem.body(correlation_id(request)))
-    response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
+    """A page for browsers, which ask for one, and problem details for all others."""
+    if _HTML in request.headers.get("Accept", ""):
+        context = {"problem": problem, "correlation_id": correlation_id(request), "admin": settings.ADMIN_PATH}
+        text = render_to_string("edfi_api/error.html", context)
+        response = HttpResponse(text, status=problem.status, headers=problem.headers)
+        response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+    else:
+        body = orjson.dumps(problem.body(correlation_id(request)))
+        response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
     response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the request log
     return response
 

@@ -113,6 +113,20 @@ class ProblemFilter(_TextFilter):
     parameter_name = "problem"
 
 
+class CauseGoneFilter(admin.SimpleListFilter):
+    """Whether what was missing has been written since, so that the client only has to send the document again."""
+
+    title = "cause gone"
+    parameter_name = "gone"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        return [("yes", "yes"), ("no", "no")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(cause_gone=chosen == "yes")
+
+
 class CauseFilter(admin.SimpleListFilter):
     """The cause to which a number of the overview links, among the open entries that the overview looks at. It appears
     only when it is in the URL, and can be cleared."""

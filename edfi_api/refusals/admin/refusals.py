@@ -3,8 +3,10 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet, Value
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import Q, QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.http.response import FileResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -14,16 +16,18 @@ from django.utils.safestring import SafeString
 
 from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.logs import audit
-from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
+from edfi_api.operation.administration.moments import moment
 from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
 from edfi_api.operation.administration.tables import tables_page
+from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, key_elements_of, titled
 from edfi_api.refusals import overview
-from edfi_api.refusals.admin import pages
+from edfi_api.refusals.admin import pages, sentences, stories
 from edfi_api.refusals.admin.filters import (
     ApplicationFilter,
     CauseFilter,
+    CauseGoneFilter,
     ClientFilter,
     ProblemFilter,
     ResourceFilter,
@@ -34,19 +38,23 @@ from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
 from edfi_api.security.models import ApiClient
+from edfi_api.startup import current_surface
 
 MOST_EXPORTED = 1_000_000
 _KEYS = "refusals.view_refusal_keys"
 _HIDDEN = "hidden"
+_STORIES = 5
 # Filters by them would reveal natural keys and messages character by character.
 _FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "cause", "cause_text", "awaited"}
 
 
 @admin.register(Refusal)
-class RefusalAdmin(ReadOnlyAdmin):
+class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     """Natural keys and messages are shown with the permission `view_refusal_keys`, which is audited."""
 
-    list_display = ["last_at", "client_name", "resource", "key", "status", "shown_cause", "count", "direction", "state"]
+    list_display = ["when", "who", "what", "why", "shown_state"]
+    list_display_links = ["what"]
+    empty_text = "Nothing was refused. What clients send and the server does not take is listed here, with the reason."
     list_filter = [
         ResolutionFilter,
         "direction",
@@ -56,6 +64,7 @@ class RefusalAdmin(ReadOnlyAdmin):
         ResourceFilter,
         ProblemFilter,
         StatusFilter,
+        CauseGoneFilter,
         CauseFilter,
         "last_at",
     ]
@@ -66,29 +75,22 @@ class RefusalAdmin(ReadOnlyAdmin):
     )
     ordering = ["-id"]
     actions = ["export_csv"]
-    fields = [
-        "client_name",
-        "direction",
-        "resource",
-        "key",
-        "document",
-        "organization",
-        "operation",
-        "status",
-        "problem",
-        "title",
-        "messages_text",
-        "shown_cause",
-        "cause_gone",
-        "count",
-        "first_at",
-        "last_at",
-        "state",
-        "resolution",
-        "resolved_at",
-        "correlation_id",
-    ]
-    readonly_fields = ["client_name", "key", "document", "shown_cause", "messages_text", "state"]
+    fieldsets = [
+        (None, {"fields": ["what", "who", "why", "story", "missing", "document"]}),
+        ("Messages", {"fields": ["messages_text"]}),
+        (
+            "Details",
+            {
+                "fields": [
+                    "operation", "direction", "status", "problem", "title", "organization", "count",
+                    "first_at", "last_at", "shown_state", "cause_gone", "resolution", "resolved_at", "correlation_id",
+                ]
+            },
+        ),
+    ]  # fmt: skip
+    readonly_fields = [
+        "what", "who", "why", "story", "missing", "document", "messages_text", "shown_state",
+    ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
         # The methods that show a row do not get the request, so the permission is an annotation of each row.
@@ -119,10 +121,16 @@ class RefusalAdmin(ReadOnlyAdmin):
         name, _, value = term.partition("=")
         if name == "organization" and value.isdecimal():
             return latest.filter(organization=int(value)), False
-        found = latest.filter(correlation_id=term)
+        found = Q(correlation_id=term)
         if request.user.has_perm(_KEYS):
-            found |= latest.filter(natural_key__icontains=term)
-        return found, False
+            found |= Q(natural_key__icontains=term) | Q(cause_text__icontains=term)
+            for key in self._keys_of_names(request, term):
+                found |= Q(natural_key__contains=key)
+        return latest.filter(found), False
+
+    def _keys_of_names(self, request: HttpRequest, term: str) -> list[str]:
+        """`studentUniqueId=604822` for each of the stored persons and organizations with this name."""
+        return key_elements_of(term, DEFAULT_DB_ALIAS) if request.user.has_perm("edfi_api.view_document") else []
 
     def get_urls(self) -> list[URLPattern]:
         own = [
@@ -133,7 +141,11 @@ class RefusalAdmin(ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         self._audit(request, "refusals listed")
-        return super().changelist_view(request, extra_context)
+        response = super().changelist_view(request, extra_context)
+        context = getattr(response, "context_data", None) or {}
+        if SEARCH_VAR in request.GET and request.user.has_perm(_KEYS) and (found := context.get("cl")):
+            context["stories"] = [stories.told(entry, with_title=True) for entry in found.result_list[:_STORIES]]
+        return response
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         self._audit(request, "refusal shown", refusal=object_id)
@@ -171,22 +183,51 @@ class RefusalAdmin(ReadOnlyAdmin):
         file.seek(0)
         return FileResponse(file, as_attachment=True, filename="refusals.csv", content_type=CONTENT_TYPE)
 
-    @admin.display(description="client")
-    def client_name(self, entry: Any) -> SafeString | str:
+    def document_key(self, row: Any) -> DocumentKey:
+        if not row.shows_keys:
+            return DocumentKey(None, "")
+        return DocumentKey(current_surface().resource_at(row.resource), row.natural_key or "")
+
+    def database_of(self, row: Any) -> str:
+        return stories.database_of(row)
+
+    @admin.display(description="when")
+    def when(self, entry: Any) -> SafeString | str:
+        return moment(entry.last_at)
+
+    @admin.display(description="who")
+    def who(self, entry: Any) -> SafeString | str:
         """A link to the client, if it is still there."""
         name = name_of(entry.client)
         if name is None:
             return f"client {entry.client}"
         return format_html('<a href="{}">{}</a>', reverse("admin:security_apiclient_change", args=[entry.client]), name)
 
-    @admin.display(description="natural key")
-    def key(self, entry: Any) -> str:
-        return (entry.natural_key or "-") if entry.shows_keys else _HIDDEN
+    @admin.display(description="what")
+    def what(self, entry: Any) -> SafeString:
+        name = format_html('<span class="quiet">{}</span>', entry.resource.rpartition("/")[2] or "unknown resource")
+        if not entry.shows_keys:
+            return format_html("{} {}", name, _HIDDEN)
+        return format_html("{} {}", name, titled(entry.document_title, entry.natural_key or ""))
 
-    @admin.display(description="cause")
-    def shown_cause(self, entry: Any) -> str:
+    @admin.display(description="why")
+    def why(self, entry: Any) -> str:
         """May name the key of a missing target."""
-        return entry.cause_text if entry.shows_keys else _HIDDEN
+        return sentences.why(entry) if entry.shows_keys else _HIDDEN
+
+    @admin.display(description="state")
+    def shown_state(self, entry: Any) -> SafeString:
+        state = sentences.became(entry)
+        more = format_html(" {}", moment(entry.resolved_at)) if entry.resolved_at else ""
+        return format_html('<span class="state {}">{}</span>{}', state.partition(",")[0], state, more)
+
+    @admin.display
+    def story(self, entry: Any) -> SafeString | str:
+        return stories.told(entry) if entry.shows_keys else _HIDDEN
+
+    @admin.display(description="what is missing")
+    def missing(self, entry: Any) -> SafeString | str:
+        return stories.missing(entry) if entry.shows_keys else _HIDDEN
 
     @admin.display(description="messages")
     def messages_text(self, entry: Any) -> SafeString | str:
@@ -196,13 +237,10 @@ class RefusalAdmin(ReadOnlyAdmin):
         lines += [("", text) for text in entry.errors]
         return format_html_join("", "<div>{} {}</div>", lines) or "-"
 
-    @admin.display
+    @admin.display(description="stored document")
     def document(self, entry: Refusal) -> SafeString | str:
-        """A link to the document of the request's address, if it is there."""
-        row = entry.document_uuid and Document.objects.filter(document_uuid=entry.document_uuid).first()
-        if not row:
-            return str(entry.document_uuid or "-")
-        return format_html('<a href="{}">{}</a>', reverse("admin:edfi_api_document_change", args=[row.pk]), row.pk)
+        """A link to the document that has this key, or the address of the request, if it is there."""
+        return stories.stored(entry)
 
     def _refuse_without_permission(self, request: HttpRequest) -> None:
         if not self.has_view_permission(request):

@@ -10,15 +10,18 @@ from django.db import connections
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from edfi_api.logs import audit
 from edfi_api.models import Document
 from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
-from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.related_links import as_list, links
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
+from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
+from edfi_api.startup import current_surface
+from edfi_api.storage import resource_types
 from edfi_api.validation.models import ValidationResult, ValidationRule
 from references.identity import as_uuid
 
@@ -78,10 +81,11 @@ class ValuesOfRulesFilter(admin.AllValuesFieldListFilter):
 
 
 @admin.register(ValidationResult)
-class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
+class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     """A violation, with a link to its document."""
 
-    list_display = ["rule", "severity", "what", "where", "message", "appeared_at", "resolved_at"]
+    list_display = ["what", "message", "rule", "severity", "where", "appeared_at", "resolved_at"]
+    empty_text = "No rule has found anything. The command run_validation runs the rules over the stored documents."
     list_filter = [
         ResolutionFilter,
         ("rule__severity", ValuesOfRulesFilter),
@@ -97,7 +101,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     ordering = ["-id"]
     change_list_template = "admin/validation/validationresult/change_list.html"
     fields = readonly_fields = (
-        "rule", "message", "description", "context", "document", "natural_key", "others", "organization", "student",
+        "rule", "message", "description", "context", "document", "what", "others", "organization", "student",
         "staff", "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
     )  # fmt: skip
 
@@ -124,9 +128,13 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         if self.has_view_permission(request):
             audit.administered(event, by=request.user.get_username(), **facts)
 
-    @admin.display(description="natural key")
-    def what(self, result: ValidationResult) -> str:
-        return abridged(result.natural_key or "-")
+    def document_key(self, row: Any) -> DocumentKey:
+        name = resource_types.names(row._state.db).get(row.resource_type_id)
+        return DocumentKey(current_surface().by_name.get(name) if name else None, row.natural_key or "")
+
+    @admin.display(description="what")
+    def what(self, result: Any) -> SafeString:
+        return titled(result.document_title, result.natural_key or "")
 
     @admin.display(description="organization")
     def where(self, result: ValidationResult) -> str | SafeString:
@@ -156,8 +164,8 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     def others(self, result: ValidationResult) -> str | SafeString:
         """Those about which the result says something, too, as far as they are still there."""
         documents = Document.objects.using(result._state.db).filter(document_uuid__in=result.other_documents)
-        found = documents.order_by("pk").values_list("pk", "natural_key")[:_OTHERS_SHOWN]
-        return format_html_join("", "{}<br>", ((_link_to(row, abridged(key)),) for row, key in found)) or "-"
+        found = documents.order_by("pk").select_related("resource_type").defer("body")[:_OTHERS_SHOWN]
+        return as_list(links(list(found)))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[ValidationResult], search_term: str

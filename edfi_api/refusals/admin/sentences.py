@@ -1,0 +1,71 @@
+"""What people read of a refusal: why it was refused, and what became of it."""
+
+from typing import Any
+
+from edfi_api.operation.administration.natural_keys import abridged
+
+# By the beginning of a problem type, the longest first, for problems whose messages do not say it by themselves.
+_REASONS = {
+    "identity-conflict": "Another document has these key values.",
+    "not-found": "There was no document at the address.",
+    "method-not-allowed": "The resource does not allow this operation.",
+    "optimistic-lock-failed": "The document had been changed since the client read it.",
+    "precondition-failed": "The document existed already, and the client wanted a new one.",
+    "data-policy-enforced": "The profile of the client does not allow it.",
+    "profile:": "The client named a profile that does not fit the request.",
+    "unsupported-media-type": "The content type of the request is not one that the resource reads.",
+    "content-too-large": "The request was too large.",
+    "too-many-requests": "The client had sent too many requests.",
+    "service-unavailable": "The server could not answer at that time.",
+    "system": "The server failed; its log tells why under the correlation id.",
+}
+_DENIED = "security:"
+
+
+def why(entry: Any) -> str:
+    """The cause as a sentence, without URNs and paths of keys."""
+    if entry.awaited_resource:
+        return f"{_missing(entry)} does not exist."
+    if entry.problem.startswith(_DENIED):
+        return _denied(entry)
+    if entry.paths:
+        return _first_message(entry)
+    found = next((text for start, text in _REASONS.items() if entry.problem.startswith(start)), None)
+    return found or next(iter(entry.errors), f"{entry.title}.")
+
+
+def became(entry: Any) -> str:
+    """`open`, `open, cause gone`, `accepted`, `deleted` or `dismissed`."""
+    if entry.resolved_at is not None:
+        return "accepted" if entry.resolution == "succeeded" else str(entry.resolution)
+    return "open, cause gone" if entry.cause_gone else "open"
+
+
+def times(count: int) -> str:
+    """`once`, `twice`, `12 times`."""
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def missing_key(entry: Any) -> str:
+    """The natural key, or the URI of a descriptor, of what was missing; empty if it was not kept."""
+    return str(entry.cause_text).removeprefix(entry.awaited_resource).removesuffix("is missing").strip()
+
+
+def _missing(entry: Any) -> str:
+    key = abridged(missing_key(entry)).rpartition("#")[2]
+    values = ", ".join(part.rpartition("=")[2] for part in key.split(", ")) if key else ""
+    return f"{entry.awaited_resource} {values}".strip()
+
+
+def _denied(entry: Any) -> str:
+    about = entry.cause_text.partition(": ")[2]
+    reason = "The client is not authorized"
+    return f"{reason} for this {about.replace(', ', ' or ')}." if about else f"{reason} for this document."
+
+
+def _first_message(entry: Any) -> str:
+    path, messages = next(iter(entry.paths.items()))
+    more = sum(len(texts) for texts in entry.paths.values()) - 1
+    member = path.rpartition(".")[2]
+    text = messages[0] if member and member.lower() in messages[0].lower() else f"{member}: {messages[0]}"
+    return f"{text} (and {more} more)" if more else text
