@@ -1,11 +1,14 @@
-"""Writes the pages of `meadowlark/docs/reference/` that are made from code: settings and commands.
+"""Writes the pages of `meadowlark/docs/reference/` that are made from code, settings and commands, and the notebook of
+the questions in SQL, which is made from their page.
 
     python -m meadowlark.reference_pages
 
 writes them (`make docs`); a test compares them.
 """
 
+import json
 import os
+import re
 from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +20,10 @@ from django.core.management.base import BaseCommand, DjangoHelpFormatter
 
 from edfi_api.settings_table import GROUPS, Setting, SettingKind
 
-_FOLDER = Path(__file__).parent / "docs/reference"
+_DOCS = Path(__file__).parent / "docs"
+_FOLDER = _DOCS / "reference"
+_QUESTIONS = _DOCS.joinpath("use", "thirty-questions").with_suffix(".md")
+_HEADING_OR_QUESTION = re.compile(r"^(## .+|\d+\. .+\n\n```sql\n[^`]*```)$", re.MULTILINE)
 # Commands by subject: the apps that have them.
 _SUBJECTS = {
     "Documents and the model": ("descriptors", "edfi_api"),
@@ -41,7 +47,27 @@ def pages() -> dict[Path, str]:
     return {
         _FOLDER.joinpath("settings").with_suffix(".md"): _settings_page(),
         _FOLDER.joinpath("commands").with_suffix(".md"): _commands_page(),
+        _QUESTIONS.with_suffix(".ipynb"): _notebook(_QUESTIONS.read_text()),
     }
+
+
+def _notebook(page: str) -> str:
+    """The questions of the page as a notebook of Jupyter: a heading or a question, then its statement."""
+    title, *_ = page.partition("\n")
+    cells = [_cell("markdown", f"{title}\n\n{_NOTEBOOK_INTRODUCTION}"), _cell("code", _NOTEBOOK_CODE)]
+    for text in _HEADING_OR_QUESTION.findall(page):
+        words, _, statement = text.partition("\n\n```sql\n")
+        cells.append(_cell("markdown", words))
+        if statement:
+            cells.append(_cell("code", f'ask("""\n{statement.removesuffix("```")}""")'))
+    numbered = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(cells)]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return json.dumps({"cells": numbered, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
+def _cell(kind: str, text: str) -> dict[str, Any]:
+    of_code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": {}, **of_code, "source": text.splitlines(keepends=True)}
 
 
 def _settings_page() -> str:
@@ -154,6 +180,21 @@ def _plain(text: str) -> str:
     """In one line of a table, where `<` and `|` would be markup."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
+
+_NOTEBOOK_INTRODUCTION = """The questions of the page with this name, from which `make docs` makes this notebook. Set
+`READER` to the address of a reader before Jupyter is started."""
+
+_NOTEBOOK_CODE = """import os
+
+import pandas
+import psycopg
+
+connection = psycopg.connect(os.environ["READER"], autocommit=True)
+
+
+def ask(statement):
+    rows = connection.execute(statement)
+    return pandas.DataFrame(rows.fetchall(), columns=[column.name for column in rows.description])"""
 
 _SETTINGS_INTRODUCTION = f"""# Settings
 

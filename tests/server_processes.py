@@ -56,6 +56,15 @@ def meadowlark(home: Path, top: Path = _TOP, python: str = sys.executable, **var
         yield Server(port, _token(port, log.read_text()), embedded_postgres.url(home), process.pid)
 
 
+def command(database_url: str, home: Path, *arguments: str) -> str:
+    """What a command of `manage.py` says, run against a server's database."""
+    environment = os.environ | {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home)}
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments], cwd=_TOP, env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
 @contextlib.contextmanager
 def constant_view(
     home: Path,

@@ -62,6 +62,12 @@ def text(base: str, steps: Iterable[str]) -> str:
     return f"({'->'.join((base, *map(literal, way)))}->>{literal(last)})"
 
 
+def code_value(base: str, steps: Iterable[str]) -> str:
+    """The code value at the end of the URI of a descriptor: what stands behind `#`, which no namespace has."""
+    uri = text(base, steps)
+    return f"substr({uri}, strpos({uri}, '#') + 1)"
+
+
 def json(base: str, steps: Iterable[str]) -> str:
     """The value as JSON."""
     return f"({'->'.join((base, *map(literal, steps)))})"

@@ -65,7 +65,7 @@ def view_definition(view: View) -> Definition:
 
 def _trigger(view: View, name: str) -> Iterator[str]:
     """Descriptors and their mappings are what products insert into an ODS, where they are not there yet."""
-    identity = _identity_of_inserts(view.table)
+    identity = () if view.texts else _identity_of_inserts(view.table)
     if identity:
         function = f"public.skip_row_that_is_there({', '.join(map(literal, identity))})"
         on = f"INSTEAD OF INSERT ON {name} FOR EACH ROW"
@@ -95,6 +95,8 @@ def _comments(view: View, name: str) -> Iterator[str]:
     for column in view.table.columns:
         if column.documentation:
             yield f"COMMENT ON COLUMN {name}.{column.name} IS {literal(column.documentation)}"
+    for text in sorted(view.texts):
+        yield f"COMMENT ON COLUMN {name}.{text} IS {literal(f'Code value of {text}id.')}"
 
 
 def _schema(name: str) -> Definition:

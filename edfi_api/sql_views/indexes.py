@@ -50,7 +50,7 @@ class ColumnIndex:
             raise ViewsNotInstalled(f"there is no column {column}")
         if view.table.rows not in _ROWS:
             raise ViewsNotInstalled(f"{column} cannot be indexed: its rows are parts of documents")
-        type_ = next(each.type for each in view.table.columns if each.name == name)
+        type_ = next((each.type for each in view.table.columns if each.name == name), "")
         if type_ in _DEPENDENT:
             raise ViewsNotInstalled(f"{column} cannot be indexed: values of type {type_} depend on the session")
         if "SELECT" in expression or not _ALIAS.search(expression):

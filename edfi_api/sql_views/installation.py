@@ -18,6 +18,7 @@ from edfi_api.sql_views.catalog import InstalledObject
 from edfi_api.sql_views.changes import LOCK, Changes, ViewsNotInstalled, limit_waits, refusals
 from edfi_api.sql_views.copies import Copying
 from edfi_api.sql_views.definitions import Definition, ObjectKind
+from edfi_api.sql_views.new_reader import NewReader
 from edfi_api.sql_views.row_filter import RowFilter
 from edfi_api.sql_views.shape import qualified
 
@@ -32,7 +33,8 @@ INSERT INTO sql_view (schema, name, kind, digest) VALUES (%s, %s, %s, %s)
 @dataclass(frozen=True, slots=True)
 class Installation:
     """One run against a database. `schemas` limits it to these; None means all. `copying` chooses the views that read
-    from tables, `row_filter` says whether readers see the rows of their organizations alone."""
+    from tables, `row_filter` says whether readers see the rows of their organizations alone, `new_reader` is a role to
+    be made that reads, too."""
 
     using: str
     schemas: frozenset[str] | None = None
@@ -40,6 +42,7 @@ class Installation:
     drops_dependents: bool = False
     copying: Copying = field(default_factory=Copying)
     row_filter: RowFilter | None = None
+    new_reader: NewReader | None = None
 
     def install(self, wanted: Sequence[Definition], fingerprint: str, *, is_dry_run: bool = False) -> Changes:
         """Create, replace and drop until the database has these definitions.
@@ -68,6 +71,8 @@ class Installation:
         if in_the_way:
             raise ViewsNotInstalled("the schemas have objects of others:", *in_the_way)
         there = {str(each): each for each in catalog.installed(self.using) if self._is_chosen(each.schema)}
+        if self.new_reader is not None:
+            self.new_reader.create(changes)
         readers = self._readers(wanted)
         names = {str(each) for each in wanted}
         superfluous = [each for each in there.values() if str(each) not in names]

@@ -8,7 +8,7 @@ removes. WITH, OFFSET 0 and DISTINCT would do the same, but keep conditions from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from edfi_api.documents.securables import SecurableKind
@@ -32,6 +32,9 @@ ENVELOPE = {
     Envelope.CREATED_BY_OWNERSHIP: "NULL::smallint",
 }
 ROW_NUMBER = "d.id::integer"
+_ROWS_OF_THE_MODEL = frozenset(
+    {RowKind.DOCUMENT, RowKind.COMMON, RowKind.COLLECTION, RowKind.EXTENSION, RowKind.COMMON_EXTENSION}
+)
 READ_ONLY = "CROSS JOIN (SELECT) AS read_only"
 
 
@@ -97,6 +100,18 @@ class Columns:
                 source = column.source
                 return self.rows.by_type({body.number: self._value(body, column, source) for body in self.rows.bodies})
         raise LookupError(f"{self.table}.{column.name} is not read from a body")
+
+    def code_value(self, column: SqlColumn) -> str:
+        """The code value of the descriptor of this column, which is read from its URI without looking it up."""
+        source = column.source
+        if not isinstance(source, Column):
+            raise LookupError(f"{self.table}.{column.name} is no property")
+        return self.rows.by_type(
+            {
+                body.number: self._read(body, self._paths(body, column, source), casts.code_value)
+                for body in self.rows.bodies
+            }
+        )
 
     def _value(self, body: ResourceBody, column: SqlColumn, source: Column) -> str:
         paths = self._paths(body, column, source)
@@ -180,8 +195,9 @@ def _item_number(items: list[str], value: str) -> str:
 class View:
     """A view: its columns with their expressions, and its source, FROM and WHERE.
 
-    `table` is the table of the ODS that it stands for, None for other views. A `keyword` can stand before the columns.
-    If its rows are documents `d`, or parts of them, `resource_types` are the numbers of theirs.
+    `table` is the table of the ODS that it stands for, None for other views; `texts` are the columns that it has beside
+    those of the table. A `keyword` can stand before the columns. If its rows are documents `d`, or parts of them,
+    `resource_types` are the numbers of theirs.
     """
 
     schema: str
@@ -192,6 +208,7 @@ class View:
     keyword: str = ""
     resource_types: tuple[int, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
+    texts: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"
@@ -203,10 +220,36 @@ class View:
 
 
 def views(tables: Sequence[SqlTable], bodies: ResourceBodies) -> Iterator[View]:
-    """A view for each table. Raises LookupError for a column whose property path no body has."""
+    """A view for each table, and one with texts for each that has a descriptor. Raises LookupError for a column whose
+    property path no body has."""
     foreign_keys = ForeignKeys(tables, bodies)
     for table in tables:
-        yield replace(_of_table(table, bodies), foreign_keys=foreign_keys.of(table))
+        view = replace(_of_table(table, bodies), foreign_keys=foreign_keys.of(table))
+        yield view
+        texts = _texts(table, bodies)
+        if texts:
+            yield _with_texts(view, texts)
+
+
+def _texts(table: SqlTable, bodies: ResourceBodies) -> dict[str, tuple[str, str]]:
+    """By the column with the number of a descriptor: the name and the expression of the column with its text."""
+    rows = ViewRows.of(table, bodies.of(table.owner)) if table.rows in _ROWS_OF_THE_MODEL else None
+    if rows is None or not rows.bodies:
+        return {}
+    columns, names = Columns(table, rows, bodies), {column.name for column in table.columns}
+    return {
+        column.name: (name, columns.code_value(column))
+        for column in table.columns
+        if isinstance(column.source, Column) and column.source.prop.type is PropertyType.DESCRIPTOR
+        if (name := column.name.removesuffix("id")) not in names
+    }
+
+
+def _with_texts(view: View, texts: Mapping[str, tuple[str, str]]) -> View:
+    """The same rows and columns, and behind each number of a descriptor its code value."""
+    columns = (each for column in view.columns for each in (column, texts.get(column[0])) if each is not None)
+    names = frozenset(name for name, _ in texts.values())
+    return replace(view, schema=f"{view.schema}_text", columns=tuple(columns), foreign_keys=(), texts=names)
 
 
 def _of_table(table: SqlTable, bodies: ResourceBodies) -> View:

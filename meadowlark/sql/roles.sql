@@ -4,8 +4,9 @@ SELECT 'CREATE ROLE meadowlark_rules' WHERE to_regrole('meadowlark_rules') IS NU
 SELECT 'CREATE ROLE meadowlark_sql' WHERE to_regrole('meadowlark_sql') IS NULL \gexec
 DROP ROLE IF EXISTS meadowlark_renamer;
 
--- CREATEDB for the databases of data stores.
-ALTER ROLE meadowlark LOGIN CREATEDB NOSUPERUSER NOCREATEROLE NOREPLICATION NOBYPASSRLS;
+-- CREATEDB for the databases of data stores, CREATEROLE for readers of SQL views. It has no rights on roles that it has
+-- not made, and nobody but the account of the server can log in as any role.
+ALTER ROLE meadowlark LOGIN CREATEDB CREATEROLE NOSUPERUSER NOREPLICATION NOBYPASSRLS;
 ALTER ROLE meadowlark_rules LOGIN NOCREATEDB NOSUPERUSER NOCREATEROLE NOREPLICATION NOBYPASSRLS;
 ALTER ROLE meadowlark_rules SET default_transaction_read_only = on;
 ALTER ROLE meadowlark_rules SET statement_timeout = '10min';

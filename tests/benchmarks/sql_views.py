@@ -1,6 +1,6 @@
 """`make bench-sql-views`: queries of analysts through the live views, compared with plain tables.
 
-    python -m tests.benchmarks.sql_views [--enrollments N]
+    python -m tests.benchmarks.sql_views [--enrollments N] [--students N]
 
 Beside N enrollments there are students, associations with addresses, and attendance events in the proportions of a
 district (0.4, 0.3 and 0.5 of N), cloned from one document each without triggers. `plain` are tables filled from the
@@ -11,8 +11,6 @@ long a copy takes to be refreshed after 1,000 changes.
 """
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -26,13 +24,13 @@ from typing import Any
 import psycopg
 
 from meadowlark.embedded_postgres import SUPERUSER, url_of
+from tests.benchmarks import thirty_questions
 from tests.benchmarks.filling import fill
-from tests.server_processes import meadowlark
+from tests.benchmarks.processor_time import RUNS, processor_time
+from tests.server_processes import command, meadowlark
 from tests.sql_views.clones import clone
 
-_TOP = Path(__file__).parents[2]
 _ENROLLMENTS = 1_000_000
-_RUNS = 3
 _CLONED_SCHOOLS = 1_000
 _CHANGES = 1_000
 _CHANGE = "UPDATE document SET change_version = nextval('change_version') WHERE id = ANY (%s)"
@@ -114,8 +112,10 @@ def main() -> int:
     """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="make bench-sql-views", description=__doc__.split("\n")[0])
     parser.add_argument("--enrollments", type=int, default=_ENROLLMENTS)
-    rows = measure(parser.parse_args().enrollments)
-    print(table(rows))
+    parser.add_argument("--students", type=int, default=thirty_questions.STUDENTS)
+    options = parser.parse_args()
+    print(table(measure(options.enrollments)))
+    thirty_questions.measure(options.students)
     return 0
 
 
@@ -139,15 +139,8 @@ def measure(enrollments: int) -> list[Row]:
 def _created(database_url: str, home: Path) -> float:
     """The seconds of the command, with the start of its process."""
     started = time.monotonic()
-    _command(database_url, home, "create_sql_views")
+    command(database_url, home, "create_sql_views")
     return time.monotonic() - started
-
-
-def _command(database_url: str, home: Path, *command: str) -> str:
-    """What a command says."""
-    environment = os.environ | {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home)}
-    arguments = [sys.executable, "manage.py", *command]
-    return subprocess.run(arguments, cwd=_TOP, env=environment, check=True, capture_output=True, text=True).stdout
 
 
 def _measure_operation(connection: psycopg.Connection[Any], database_url: str, home: Path) -> None:
@@ -166,16 +159,16 @@ def _measure_operation(connection: psycopg.Connection[Any], database_url: str, h
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        _command(database_url, home, "drop_sql_views")
-        _command(database_url, home, "create_sql_views")
+        command(database_url, home, "drop_sql_views")
+        command(database_url, home, "create_sql_views")
     finally:
         stopped.set()
         thread.join()
     longest, usual = max(waits) * 1000, median(waits) * 1000
     print(f"a writer beside drop_sql_views and create_sql_views: longest wait {longest:.0f} ms, median {usual:.1f} ms")
-    _command(database_url, home, "create_sql_views", "--copy", "edfi.studentschoolassociation")
+    command(database_url, home, "create_sql_views", "--copy", "edfi.studentschoolassociation")
     connection.execute(_CHANGE, [changed])
-    print(f"after {_CHANGES:,} changes: {_command(database_url, home, 'refresh_sql_views')}", flush=True)
+    print(f"after {_CHANGES:,} changes: {command(database_url, home, 'refresh_sql_views')}", flush=True)
 
 
 def _copy(connection: psycopg.Connection[Any]) -> None:
@@ -193,8 +186,8 @@ def _measure_all(connection: psycopg.Connection[Any]) -> list[Row]:
     (usi,) = connection.execute("SELECT studentusi FROM edfi.student WHERE studentuniqueid = 'B7'").fetchone() or (0,)
     rows = []
     for question, statement, limit in QUESTIONS:
-        live = [_times(connection, statement.format(s="edfi", usi=usi)) for _ in range(_RUNS)]
-        plain = [_times(connection, statement.format(s="plain", usi=usi)) for _ in range(_RUNS)]
+        live = [_times(connection, statement.format(s="edfi", usi=usi)) for _ in range(RUNS)]
+        plain = [_times(connection, statement.format(s="plain", usi=usi)) for _ in range(RUNS)]
         planning, execution = min(times[0] for times in live), min(times[1] for times in live)
         rows.append(Row(question, planning, execution, min(times[1] for times in plain), limit))
         print(_line(rows[-1]), flush=True)
@@ -203,15 +196,9 @@ def _measure_all(connection: psycopg.Connection[Any]) -> list[Row]:
 
 def _times(connection: psycopg.Connection[Any], statement: str) -> tuple[float, float]:
     """Milliseconds of planning, and of processor time for both planning and execution."""
-    before = _processor_time(connection)
+    before = processor_time(connection)
     (plans,) = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}").fetchone() or ([],)
-    return plans[0]["Planning Time"], _processor_time(connection) - before
-
-
-def _processor_time(connection: psycopg.Connection[Any]) -> float:
-    """Milliseconds that the process of the connection has run."""
-    nanoseconds = Path(f"/proc/{connection.info.backend_pid}/schedstat").read_text().split()[0]
-    return int(nanoseconds) / 1_000_000
+    return plans[0]["Planning Time"], processor_time(connection) - before
 
 
 def table(rows: Sequence[Row]) -> str:

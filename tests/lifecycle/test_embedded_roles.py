@@ -94,8 +94,8 @@ def new_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPos
         yield server
 
 
-def test_the_application_may_create_databases_and_nothing_else(new_server: EmbeddedPostgres) -> None:
-    assert _rows(new_server.url, ATTRIBUTES) == [(False, False, False, False, True)]
+def test_the_application_may_create_databases_and_roles_and_nothing_else(new_server: EmbeddedPostgres) -> None:
+    assert _rows(new_server.url, ATTRIBUTES) == [(False, True, False, False, True)]
     assert sorted(_rows(new_server.url, MEMBERSHIPS)) == [("meadowlark_rules",), ("meadowlark_sql",)]
 
 
@@ -105,7 +105,9 @@ def test_the_application_may_create_databases_and_nothing_else(new_server: Embed
         "SELECT pg_read_file('PG_VERSION')",
         "COPY (SELECT 1) TO PROGRAM 'true'",
         "COPY (SELECT 1) TO '/dev/null'",
-        "CREATE ROLE another",
+        "CREATE ROLE another SUPERUSER",
+        "GRANT pg_execute_server_program TO meadowlark",
+        "ALTER ROLE meadowlark_rules PASSWORD 'mine'",
         "ALTER ROLE meadowlark SUPERUSER",
         "SET SESSION AUTHORIZATION postgres",
         "SET ROLE pg_execute_server_program",
@@ -187,7 +189,7 @@ def test_a_role_that_is_in_the_way_is_named(earlier_home: Path) -> None:
 
 def _check_moved(server: EmbeddedPostgres) -> None:
     store = _of(server.url, "store")
-    assert _rows(server.url, ATTRIBUTES) == [(False, False, False, False, True)]
+    assert _rows(server.url, ATTRIBUTES) == [(False, True, False, False, True)]
     assert sorted(_rows(server.url, MEMBERSHIPS)) == [("meadowlark_rules",), ("meadowlark_sql",), ("owner_of_views",)]
     assert _rows(url_of("colleague", server.home), MEMBERSHIPS) == [("meadowlark",)]
     assert _rows(server.url, OF_THE_SUPERUSER) == _rows(store, OF_THE_SUPERUSER) == []

@@ -31,7 +31,7 @@ def views(current_views, documents, resource_named, request, django_db_blocker) 
             cursor.execute("ANALYZE document")
             # As after VACUUM, which no transaction may run.
             superuser.execute("UPDATE pg_class SET relallvisible = relpages WHERE oid = 'document'::regclass")
-            cursor.execute("CREATE SCHEMA edfi; CREATE SCHEMA auth")
+            cursor.execute("CREATE SCHEMA edfi; CREATE SCHEMA edfi_text; CREATE SCHEMA auth")
             for view in current_views.views:
                 cursor.execute(f"CREATE VIEW {view} AS {view.select}")
         yield current_views.views

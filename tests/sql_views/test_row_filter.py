@@ -331,6 +331,7 @@ def test_other_roles_with_rights_on_the_tables_see_what_they_saw(scenario: Scena
 
 def test_a_role_that_may_not_create_roles_is_told_what_to_have_created(api, current_views, surface) -> None:
     with transaction.atomic():
+        query(f"ALTER ROLE {superuser.APPLICATION} NOCREATEROLE")
         query(f"SET LOCAL ROLE {superuser.APPLICATION}")
         with pytest.raises(ViewsNotInstalled) as refused:
             Installation("default", row_filter=RowFilter(surface, is_wanted=True)).install([], "of a test")

@@ -179,6 +179,9 @@ def rows_of(view: View, stored: Stored) -> dict[str, list[dict[str, Any]]]:
         names = [column.name for column in cursor.description]
         for values in cursor.fetchall():
             row = dict(zip(names, values, strict=True))
+            for text in view.texts:
+                uri = stored.uris.get(row[f"{text}id"], "")
+                assert (row.pop(text) or "") == uri.partition("#")[2]
             document = str(row.pop("document_uuid"))
             found[document].append({name: stored.value(name, v) for name, v in row.items() if v is not None})
     return found

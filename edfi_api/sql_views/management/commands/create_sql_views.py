@@ -16,6 +16,7 @@ from edfi_api.sql_views.copies import Copying
 from edfi_api.sql_views.current import CurrentViews, current_views
 from edfi_api.sql_views.indexes import ColumnIndex
 from edfi_api.sql_views.installation import Installation
+from edfi_api.sql_views.new_reader import NewReader
 from edfi_api.sql_views.refreshing import refresh
 from edfi_api.sql_views.row_filter import RowFilter
 from edfi_api.startup import current_surface
@@ -38,6 +39,12 @@ class Command(DataStoreCommand):
         )
         parser.add_argument(
             "--reader", type=name, action="append", metavar="ROLE", help="an existing role that may read; repeatable"
+        )
+        parser.add_argument(
+            "--create-reader",
+            type=name,
+            metavar="ROLE",
+            help="make a role that may read, and print its address with a password, once",
         )
         copying = parser.add_mutually_exclusive_group()
         copying.add_argument(
@@ -80,21 +87,28 @@ class Command(DataStoreCommand):
         database: str,
         index: list[str],
         drop_index: list[str],
+        create_reader: str | None,
         dry_run: bool,
         sql: bool,
         **options: Any,
     ) -> None:
         is_dry_run = dry_run or sql
+        new_reader = None if create_reader is None else NewReader(create_reader)
         with as_command_errors():
             current = current_views(database)
             wanted = indexes.wanted(database, current.views, index, drop_index)
-            changes = _installation(current, database, **options).install(
+            changes = _installation(current, database, new_reader, **options).install(
                 current.definitions, current.fingerprint, is_dry_run=is_dry_run
             )
             if sql:
                 self.stdout.write("".join(f"{statement};\n" for statement in changes.statements), ending="")
             else:
                 self._show(changes, is_dry_run=dry_run)
+            if new_reader is not None and not is_dry_run:
+                # At once: what follows may be refused, and nothing can show the password again.
+                self.stdout.write(
+                    f"The address of the reader, with its password, is shown this once:\n{new_reader.address(database)}"
+                )
             self._bring_in_line(wanted, database, is_dry_run=is_dry_run)
             if not is_dry_run and any(copy.change_version is None for copy in copies.recorded(database)):
                 self.stdout.write(str(refresh(database)))
@@ -138,6 +152,7 @@ class Command(DataStoreCommand):
 def _installation(
     current: CurrentViews,
     database: str,
+    new_reader: NewReader | None,
     *,
     schema: list[str] | None,
     reader: list[str] | None,
@@ -149,8 +164,12 @@ def _installation(
 ) -> Installation:
     """What the options ask for. Raises CommandError for what they name and is not there."""
     roles = _roles(database)
-    _refuse_unknown(reader or [], roles, "role")
-    _refuse_unknown(schema or [], {each.schema for each in current.definitions}, "schema")
+    missing = sorted(set(reader or ()) - roles)
+    if missing:
+        raise CommandError(f"there is no role {', '.join(missing)}; --create-reader {missing[0]} makes one")
+    unknown = sorted(set(schema or ()) - {each.schema for each in current.definitions})
+    if unknown:
+        raise CommandError(f"there is no schema {', '.join(unknown)}")
     copying = Copying(tuple(copy or ()), none=no_copy)
     useless = copying.useless_patterns(current.definitions)
     if useless:
@@ -158,16 +177,11 @@ def _installation(
     schemas = None if schema is None else frozenset(schema)
     rows = RowFilter(current_surface(), row_filter)
     rules = roles & {api_settings.RULE_LOGIN.get("user")}  # Rules may be `over = "views"`.
-    return Installation(database, schemas, tuple({*(reader or ()), *rules}), drop_dependents, copying, rows)
+    readers = {*(reader or ()), *rules, *([new_reader.name] if new_reader else [])}
+    return Installation(database, schemas, tuple(readers), drop_dependents, copying, rows, new_reader)
 
 
 def _roles(database: str) -> set[str]:
     with connections[database].cursor() as cursor:
         cursor.execute("SELECT rolname FROM pg_roles")
         return {role for (role,) in cursor.fetchall()}
-
-
-def _refuse_unknown(named: list[str], known: set[str], kind: str) -> None:
-    unknown = sorted(set(named) - known)
-    if unknown:
-        raise CommandError(f"there is no {kind} {', '.join(unknown)}")
