@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.ods_source import OdsSource
 from edfi_api.security.claim_names import BEGINNING, action_named, claim_of
 from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
 
+_INSTANCES_OF_CLIENTS = "dbo.apiclientodsinstances"
 # Of the ODS/API before 7.0.
 _EARLIER_BEGINNING = "http://ed-fi.org/ods/identity/claims/"
 
@@ -67,12 +69,14 @@ class OdsInstance:
 
 @dataclass(frozen=True)
 class Administration:
-    """`profiles` are their definitions in XML by name; `homeless` are clients that belong to no application."""
+    """`profiles` are their definitions in XML by name; `homeless` are clients that belong to no application. Without
+    `names_instances`, a database of an earlier version, it does not say which instances a client uses."""
 
     vendors: tuple[OdsVendor, ...]
     profiles: Mapping[str, str]
     instances: tuple[OdsInstance, ...]
     homeless: tuple[str, ...]
+    names_instances: bool
 
 
 def administration(admin: OdsSource) -> Administration:
@@ -101,6 +105,7 @@ class _AdminReader:
             dict(self._admin.rows(profiles)),
             tuple(self._instances()),
             tuple(key for (key,) in self._admin.rows(homeless)),
+            _INSTANCES_OF_CLIENTS in self._admin.tables,
         )
 
     def _clients(self) -> dict[int, list[OdsClient]]:
@@ -110,16 +115,18 @@ class _AdminReader:
             "  JOIN dbo.applicationeducationorganizations o"
             "    ON o.applicationeducationorganizationid = c.applicationedorg_applicationedorgid"
         )
-        instances = self._grouped(
-            "SELECT apiclient_apiclientid, odsinstance_odsinstanceid FROM dbo.apiclientodsinstances"
+        instances = self._of_later_versions(
+            _INSTANCES_OF_CLIENTS, "SELECT apiclient_apiclientid, odsinstance_odsinstanceid FROM {}"
         )
-        tokens = self._grouped(
-            "SELECT apiclient_apiclientid, ownershiptoken_ownershiptokenid FROM dbo.apiclientownershiptokens"
+        tokens = self._of_later_versions(
+            "dbo.apiclientownershiptokens", "SELECT apiclient_apiclientid, ownershiptoken_ownershiptokenid FROM {}"
         )
+        creator = "creatorownershiptokenid_ownershiptokenid"
+        has_creators = creator in self._admin.tables.get("dbo.apiclients", ())
         found: dict[int, list[OdsClient]] = defaultdict(list)
-        for application, id_, key, secret, is_hashed, name, is_approved, creator in self._admin.rows(
+        for application, id_, key, secret, is_hashed, name, is_approved, token in self._admin.rows(
             "SELECT application_applicationid, apiclientid, key, secret, secretishashed, name, isapproved,"
-            "       creatorownershiptokenid_ownershiptokenid"
+            f"      {creator if has_creators else 'NULL'}"
             "  FROM dbo.apiclients WHERE application_applicationid IS NOT NULL ORDER BY apiclientid"
         ):
             found[application].append(
@@ -132,7 +139,7 @@ class _AdminReader:
                     is_approved,
                     frozenset(organizations[id_]),
                     frozenset(instances[id_]),
-                    creator,
+                    token,
                     frozenset(tokens[id_]),
                 )
             )
@@ -164,18 +171,21 @@ class _AdminReader:
         return found
 
     def _instances(self) -> list[OdsInstance]:
-        contexts: dict[int, dict[str, str]] = defaultdict(dict)
-        for id_, key, value in self._admin.rows(
-            "SELECT odsinstance_odsinstanceid, contextkey, contextvalue FROM dbo.odsinstancecontexts"
-        ):
-            contexts[id_][key] = value
-        derivatives = self._grouped(
-            "SELECT odsinstance_odsinstanceid, derivativetype FROM dbo.odsinstancederivatives ORDER BY 1, 2"
+        contexts = self._of_later_versions(
+            "dbo.odsinstancecontexts", "SELECT odsinstance_odsinstanceid, ARRAY[contextkey, contextvalue] FROM {}"
+        )
+        derivatives = self._of_later_versions(
+            "dbo.odsinstancederivatives", "SELECT odsinstance_odsinstanceid, derivativetype FROM {} ORDER BY 1, 2"
         )
         rows = self._admin.rows("SELECT odsinstanceid, name, instancetype FROM dbo.odsinstances ORDER BY 1")
         return [
-            OdsInstance(id_, name, type_ or "", contexts[id_], tuple(derivatives[id_])) for id_, name, type_ in rows
+            OdsInstance(id_, name, type_ or "", dict(contexts[id_]), tuple(derivatives[id_]))
+            for id_, name, type_ in rows
         ]
+
+    def _of_later_versions(self, table: str, query: str) -> dict[int, list[Any]]:
+        """Of a table that earlier versions of the ODS/API do not have."""
+        return self._grouped(query.format(table)) if table in self._admin.tables else defaultdict(list)
 
     def _grouped(self, query: str) -> dict[int, list[Any]]:
         found: dict[int, list[Any]] = defaultdict(list)
@@ -187,20 +197,21 @@ class _AdminReader:
 def security_claims(security: OdsSource) -> tuple[Claims, list[str]]:
     """The resource claims and claim sets of the database EdFi_Security, and what of them has no place here.
 
-    Raises SourceUnusable.
+    Raises SourceUnusable, also if it has them in tables that are not known.
     """
     left_out: list[str] = []
+    of_defaults, of_grants = _statements(security)
     claims = dict(security.rows("SELECT c.resourceclaimid, c.claimname FROM dbo.resourceclaims c ORDER BY 1"))
     names = {id_: _name(uri) for id_, uri in claims.items()}
     parents = dict(security.rows("SELECT resourceclaimid, parentresourceclaimid FROM dbo.resourceclaims"))
-    defaults = _by_claim(security, _DEFAULTS, left_out)
+    defaults = _by_claim(security, of_defaults, left_out)
     resource_claims = {
         names[id_]: ResourceClaimValue(
             names.get(parents[id_]), {action: each for action, each in defaults.get((0, id_), {}).items() if each}
         )
         for id_ in claims
     }
-    granted = _by_claim(security, _GRANTS, left_out)
+    granted = _by_claim(security, of_grants, left_out)
     claim_sets: dict[str, ClaimSetValue] = {}
     for id_, name in security.rows("SELECT claimsetid, claimsetname FROM dbo.claimsets ORDER BY claimsetname"):
         grants = {names[claim]: actions for (claim_set, claim), actions in granted.items() if claim_set == id_}
@@ -227,6 +238,39 @@ SELECT a.claimsetid, a.resourceclaimid, c.actionname,
          WHERE o.claimsetresourceclaimactionid = a.claimsetresourceclaimactionid), a.validationrulesetnameoverride
   FROM dbo.claimsetresourceclaimactions a JOIN dbo.actions c ON c.actionid = a.actionid
 """
+
+
+# Of databases of earlier versions, which have one strategy at most for each action.
+_EARLIER_DEFAULTS = """
+SELECT 0, m.resourceclaim_resourceclaimid, c.actionname,
+       array_remove(ARRAY[s.authorizationstrategyname], NULL), m.validationrulesetname
+  FROM dbo.resourceclaimauthorizationmetadatas m JOIN dbo.actions c ON c.actionid = m.action_actionid
+  LEFT JOIN dbo.authorizationstrategies s ON s.authorizationstrategyid = m.authorizationstrategy_authorizationstrategyid
+"""
+_EARLIER_GRANTS = """
+SELECT g.claimset_claimsetid, g.resourceclaim_resourceclaimid, c.actionname,
+       array_remove(ARRAY[s.authorizationstrategyname], NULL), g.validationrulesetnameoverride
+  FROM dbo.claimsetresourceclaims g JOIN dbo.actions c ON c.actionid = g.action_actionid
+  LEFT JOIN dbo.authorizationstrategies s
+    ON s.authorizationstrategyid = g.authorizationstrategyoverride_authorizationstrategyid
+"""
+
+
+def has_earlier_claims(security: OdsSource) -> bool:
+    """Whether the claims are in the tables of earlier versions. A later database may have both, and the earlier ones
+    are no longer used."""
+    return "dbo.claimsetresourceclaimactions" not in security.tables
+
+
+def _statements(security: OdsSource) -> tuple[str, str]:
+    if not has_earlier_claims(security):
+        return _DEFAULTS, _GRANTS
+    if "dbo.claimsetresourceclaims" not in security.tables:
+        raise SourceUnusable(
+            "it has neither dbo.claimsetresourceclaimactions nor dbo.claimsetresourceclaims, so it is no database"
+            " EdFi_Security, or one of a version that is not known; load_claim_sets takes claim sets from a file"
+        )
+    return _EARLIER_DEFAULTS, _EARLIER_GRANTS
 
 
 def _by_claim(security: OdsSource, query: str, left_out: list[str]) -> dict[tuple[int, int], ByAction]:

@@ -13,9 +13,15 @@ class SourceUnusable(Exception):
 
 @dataclass
 class DoesNotFit(Exception):
-    """The served model has tables or columns that the source does not have."""
+    """The served model has tables or columns that the source does not have.
+
+    `extensions` are the names of served projects of which it has nothing; `standard` is another bundled data standard
+    whose tables it has, "" if there is none.
+    """
 
     missing: Sequence[str]
+    extensions: Sequence[str] = ()
+    standard: str = ""
 
 
 @dataclass

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
-from edfi_api.conf import api_settings
+from edfi_api.conf import BUNDLED_STANDARDS, api_settings, bundled_standards
+from edfi_api.logs.printable import counted
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries
@@ -15,7 +17,7 @@ from edfi_api.ods_import.exceptions import DoesNotFit
 from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
 from edfi_api.sql_views.bodies import ResourceBodies
 from edfi_api.sql_views.foreign_keys import ForeignKeys
-from edfi_api.sql_views.shape import Envelope, RowKind, SqlTable
+from edfi_api.sql_views.shape import Envelope, RowKind, SqlTable, schema_name
 from edfi_api.sql_views.tables import sql_tables
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
@@ -33,6 +35,8 @@ _DISPENSABLE = frozenset(
 )
 # Schemas that an ODS has for itself: changes are read by `recorded_changes`, authorization is derived from documents.
 _OF_THE_ODS = re.compile(r"(auth|changes|dbo|public|util|tracked_changes_.*|tracked_deletes_.*)\Z")
+# Of which documents know nothing.
+_INTEROP = "interop"
 _WITH_TRIM_SCALE = 130_000
 _BOUNDED = re.compile(r"character(?: varying)?\((\d+)\)\Z")
 _VARCHAR = re.compile(r"VARCHAR\((\d+)\)\Z")
@@ -58,6 +62,11 @@ class ServedModel:
         return ForeignKeys(self.tables, self.bodies)
 
     @cached_property
+    def projects(self) -> dict[str, str]:
+        """The names of the projects by the schemas of their tables."""
+        return {schema_name(project.namespace): project.name for project in self.bodies.model.projects}
+
+    @cached_property
     def by_name(self) -> dict[str, SqlTable]:
         return {str(table): table for table in self.tables}
 
@@ -76,13 +85,48 @@ class Loss:
         return f"{where}: {self.rows:,} {what}; the served model has no place for it"
 
 
-def missing(model: ServedModel, source: OdsSource) -> list[str]:
-    """Tables and columns that the model needs and the source does not have."""
-    return list(_missing(model, source))
+@dataclass(frozen=True)
+class UnservedExtension:
+    """A schema of the source whose project is not served, with its tables that have rows."""
+
+    schema: str
+    tables: int
+    rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"extension {self.schema}: {self.rows:,} rows in {counted(self.tables, 'table')}; it is not served:"
+            " MEADOWLARK_EXTENSIONS has to name its project"
+        )
 
 
-def _missing(model: ServedModel, source: OdsSource) -> Iterator[str]:
-    for table in model.tables:
+def misfit(model: ServedModel, source: OdsSource) -> DoesNotFit | None:
+    """What the model needs and the source does not have, if anything."""
+    lacking = list(_missing(model.tables, source))
+    if not lacking:
+        return None
+    schemas = {table.partition(".")[0] for table in source.tables}
+    extensions = sorted(name for schema, name in model.projects.items() if schema not in schemas)
+    standard = resembled_standard(source)
+    is_served = model.surface.core_project.version.startswith(standard)
+    return DoesNotFit(lacking, extensions, "" if is_served else standard)
+
+
+def resembled_standard(source: OdsSource) -> str:
+    """The bundled data standard that has most of the source's tables and columns, and least of others."""
+    return min(bundled_standards(), key=partial(_differences, source))
+
+
+def _differences(source: OdsSource, standard: str) -> int:
+    tables = sql_tables(compile_projects([BUNDLED_STANDARDS / standard]))
+    schemas, names = {table.schema for table in tables}, {str(table) for table in tables}
+    unknown = sum(table.partition(".")[0] in schemas and table not in names for table in source.tables)
+    return unknown + sum(1 for _ in _missing(tables, source))
+
+
+def _missing(tables: Iterable[SqlTable], source: OdsSource) -> Iterator[str]:
+    """Tables and columns that the source does not have."""
+    for table in tables:
         if table.rows is RowKind.ENUMERATION:
             continue
         columns = source.tables.get(str(table))
@@ -98,8 +142,8 @@ def queries(
     model: ServedModel, source: OdsSource, owners: Mapping[int, int] | None = None
 ) -> dict[ResourceName, DocumentQuery]:
     """The query of each resource. Raises DoesNotFit."""
-    if lacking := missing(model, source):
-        raise DoesNotFit(lacking)
+    if found := misfit(model, source):
+        raise found
     columns = {table: frozenset(found) for table, found in source.tables.items()}
     too_long = frozenset((table, column) for table, column, _ in unbounded(model, source))
     known = SourceColumns(columns, too_long, owners or {}, source.connection.info.server_version >= _WITH_TRIM_SCALE)
@@ -117,11 +161,28 @@ def unbounded(model: ServedModel, source: OdsSource) -> Iterator[tuple[str, str,
                 yield str(table), column.name, int(limit[1])
 
 
+def unserved_extensions(model: ServedModel, source: OdsSource) -> Iterator[UnservedExtension]:
+    """Those that have rows."""
+    by_schema: dict[str, list[int]] = defaultdict(list)
+    for table in source.tables:
+        schema = table.partition(".")[0]
+        if is_of_a_project(schema) and schema not in model.projects and source.has_rows(table):
+            by_schema[schema].append(_count(source, table, "true"))
+    for schema, rows in sorted(by_schema.items()):
+        yield UnservedExtension(schema, len(rows), sum(rows))
+
+
+def is_of_a_project(schema: str) -> bool:
+    """Whether it has the tables of a data standard or of an extension."""
+    return schema != _INTEROP and not _OF_THE_ODS.match(schema)
+
+
 def losses(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
-    """What the source has and the model does not, as far as there are values, with their number."""
+    """What the source has in schemas of the model, and the model does not, as far as there are values, with their
+    number."""
     for table, columns in sorted(source.tables.items()):
         schema = table.partition(".")[0]
-        if _OF_THE_ODS.match(schema):
+        if schema != _INTEROP and schema not in model.projects:
             continue
         known = model.by_name.get(table)
         if known is None:
@@ -140,9 +201,10 @@ def _without_subclass(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
     """Rows of an abstract base, or descriptors, of a type that no table of the model has."""
     for table in model.tables:
         is_abstract = table.entity is not None and table.entity.is_abstract and not table.path
-        if not (table.rows is RowKind.ANY_DESCRIPTOR or (is_abstract and table.rows is RowKind.DOCUMENT)):
+        is_base = table.rows is RowKind.ANY_DESCRIPTOR or (is_abstract and table.rows is RowKind.DOCUMENT)
+        if not is_base or str(table) not in source.tables:
             continue
-        subclasses = list(_subclasses(model, table))
+        subclasses = [each for each in _subclasses(model, table) if str(each[0]) in source.tables]
         conditions = (
             "NOT EXISTS (SELECT FROM {} s WHERE {})".format(
                 quoted(str(other)),

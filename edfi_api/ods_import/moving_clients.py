@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.models import DataStore, Tenant
+from edfi_api.data_stores.models import DataStore, State, Tenant
 from edfi_api.data_stores.stores import create_data_store
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
@@ -46,12 +46,13 @@ _LONGEST_NAME = 255
 
 @dataclass(slots=True)
 class Moved:
-    """What was, or would be, changed, and what has no place here or was in the way, a line each."""
+    """What was, or would be, changed, and what has no place here or was in the way, a line each; and the data stores
+    that have no database yet."""
 
     changes: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
-    to_provision: list[str] = field(default_factory=list)
+    to_provision: list[DataStore] = field(default_factory=list)
 
 
 @transaction.atomic
@@ -67,6 +68,8 @@ def move_clients(
     for vendor in found.vendors:
         moving.move(vendor)
     moved.left_out += [f"client {key} belongs to no application" for key in found.homeless]
+    if len(stores) > 1 and not found.names_instances:
+        moved.left_out.append("which data stores each client uses: EdFi_Admin of this version has another form for it")
     return moved
 
 
@@ -164,11 +167,13 @@ def _move_instances(
         store = DataStore.objects.filter(name=instance.name, tenant=tenant).first()
         if store is None:
             moved.changes.append(f"+ data store {instance.name}")
-            moved.to_provision.append(instance.name)
+            store = DataStore(name=instance.name, state=State.PREPARING)
             if not is_dry_run:
                 store = create_data_store(
                     instance.name, type=instance.type, context=instance.context, tenant=tenant, by=COMMAND
                 )
+        if store.state == State.PREPARING:
+            moved.to_provision.append(store)
         stores[instance.id] = store
         moved.left_out += [
             f"the {type_} of data store {instance.name}: add_data_store_derivative adds one"

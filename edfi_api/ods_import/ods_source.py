@@ -88,6 +88,12 @@ class OdsSource:
         """Whether a table that `tables` has is not empty."""
         return bool(self.rows(f"SELECT FROM {quoted(table)} LIMIT 1"))
 
+    def may_read(self, table: str) -> bool:
+        """Whether there is such a table, and the role may read it."""
+        allowed = "SELECT has_schema_privilege(%(schema)s, 'USAGE') AND has_table_privilege(%(table)s, 'SELECT')"
+        values = {"schema": table.partition(".")[0], "table": quoted(table)}
+        return table in self.tables and self.rows(allowed, values) == [(True,)]
+
     def newest_version(self) -> int:
         """The highest change version that the source has given; 0 if it counts none.
 
@@ -166,7 +172,7 @@ def quoted_name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def in_one_line(names: Sequence[str], most: int = 10) -> str:
+def first_of(names: Sequence[str], most: int = 10) -> str:
     """The first of some names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

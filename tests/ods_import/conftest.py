@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -15,7 +16,7 @@ from edfi_api.ods_import.management.commands import import_ods
 from edfi_api.sql_views.views import View
 from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS, rolled_back
-from tests.ods_import.ods import ODS, Ods, database
+from tests.ods_import.ods import FOLDER, ODS, Ods, database
 from tests.ods_import.stored import Stored, stored
 from tests.sql_views.models import compiled, views_once
 
@@ -36,6 +37,7 @@ def _models_are_compiled_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "compile_projects", lambda sources: compiled(*sources))
         patch.setattr(fitting, "document_queries", queries_once)
+        patch.setattr(fitting, "bundled_standards", lambda: ["4.0", "5.2"])
         patch.setattr(import_ods.ServedModel, "current", current)
         yield
 
@@ -55,17 +57,17 @@ def ods(_ods: Ods) -> Ods:
 
 
 @pytest.fixture
-def altered(ods: Ods) -> Iterator[Callable[[str, str], None]]:
-    """Changes the tables of the ODS until the end of the test."""
+def altered(ods: Ods) -> Iterator[Callable[..., None]]:
+    """Changes the tables of the ODS, or of another database, until the end of the test."""
     undone = []
 
-    def alter(statement: str, undo: str) -> None:
-        ods.run(statement)
-        undone.append(undo)
+    def alter(statement: str, undo: str, database: Ods = ods) -> None:
+        database.run(statement)
+        undone.append((database, undo))
 
     yield alter
-    for statement in reversed(undone):
-        ods.run(statement)
+    for altered_database, statement in reversed(undone):
+        altered_database.run(statement)
 
 
 @pytest.fixture
@@ -86,3 +88,52 @@ def moved_out(ods: Ods, views: list[View]) -> Callable[[Callable[[], None]], dic
             return stored()
 
     return move_out
+
+
+@pytest.fixture(scope="session")
+def _administration(django_db_setup, django_db_blocker) -> Iterator[tuple[Ods, Ods]]:
+    """Each package that imports it has its own."""
+    name = uuid4().hex
+    with (
+        django_db_blocker.unblock(),
+        database(f"admin_{name}", FOLDER / "edfi_admin-7.3.sql") as admin,
+        database(f"security_{name}", FOLDER / "edfi_security-7.3.sql") as security,
+    ):
+        yield admin, security
+
+
+@pytest.fixture
+def admin(_administration: tuple[Ods, Ods]) -> Ods:
+    admin, _ = _administration
+    admin.empty()
+    admin.run(
+        "INSERT INTO dbo.vendors VALUES (1, 'Riverside');"
+        "INSERT INTO dbo.vendornamespaceprefixes VALUES (1, 'uri://riverside.example', 1);"
+        "INSERT INTO dbo.applications VALUES (1, 'Roster', 1, 'Roster vendor', 'uri://ed-fi.org');"
+        "INSERT INTO dbo.applicationeducationorganizations VALUES (1, 255901, 1), (2, 255902, 1)"
+    )
+    return admin
+
+
+@pytest.fixture
+def security(_administration: tuple[Ods, Ods]) -> Ods:
+    _, security = _administration
+    security.empty()
+    security.run(
+        "INSERT INTO dbo.actions VALUES (1, 'Create', 'uri://create'), (2, 'Read', 'uri://read');"
+        "INSERT INTO dbo.authorizationstrategies VALUES (1, 'none', 'NoFurtherAuthorizationRequired'),"
+        " (2, 'namespaces', 'NamespaceBased'), (3, 'ours', 'OfTheStateOnly');"
+        "INSERT INTO dbo.resourceclaims VALUES"
+        " (1, 'people', 'http://ed-fi.org/identity/claims/domains/people', NULL),"
+        " (2, 'student', 'http://ed-fi.org/identity/claims/ed-fi/student', 1),"
+        " (3, 'staff', 'http://ed-fi.org/identity/claims/ed-fi/staff', 1),"
+        " (4, 'gone', 'http://ed-fi.org/identity/claims/state/gone', NULL);"
+        "INSERT INTO dbo.resourceclaimactions VALUES (1, 1, 2, NULL);"
+        "INSERT INTO dbo.resourceclaimactionauthorizationstrategies VALUES (1, 1, 1);"
+        "INSERT INTO dbo.claimsets VALUES (1, 'Roster vendor', false, false);"
+        "INSERT INTO dbo.claimsetresourceclaimactions VALUES"
+        " (1, 1, 1, 2, NULL), (2, 1, 2, 1, NULL), (3, 1, 3, 2, NULL), (4, 1, 4, 2, NULL), (5, 1, 3, 1, NULL);"
+        "INSERT INTO dbo.claimsetresourceclaimactionauthorizationstrategyoverrides VALUES"
+        " (1, 2, 2), (2, 3, 3), (3, 5, 3)"
+    )
+    return security

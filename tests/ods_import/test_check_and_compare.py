@@ -1,12 +1,23 @@
 """What is said before an import, and after it."""
 
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.ods_import.exceptions import SourceUnusable
+from edfi_api.ods_import.fitting import ServedModel
 from edfi_api.ods_import.ods_source import opened
+from edfi_api.sql_views.bodies import ResourceBodies
+from edfi_api.sql_views.tables import sql_tables
+from edfi_api.storage import resource_types
+from tests.databases import DOCUMENTS
 from tests.management_commands import printed
 from tests.ods_import.running import import_documents
+from tests.serving import LAKE_COUNTY, served
+from tests.sql_views.models import compiled
 
 DESCRIPTOR = {
     "namespace": "uri://ed-fi.org/GradeLevelDescriptor",
@@ -18,6 +29,14 @@ DESCRIPTOR = {
 @pytest.fixture
 def with_a_descriptor(moved_out, api_without_check):
     moved_out(lambda: api_without_check.post("/gradeLevelDescriptors", DESCRIPTOR))
+
+
+def checked(ods) -> str:
+    """All that the command prints, and the error with which it ends."""
+    out = StringIO()
+    with pytest.raises(CommandError) as error:
+        call_command("import_ods", "check", "--from", ods.address, stdout=out)
+    return f"{out.getvalue()}{error.value}"
 
 
 def test_a_source_that_fits_is_counted(api, ods, with_a_descriptor) -> None:
@@ -44,6 +63,60 @@ def test_what_has_no_place_is_named_with_its_number(api, ods, with_a_descriptor,
         printed("import_ods", "check", "--from", ods.address)
     with pytest.raises(CommandError, match=r"the source does not have edfi\.student\.maidenname"):
         import_documents(ods)
+
+
+def test_what_the_source_is_is_said_with_what_says_so(api, ods, with_a_descriptor, altered) -> None:
+    altered(
+        'CREATE TABLE public."DeployJournal" (schemaversionsid int, scriptname text, applied timestamp)',
+        'DROP TABLE public."DeployJournal"',
+    )
+    ods.run("""INSERT INTO public."DeployJournal" VALUES (1, 'first', '2027-01-01'), (2, 'last', '2027-02-01')""")
+
+    out = printed("import_ods", "check", "--from", ods.address).out
+
+    assert "data standard 5.2 (which its tables resemble most); edfi" in out
+    assert "ODS/API 7.3 or later (its tables have aggregatedata)" in out
+    assert "the last of its scripts is" not in out  # The role may not read them.
+    ods.run('GRANT SELECT ON public."DeployJournal" TO PUBLIC')
+    out = printed("import_ods", "check", "--from", ods.address).out
+    assert "the last of its scripts is last, of 2027-02-01" in out
+
+
+def test_an_extension_that_is_not_served_is_named_with_its_rows(api, ods, with_a_descriptor, altered) -> None:
+    altered(
+        "CREATE SCHEMA tpdm; CREATE TABLE tpdm.candidate (candidateidentifier text);"
+        "CREATE TABLE tpdm.studentextension (studentusi int); CREATE TABLE tpdm.empty (id int);"
+        "INSERT INTO tpdm.candidate VALUES ('1'), ('2'); INSERT INTO tpdm.studentextension VALUES (1)",
+        "DROP SCHEMA tpdm CASCADE",
+    )
+    ods.run(f"GRANT USAGE ON SCHEMA tpdm TO {ods.name}_reader; GRANT SELECT ON ALL TABLES IN SCHEMA tpdm TO PUBLIC")
+
+    out = checked(ods)
+
+    assert "data standard 5.2 (which its tables resemble most); edfi, tpdm" in out
+    assert "extension tpdm: 3 rows in 2 tables; it is not served: MEADOWLARK_EXTENSIONS has to name its project" in out
+    assert "1 thing would be lost or refused" in out
+
+
+@pytest.mark.parametrize(
+    ("served_projects", "said"),
+    [
+        (("5.2", LAKE_COUNTY), "the extension LakeCounty is served, and the source does not have it"),
+        (("4.0",), "the source has the tables of Ed-Fi 5.2: import with MEADOWLARK_DATA_STANDARD=5.2"),
+    ],
+    ids=["an extension that it does not have", "another standard"],
+)
+def test_a_source_of_other_projects_is_refused_with_what_to_serve(ods, db, served_projects, said, monkeypatch) -> None:
+    standard, *extensions = served_projects
+    model, of_test = compiled(BUNDLED_STANDARDS / standard, *extensions), served(standard, *extensions)
+    with of_test.instead():
+        bodies = ResourceBodies(model, of_test.surface, resource_types.numbers(DOCUMENTS))
+        of_projects = ServedModel(of_test.surface, sql_tables(model), bodies)
+        monkeypatch.setattr(ServedModel, "current", lambda using: of_projects)
+
+        assert said in checked(ods)
+        with pytest.raises(CommandError, match=said):
+            import_documents(ods)
 
 
 def test_texts_that_are_longer_than_the_model_has_them_are_refused_by_size(api, ods, altered) -> None:

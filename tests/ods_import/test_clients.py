@@ -1,8 +1,6 @@
 """Clients of an ODS/API keep their keys and secrets, and have the same rights."""
 
-import os
 from base64 import b64encode
-from collections.abc import Iterator
 from hashlib import pbkdf2_hmac, sha256
 from itertools import count
 
@@ -17,7 +15,7 @@ from edfi_api.security.claims.stored_claims import stored_claims
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from tests.conftest import http
 from tests.management_commands import run
-from tests.ods_import.ods import FOLDER, Ods, database
+from tests.ods_import.ods import Ods
 
 SECRET = "a secret of 1 client"
 
@@ -33,54 +31,6 @@ HASHES = {
     "of 7.x": hashed(SECRET, "sha256", "PBKDF2-HMACSHA256", 600_000, bytes(range(128, 144))),
     "of earlier versions": hashed(SECRET, "sha1", "PBKDF2-HMACSHA1", 10_000, b"\0" * 16),
 }
-
-
-@pytest.fixture(scope="module")
-def _both(django_db_setup, django_db_blocker) -> Iterator[tuple[Ods, Ods]]:
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "only")
-    with (
-        django_db_blocker.unblock(),
-        database(f"admin_{worker}", FOLDER / "edfi_admin-7.3.sql") as admin,
-        database(f"security_{worker}", FOLDER / "edfi_security-7.3.sql") as security,
-    ):
-        yield admin, security
-
-
-@pytest.fixture
-def admin(_both: tuple[Ods, Ods]) -> Ods:
-    admin, _ = _both
-    admin.empty()
-    admin.run(
-        "INSERT INTO dbo.vendors VALUES (1, 'Riverside');"
-        "INSERT INTO dbo.vendornamespaceprefixes VALUES (1, 'uri://riverside.example', 1);"
-        "INSERT INTO dbo.applications VALUES (1, 'Roster', 1, 'Roster vendor', 'uri://ed-fi.org');"
-        "INSERT INTO dbo.applicationeducationorganizations VALUES (1, 255901, 1), (2, 255902, 1)"
-    )
-    return admin
-
-
-@pytest.fixture
-def security(_both: tuple[Ods, Ods]) -> Ods:
-    _, security = _both
-    security.empty()
-    security.run(
-        "INSERT INTO dbo.actions VALUES (1, 'Create', 'uri://create'), (2, 'Read', 'uri://read');"
-        "INSERT INTO dbo.authorizationstrategies VALUES (1, 'none', 'NoFurtherAuthorizationRequired'),"
-        " (2, 'namespaces', 'NamespaceBased'), (3, 'ours', 'OfTheStateOnly');"
-        "INSERT INTO dbo.resourceclaims VALUES"
-        " (1, 'people', 'http://ed-fi.org/identity/claims/domains/people', NULL),"
-        " (2, 'student', 'http://ed-fi.org/identity/claims/ed-fi/student', 1),"
-        " (3, 'staff', 'http://ed-fi.org/identity/claims/ed-fi/staff', 1),"
-        " (4, 'gone', 'http://ed-fi.org/identity/claims/state/gone', NULL);"
-        "INSERT INTO dbo.resourceclaimactions VALUES (1, 1, 2, NULL);"
-        "INSERT INTO dbo.resourceclaimactionauthorizationstrategies VALUES (1, 1, 1);"
-        "INSERT INTO dbo.claimsets VALUES (1, 'Roster vendor', false, false);"
-        "INSERT INTO dbo.claimsetresourceclaimactions VALUES"
-        " (1, 1, 1, 2, NULL), (2, 1, 2, 1, NULL), (3, 1, 3, 2, NULL), (4, 1, 4, 2, NULL), (5, 1, 3, 1, NULL);"
-        "INSERT INTO dbo.claimsetresourceclaimactionauthorizationstrategyoverrides VALUES"
-        " (1, 2, 2), (2, 3, 3), (3, 5, 3)"
-    )
-    return security
 
 
 def insert_client(admin: Ods, key: str, secret: str, *, is_hashed: bool, organizations=(1, 2), number=1) -> None:
@@ -192,6 +142,56 @@ def test_a_claim_set_grants_what_it_did_and_never_by_a_weaker_strategy(admin, se
     assert not ResourceClaim.objects.filter(name="state/gone").exists()
 
 
+@pytest.fixture
+def of_an_earlier_version(admin, security, altered) -> None:
+    """The tables of both databases that earlier versions do not have are gone; the claims are in the others."""
+    for name in ("claimsetresourceclaimactions", "resourceclaimactions"):
+        altered(f"ALTER TABLE dbo.{name} RENAME TO x_{name}", f"ALTER TABLE dbo.x_{name} RENAME TO {name}", security)
+    for name in (
+        "apiclientodsinstances",
+        "apiclientownershiptokens",
+        "odsinstancecontexts",
+        "odsinstancederivatives",
+    ):
+        altered(f"ALTER TABLE dbo.{name} RENAME TO x_{name}", f"ALTER TABLE dbo.x_{name} RENAME TO {name}", admin)
+    security.run(
+        "INSERT INTO dbo.resourceclaimauthorizationmetadatas VALUES (1, 2, 1, 1, NULL);"
+        "INSERT INTO dbo.claimsetresourceclaims VALUES"
+        " (1, 2, 1, 1, NULL, NULL), (2, 1, 1, 2, 2, NULL), (3, 2, 1, 3, 3, NULL), (4, 1, 1, 3, 3, NULL)"
+    )
+
+
+@pytest.mark.django_db
+def test_claim_sets_of_an_earlier_version_grant_what_they_did(admin, security, of_an_earlier_version) -> None:
+    insert_client(admin, "old-key", SECRET, is_hashed=False)
+
+    out = import_clients(admin, security)
+
+    assert "EdFi_Security is of an earlier version, which has one strategy for each action" in out
+    granted = granted_strategies(ClaimSet.objects.get(name="Roster vendor"))
+    assert granted["ed-fi/student"] == {
+        "Create": ("NamespaceBased",),
+        "Read": ("NoFurtherAuthorizationRequired",),
+    }
+    assert granted["ed-fi/staff"] == {"Read": ("OfTheStateOnly",)}
+    assert token_status("old-key", SECRET) == 200
+
+
+@pytest.mark.django_db
+def test_what_an_earlier_version_says_in_another_form_is_named(admin, security, of_an_earlier_version) -> None:
+    admin.run("INSERT INTO dbo.odsinstances VALUES (1, 'Year 2027', '', ''), (2, 'Year 2028', '', '')")
+
+    out = import_clients(admin, security)
+
+    assert any("left out: which data stores each client uses" in line for line in out)
+
+
+@pytest.mark.django_db
+def test_a_database_without_known_tables_of_claims_is_refused_with_the_way_out(admin, altered) -> None:
+    with pytest.raises(CommandError, match="load_claim_sets takes claim sets from a file"):
+        import_clients(admin, admin)
+
+
 PROFILE = """
 <Profile name="Names">
   <Resource name="Student">
@@ -240,7 +240,7 @@ def test_an_instance_becomes_a_data_store_to_provision(admin, security) -> None:
     [store] = ApiClient.objects.get(client_id="old-key").data_stores.all()
     assert (store.name, store.connection, store.state) == ("Year 2027", None, "preparing")
     assert [(each.key, each.value) for each in store.contexts.all()] == [("schoolYear", "2027")]
-    assert "to provision, with their connection strings: Year 2027, Year 2028" in out
+    assert "to provision, by --provision or provision_data_store: Year 2027, Year 2028" in out
     assert "host=" not in "\n".join(out)
 
 

@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import DatabaseError
 
+from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.data_stores.management.commands.provision_data_store import in_one_line
+from edfi_api.data_stores.models import DataStore
+from edfi_api.loading.data_stores.provisioning import reason
 from edfi_api.loading.reports.refusal_limit import add_max_refused
 from edfi_api.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
 from edfi_api.logs.printable import counted, printable
@@ -17,10 +23,10 @@ from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import add_processes
 from edfi_api.management.tenants import add_tenant, needed_tenant
 from edfi_api.ods_import import estimating, passes
-from edfi_api.ods_import.administration import administration, security_claims
+from edfi_api.ods_import.administration import administration, has_earlier_claims, security_claims
 from edfi_api.ods_import.comparing import compare
 from edfi_api.ods_import.exceptions import AlreadyImporting, DoesNotFit, NoEarlierPass, SourceUnusable
-from edfi_api.ods_import.fitting import ServedModel, missing, queries
+from edfi_api.ods_import.fitting import ServedModel, misfit, queries
 from edfi_api.ods_import.importing import (
     COLUMNS_OF_PASS,
     CONFLICT,
@@ -30,7 +36,8 @@ from edfi_api.ods_import.importing import (
     import_documents,
 )
 from edfi_api.ods_import.moving_clients import Moved, move_clients
-from edfi_api.ods_import.ods_source import in_one_line, opened
+from edfi_api.ods_import.new_databases import provision_beside
+from edfi_api.ods_import.ods_source import first_of, opened
 from edfi_api.startup import current_surface
 
 _MOST_VERSIONS = 2**53
@@ -94,6 +101,15 @@ class Command(DataStoreCommand):
         _add_administration(clients, is_required=True)
         add_tenant(clients, "tenant whose clients they are")
         clients.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
+        clients.add_argument(
+            "--provision",
+            nargs="?",
+            const="",
+            type=text,
+            metavar="VARIABLE",
+            help="create the databases of the data stores that ODS instances become, on the server of the control "
+            "database, or on that of the connection string in this variable",
+        )
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Clients are in the control database, also where that has no documents."""
@@ -115,14 +131,15 @@ class Command(DataStoreCommand):
         model = ServedModel.current(using)
         with opened(address(options)) as source:
             known = estimating.facts(source)
-            self.stdout.write(printable(f"data standard {known.standard or 'not said'}; {', '.join(known.projects)}"))
+            self.stdout.write(printable(f"ODS/API {known.server}"))
+            self.stdout.write(printable(f"data standard {known.standard}; {', '.join(known.projects)}"))
             self.stdout.write(
                 f"newest change version {known.newest_version:,}; deletes and key changes are"
                 f" {'' if known.is_tracked else 'not '}recorded"
             )
             found = list(estimating.faults(model, source))
             documents = 0
-            for query in () if missing(model, source) else queries(model, source).values():
+            for query in () if misfit(model, source) else queries(model, source).values():
                 if number := estimating.count(source, query):
                     documents += number
                     self.stdout.write(f"{number:>12,} {query.resource.endpoint}")
@@ -183,15 +200,30 @@ class Command(DataStoreCommand):
             self.stdout.write(printable(f"left out: {line}"))
         for line in moved.conflicts:
             self.stdout.write(printable(f"conflict: {line}"))
-        if moved.to_provision:
-            names = ", ".join(map(printable, moved.to_provision))
-            self.stdout.write(f"to provision, with their connection strings: {names}")
         self.stdout.write(f"{counted(len(moved.changes), 'change')}{' would be made' if is_dry_run else ''}")
+        if options["provision"] is None or is_dry_run:
+            names = ", ".join(printable(store.name) for store in moved.to_provision)
+            if names:
+                self.stdout.write(f"to provision, by --provision or provision_data_store: {names}")
+            return
+        for store in moved.to_provision:
+            self._provision(store, options["provision"])
+
+    def _provision(self, store: DataStore, variable: str) -> None:
+        try:
+            provision_beside(store, environment(variable) if variable else None)
+        except (ValidationError, NoStoreKey, ConnectionUnusable) as error:
+            raise CommandError(f"{printable(store.name)}: {in_one_line(error)}") from error
+        except DatabaseError as error:
+            raise CommandError(f"{printable(store.name)} is not provisioned yet: {reason(error)}") from error
+        self.stdout.write(printable(f"data store {store.pk} {store.name}: {store.state}"))
 
     def _moved(self, options: dict[str, Any], *, is_dry_run: bool) -> Moved:
         tenant = needed_tenant(options)
         with opened(address(options, "admin")) as admin, opened(address(options, "security")) as security:
             claims, left_out = security_claims(security)
+            if has_earlier_claims(security):
+                self.stdout.write("EdFi_Security is of an earlier version, which has one strategy for each action")
             moved = move_clients(administration(admin), claims, current_surface(), tenant, is_dry_run=is_dry_run)
         moved.left_out = sorted({*left_out, *moved.left_out})
         return moved
@@ -205,9 +237,9 @@ def _summary(result: PassResult) -> Iterator[str]:
     )
     if conflicts := result.load.total(CONFLICT):
         yield f"{counted(conflicts, 'document')} changed here stay as they are"
-    for reason, found in (("changed here", deletes.changed_here), ("others refer to it", deletes.prevented)):
+    for cause, found in (("changed here", deletes.changed_here), ("others refer to it", deletes.prevented)):
         for endpoint, document_uuid in found:
-            yield f"not deleted, {reason}: {endpoint} {document_uuid}"
+            yield f"not deleted, {cause}: {endpoint} {document_uuid}"
     if tracked.of_taken_versions:
         yield f"{tracked.of_taken_versions:,} deletes or key changes have versions of others here, and are not recorded"
     if tracked.unreadable:
@@ -252,6 +284,11 @@ def address(options: dict[str, Any], name: str = "source") -> str:
     variable = options["env" if name == "source" else f"{name}_env"]
     if variable is None:
         raise CommandError(f"the addresses of EdFi_Admin and EdFi_Security go together: there is no --{name}")
+    return environment(variable)
+
+
+def environment(variable: str) -> str:
+    """The value of a variable of this command. Raises CommandError."""
     if variable not in os.environ:
         raise CommandError(f"there is no variable {printable(variable)}")
     return os.environ[variable]
@@ -265,10 +302,12 @@ def as_command_errors() -> Iterator[None]:
     except SourceUnusable as error:
         raise CommandError(f"the source cannot be read: {printable(error.reason)}") from error
     except DoesNotFit as error:
-        raise CommandError(
-            f"the source does not have {printable(in_one_line(error.missing))}, which the served model needs: serve the"
-            " data standard and the extensions of the source (import_ods check names them)"
-        ) from error
+        lines = [
+            f"the source does not have {printable(first_of(error.missing))}, which the served model needs: serve the"
+            " data standard and the extensions of the source (import_ods check names them)",
+            *estimating.misfit_in_words(error),
+        ]
+        raise CommandError("\n".join(lines)) from error
     except NoEarlierPass as error:
         raise CommandError("there was no pass yet: import everything first, without --since-last") from error
     except AlreadyImporting as error:
