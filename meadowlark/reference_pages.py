@@ -36,7 +36,7 @@ _SUBJECTS = {
     "Validation": ("edfi_api.validation",),
     "SQL views": ("edfi_api.sql_views",),
     "Import from an ODS": ("edfi_api.ods_import",),
-    "Exchange with other APIs": ("edfi_api.exchange",),
+    "Exchange with other APIs": ("edfi_api.exchange", "edfi_api.exchange.push"),
     "The schedule": ("edfi_api.operation.schedule",),
 }
 _MADE = "This page is made from the code by `make docs`."

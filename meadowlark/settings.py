@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "edfi_api.sql_views",
     "edfi_api.ods_import",
     "edfi_api.exchange",
+    "edfi_api.exchange.push",
     "edfi_api.validation",
     "descriptors",
     "edfi_api.operation.schedule",

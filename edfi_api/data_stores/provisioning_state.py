@@ -21,6 +21,7 @@ DATA_APPS = frozenset(
         "change_stream",
         "descriptors",
         "exchange",
+        "exchange_push",
         "ods_import",
         "sql_views",
         "validation",

@@ -41,6 +41,7 @@ OWNERS = {
     "exchange_connection": EXCHANGE,
     "exchange_position": EXCHANGE,
     "exchange_remote_id": EXCHANGE,
+    "exchange_sent_document": f"{EXCHANGE}.push",
     "exchange_state": EXCHANGE,
     "exchange_waiting": EXCHANGE,
     "external_identity": SECURITY,

@@ -83,6 +83,17 @@ SERVED = {
     "document_student": (
         "SELECT FROM document WHERE student = 'S1' AND resource_type_id = 7 AND opens_pathway AND organization = 11"
     ),
+    "exchange_sent_document_asked": (
+        "SELECT FROM exchange_sent_document WHERE connection = 1 AND is_asked ORDER BY id LIMIT 1"
+    ),
+    "exchange_sent_document_once": (
+        "SELECT FROM exchange_sent_document"
+        " WHERE connection = 1 AND document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+    ),
+    "exchange_sent_document_refused": (
+        "SELECT FROM exchange_sent_document WHERE connection = 1 AND refused_at IS NOT NULL ORDER BY id LIMIT 25"
+    ),
+    "exchange_sent_document_remote": ("SELECT FROM exchange_sent_document WHERE connection = 1 AND remote_id = 'x'"),
     "key_change_contact": "SELECT FROM key_change WHERE opens_pathway AND contact = 'C1'",
     "key_change_staff": "SELECT FROM key_change WHERE opens_pathway AND staff = 'T1'",
     "key_change_student": "SELECT FROM key_change WHERE opens_pathway AND student = 'S1'",

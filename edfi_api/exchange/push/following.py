@@ -1,0 +1,143 @@
+"""A connection as a consumer of the change stream: each batch of changes is sent, then the position moves.
+
+While the other side does not answer, the position stays, and the batch is sent again with growing pauses.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from typing import Self
+
+from edfi_api.changes.change_stream.changes import Operation
+from edfi_api.changes.change_stream.delivery import Delivery
+from edfi_api.changes.change_stream.log import EventBatch, Newest, logs
+from edfi_api.exchange.models import Connection, Phase
+from edfi_api.exchange.push.readable import ReadableDocuments
+from edfi_api.exchange.push.sender import SegmentSender
+from edfi_api.exchange.push.sendings import segments
+from edfi_api.exchange.push.sent_documents import SentDocuments
+from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.exchange.stored_connections import report
+
+_log = logging.getLogger(__name__)
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
+# What a client may read can change at any time.
+_SECONDS_OF_READABLE = 30.0
+
+
+def consumer_of(connection: Connection) -> str:
+    """The name under which the change stream keeps its position."""
+    return f"push {connection.name}"
+
+
+class PushDelivery(Delivery):
+    """The changes of one database to the target of a sender. `is_patient`: when it does not answer, wait and send
+    again; otherwise RemoteFailed is raised."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        sender: SegmentSender,
+        sent: SentDocuments,
+        readable: Callable[[], ReadableDocuments],
+        using: str,
+        *,
+        is_patient: bool,
+    ) -> None:
+        self._connection = connection
+        self._sender = sender
+        self._sent = sent
+        self._find_readable = readable
+        self._is_patient = is_patient
+        self._failures = 0
+        self._newest = 0
+        self._readable = readable()
+        self._readable_until = time.monotonic() + _SECONDS_OF_READABLE
+        super().__init__(consumer_of(connection), logs()[0], self._readable.resources, using)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._report(Phase.RUNNING)
+        return self
+
+    def is_behind(self, version: Newest) -> bool:
+        """Also if somebody has asked for refused documents to be sent again."""
+        return super().is_behind(version) or bool(self._sent.asked(1))
+
+    def steps(self, version: Newest) -> Iterator[None]:
+        self._newest = version.settled
+        if not self._attempt(self._send_asked):
+            return
+        yield from super().steps(version)
+        if self.is_due:
+            self._report(Phase.IDLE)
+
+    def accept(self, batch: EventBatch) -> bool:
+        return self._attempt(lambda: self._send(batch))
+
+    def move_to(self, version: int) -> None:
+        """Everything up to this version is sent."""
+        self.consumer.move_to(version)
+        self.position = version
+
+    def _attempt(self, send: Callable[[], None]) -> bool:
+        """Whether the target has answered; if not, this delivery is due again later. Raises RemoteFailed if it is not
+        patient."""
+        before = (self._sender.figures.accepted, self._sender.figures.refused)
+        try:
+            send()
+        except RemoteFailed as failure:
+            self._report(Phase.WAITING if self._is_patient else Phase.FAILED, before, str(failure))
+            if not self._is_patient:
+                raise
+            pause = min(_FIRST_PAUSE_SECONDS * 2**self._failures, _LONGEST_PAUSE_SECONDS)
+            self._failures += 1
+            self.due_at = time.monotonic() + pause
+            _log.warning("%s waits %.0f s: %s", self._connection, pause, failure)
+            return False
+        self._failures = 0
+        if before != (self._sender.figures.accepted, self._sender.figures.refused):
+            self._report(Phase.RUNNING, before)
+        return True
+
+    def _send(self, batch: EventBatch) -> None:
+        changes = batch.events
+        readable = self._current_readable() if changes else self._readable
+        for segment in segments(changes):  # type: ignore[arg-type]
+            self._sender.send_changes(segment, readable)
+        if readable.is_limited:
+            self._follow_reach(batch, readable)
+
+    def _follow_reach(self, batch: EventBatch, readable: ReadableDocuments) -> None:
+        """Associations decide what may be read of other documents, and the hierarchy of organizations of all."""
+        organizations = {each.url_path.strip("/") for each in readable.resources if each.organization}
+        moves = (Operation.UPDATE, Operation.KEY_CHANGE)
+        if any(each.resource in organizations and each.operation in moves for each in batch.events):
+            for documents in readable.differences():
+                self._sender.send_again(documents, readable)
+        elif documents := readable.whose_reach_changed(self.position, batch.upto):
+            self._sender.send_again(documents, readable)
+
+    def _send_asked(self) -> None:
+        while asked := self._sent.asked():
+            self._sender.send_again(asked, self._current_readable())
+            self._sent.answered(asked)
+
+    def _current_readable(self) -> ReadableDocuments:
+        if time.monotonic() > self._readable_until:
+            self._readable = self._find_readable()
+            self._readable_until = time.monotonic() + _SECONDS_OF_READABLE
+        return self._readable
+
+    def _report(self, phase: Phase, before: tuple[int, int] | None = None, failure: str = "") -> None:
+        figures = self._sender.figures
+        accepted, refused = before or (figures.accepted, figures.refused)
+        report(
+            self._connection,
+            phase,
+            failure=failure,
+            position=self.position,
+            newest=max(self._newest, self.position),
+            accepted=figures.accepted - accepted,
+            refused=figures.refused - refused,
+        )

@@ -1,0 +1,96 @@
+"""`push_changes NAME`: send the changes of documents to another Ed-Fi API, in the order of their commits."""
+
+import signal
+import threading
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
+from edfi_api.exchange.management.trust_options import add_trust, as_command_errors, given_trust
+from edfi_api.exchange.models import ExchangeDirection, Phase
+from edfi_api.exchange.push.pushing import Push, PushOptions
+from edfi_api.exchange.push.readable import NothingIsLimited
+from edfi_api.exchange.remote_api import RemoteFailed, RemoteStopped
+from edfi_api.exchange.stored_connections import connection_named, report
+from edfi_api.logs.printable import counted
+from edfi_api.management.arguments import name, whole_number
+
+_MOST_CONNECTIONS = 64
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = (
+        "Sends what has changed since the last time to the other side of a connection. What it refuses is in the "
+        "ledger of refusals, and is sent again when what it lacked has been accepted."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", type=name, help="name of the connection")
+        parser.add_argument("--follow", action="store_true", help="wait for further changes, and for the other side")
+        parser.add_argument("--full", action="store_true", help="send all documents first, whatever was sent before")
+        parser.add_argument("--retry", action="store_true", help="send all refused documents again")
+        parser.add_argument(
+            "--connections",
+            type=whole_number(1, _MOST_CONNECTIONS),
+            default=4,
+            metavar="N",
+            help="requests at a time (default 4)",
+        )
+        parser.add_argument(
+            "--denials-are-warnings",
+            action="store_true",
+            help="do not count documents that the client may not write there among the refused ones",
+        )
+        add_trust(parser)
+
+    def handle(self, **options: Any) -> None:
+        with as_command_errors(), _stopping() as stop:
+            connection = connection_named(options["name"], ExchangeDirection.PUSH)
+            given = PushOptions(
+                options["connections"], given_trust(options), options["denials_are_warnings"], options["follow"], stop
+            )
+            try:
+                with Push(connection, given) as push:
+                    if options["retry"]:
+                        push.ask_again()
+                    push.run(is_full=options["full"])
+            except (KeyboardInterrupt, RemoteStopped):
+                report(connection, Phase.IDLE)
+                return
+            except RemoteFailed as failure:
+                report(connection, Phase.FAILED, failure=str(failure))
+                raise
+            except ConsumerIsBusy as error:
+                raise CommandError("Another process pushes the changes of this connection.") from error
+            except NothingIsLimited as error:
+                raise CommandError(
+                    "The connection names education organizations, but the claim set of its client lets it read all "
+                    "documents, whatever its organizations are."
+                ) from error
+        figures = push.figures
+        denied = f", {figures.denied} denied" if figures.denied else ""
+        written = counted(figures.written, "document")
+        self.stdout.write(f"{written} written, {figures.deleted:,} deleted, {figures.refused:,} refused{denied}")
+
+
+@contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """Set when the process is to end: SIGTERM is as Ctrl-C."""
+    stop = threading.Event()
+
+    def end(*_: object) -> None:
+        stop.set()
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stop
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

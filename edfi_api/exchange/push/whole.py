@@ -1,0 +1,86 @@
+"""Everything that a connection sends, as it stands at one moment, in load order; the stream goes on from there."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connections
+from psycopg import Connection, ServerCursor
+
+from edfi_api.changes.change_stream.log import newest
+from edfi_api.documents import json_text
+from edfi_api.exchange.push.readable import ReadableDocuments
+from edfi_api.exchange.push.sender import SegmentSender
+from edfi_api.exchange.push.sendings import Sending, upsert
+from edfi_api.exchange.push.sent_documents import SentDocuments
+from edfi_api.storage import resource_types
+from edfi_api.storage.driver.sql import Sql
+
+_PAGE = 500
+# Documents and bytes of bodies that are sent as one segment.
+_MOST_DOCUMENTS, _MOST_BYTES = 2_000, 32 * 2**20
+_BODIES = Sql("""
+SELECT d.document_uuid, d.body::text FROM document d WHERE d.resource_type_id = %(type)s AND {is_allowed} ORDER BY d.id
+""")
+
+
+def send_whole(sender: SegmentSender, sent: SentDocuments, readable: ReadableDocuments, using: str) -> int:
+    """Returns the version after which changes are still to be sent. What was sent before and is not here any more, or
+    may not be read, is deleted there. Raises RemoteFailed."""
+    # Before the snapshot, which then has every change up to it.
+    version = newest(using).settled
+    with _snapshot(using) as documents:
+        for segment in _segments(documents, readable, using):
+            sender.send(segment, readable)
+    for gone in sent.gone():
+        sender.send_again(gone, readable)
+    if readable.is_limited:
+        for changed in readable.differences():
+            sender.send_again(changed, readable)
+    return version
+
+
+@contextmanager
+def _snapshot(using: str) -> Iterator[Connection[Any]]:
+    """A connection of its own, since rows are written meanwhile. Readers and writers go on undisturbed."""
+    opened = connections.create_connection(using)
+    try:
+        opened.ensure_connection()
+        with opened.connection.transaction():
+            opened.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield opened.connection
+    finally:
+        opened.close()
+
+
+def _segments(documents: Connection[Any], readable: ReadableDocuments, using: str) -> Iterator[list[Sending]]:
+    segment: list[Sending] = []
+    size = 0
+    for sending, bytes_ in _sendings(documents, readable, using):
+        segment.append(sending)
+        size += bytes_
+        if len(segment) >= _MOST_DOCUMENTS or size >= _MOST_BYTES:
+            yield segment
+            segment, size = [], 0
+    if segment:
+        yield segment
+
+
+def _sendings(documents: Connection[Any], readable: ReadableDocuments, using: str) -> Iterator[tuple[Sending, int]]:
+    """With the length of their bodies."""
+    numbers = resource_types.numbers(using)
+    for resource in readable.resources:
+        predicate = readable.predicate(resource)
+        allowed = Sql("true") if predicate is None else predicate.for_many_rows
+        statement = _BODIES.fill(is_allowed=allowed).with_values(type=numbers[resource.name])
+        for document, text in _rows(documents, statement):
+            sending = upsert(resource, document, json_text.loads(text.encode()))
+            if readable.passes(sending):
+                yield sending, len(text)
+
+
+def _rows(documents: Connection[Any], statement: Sql) -> Iterator[Sequence[Any]]:
+    with ServerCursor(documents, "push") as cursor:
+        cursor.execute(statement.text, statement.parameters)
+        while rows := cursor.fetchmany(_PAGE):
+            yield from rows

@@ -1,0 +1,194 @@
+"""Pushing to another Ed-Fi API: what it has afterwards, in which order it was sent, and what it has refused."""
+
+import pytest
+
+from edfi_api.exchange.push.models import SentDocument
+from edfi_api.refusals.models import Refusal
+from tests.exchange.reference_target import Answer
+from tests.factories import STUDENT
+
+PERIOD = {"classPeriodName": "First", "schoolReference": {"schoolId": 7}}
+BELLS = {
+    "bellScheduleName": "Usual",
+    "schoolReference": {"schoolId": 7},
+    "classPeriods": [{"classPeriodReference": {"schoolId": 7, "classPeriodName": "First"}}],
+}
+
+
+@pytest.fixture
+def school(api, documents, resource_named) -> None:
+    school = resource_named("School")
+    body = documents.minimal_body(school, schoolId=7)
+    documents.store_targets(school, body)
+    assert api.post("/schools", body).status_code == 201
+
+
+def path_of(answer) -> str:
+    assert answer.status_code in (200, 201), answer.content
+    return answer["Location"].partition("/data")[2].partition("/ed-fi")[2]
+
+
+def test_documents_arrive_behind_what_they_refer_to(api, school, target, pushed):
+    path_of(api.post("/classPeriods", PERIOD))
+    path_of(api.post("/bellSchedules", BELLS))
+
+    figures = pushed()
+
+    assert [endpoint for _, endpoint in target.writes()][-3:] == ["schools", "classPeriods", "bellSchedules"]
+    assert target.bodies("/ed-fi/bellSchedules") == [BELLS]
+    assert (figures.written, figures.deleted, figures.refused) == (len(target.stored), 0, 0)
+    assert pushed().written == 0
+
+
+def test_changes_of_a_document_that_wait_together_are_sent_once(api, target, pushed):
+    path_of(api.post("/students", STUDENT))
+    path_of(api.post("/students", STUDENT | {"firstName": "May"}))
+
+    assert pushed().written == 1
+    assert target.bodies("/ed-fi/students") == [STUDENT | {"firstName": "May"}]
+
+
+def test_a_deleted_document_is_deleted_by_its_id_there(api, target, pushed):
+    path = path_of(api.post("/students", STUDENT))
+    pushed()
+    assert api.delete(path).status_code == 204
+
+    assert pushed().deleted == 1
+    assert [method for method, _ in target.writes()] == ["POST", "DELETE"]
+    assert not target.stored and not SentDocument.objects.exists()
+
+
+def test_a_deleted_document_that_came_there_another_way_is_found_by_its_key(api, target, pushed):
+    path = path_of(api.post("/students", STUDENT))
+    pushed()
+    SentDocument.objects.all().delete()
+    assert api.delete(path).status_code == 204
+
+    assert pushed().deleted == 1
+    assert not target.stored
+
+
+def test_a_document_that_was_never_there_is_deleted(api, target, pushed):
+    assert api.delete(path_of(api.post("/students", STUDENT))).status_code == 204
+
+    assert pushed().deleted == 1
+    assert target.writes() == []
+
+
+@pytest.mark.parametrize("changes_keys", [True, False])
+def test_a_changed_key_is_changed_there(api, school, target, pushed, changes_keys):
+    target.changes_keys = changes_keys
+    path = path_of(api.post("/classPeriods", PERIOD))
+    path_of(api.post("/bellSchedules", BELLS))
+    pushed()
+    body = PERIOD | {"classPeriodName": "Second", "id": path.rpartition("/")[2]}
+    assert api.put(path, body).status_code == 204
+
+    figures = pushed()
+
+    assert target.bodies("/ed-fi/classPeriods") == [PERIOD | {"classPeriodName": "Second"}]
+    [bells] = target.bodies("/ed-fi/bellSchedules")
+    assert bells["classPeriods"] == [{"classPeriodReference": {"schoolId": 7, "classPeriodName": "Second"}}]
+    assert figures.refused == 0
+    assert set(SentDocument.objects.values_list("remote_id", flat=True)) == {each.id for each in target.stored.values()}
+
+
+def test_a_key_that_another_document_has_given_up_is_taken(api, school, target, pushed):
+    first = path_of(api.post("/classPeriods", PERIOD))
+    pushed()
+    assert api.put(first, PERIOD | {"classPeriodName": "Second", "id": first.rpartition("/")[2]}).status_code == 204
+    path_of(api.post("/classPeriods", PERIOD | {"officialAttendancePeriod": True}))
+
+    assert pushed().refused == 0
+    assert target.bodies("/ed-fi/classPeriods") == [
+        PERIOD | {"officialAttendancePeriod": True},
+        PERIOD | {"classPeriodName": "Second"},
+    ]
+
+
+def test_a_document_that_was_deleted_and_created_again_is_there(api, target, pushed):
+    for _ in range(2):
+        path = path_of(api.post("/students", STUDENT))
+        pushed()
+        assert api.delete(path).status_code == 204
+        path_of(api.post("/students", STUDENT | {"firstName": "May"}))
+        pushed()
+        assert target.bodies("/ed-fi/students") == [STUDENT | {"firstName": "May"}]
+        assert api.delete(path_of(api.post("/students", STUDENT))).status_code == 204
+    pushed()
+
+    assert not target.stored
+
+
+def test_deletes_are_sent_behind_those_of_their_referrers(api, school, target, pushed):
+    period = path_of(api.post("/classPeriods", PERIOD))
+    bells = path_of(api.post("/bellSchedules", BELLS))
+    pushed()
+    for path in (bells, period):
+        assert api.delete(path).status_code == 204
+
+    figures = pushed()
+
+    assert (figures.deleted, figures.refused) == (2, 0)
+    assert target.writes()[-2:] == [("DELETE", "bellSchedules"), ("DELETE", "classPeriods")]
+
+
+def test_a_refusal_is_in_the_ledger_until_it_is_accepted(api, target, pushed):
+    target.refuses = lambda *_: Answer(400, {"title": "No", "errors": ["Not this one."], "correlationId": "c-1"})
+    path_of(api.post("/students", STUDENT))
+
+    figures = pushed()
+
+    entry = Refusal.objects.get()
+    assert (figures.written, figures.refused) == (0, 1)
+    assert (entry.direction, entry.status, entry.title, entry.errors) == ("sent", 400, "No", ["Not this one."])
+    assert entry.natural_key == "NK#studentUniqueId=604822" and entry.correlation_id == "c-1"
+    assert entry.client == entry.client and entry.resource == "/ed-fi/students"
+    target.refuses = lambda *_: None
+    assert pushed().written == 0
+    assert pushed(retries=True).written == 1
+    assert Refusal.objects.get().resolution == "succeeded"
+    assert not SentDocument.objects.filter(refused_at__isnull=False).exists()
+
+
+def test_what_waits_for_a_refused_document_is_sent_when_that_is_accepted(api, school, target, pushed):
+    target.refuses = lambda _, method, endpoint, body: (
+        Answer(400, {"title": "No"}) if endpoint == "classPeriods" and "officialAttendancePeriod" not in body else None
+    )
+    path_of(api.post("/classPeriods", PERIOD))
+    path_of(api.post("/bellSchedules", BELLS))
+
+    assert pushed().refused == 2
+    waiting = Refusal.objects.get(resource="/ed-fi/bellSchedules")
+    assert waiting.cause_text == "ClassPeriod NK#classPeriodName=First#schoolReference.schoolId=7 is missing"
+    path_of(api.post("/classPeriods", PERIOD | {"officialAttendancePeriod": True}))
+
+    assert pushed().written == 2
+    assert target.bodies("/ed-fi/bellSchedules") == [BELLS]
+    assert set(Refusal.objects.values_list("resolution", flat=True)) == {"succeeded"}
+
+
+def test_a_person_that_may_only_be_changed_after_an_association_is_sent_again_behind_it(
+    api, school, target, pushed, documents, resource_named
+):
+    def refuse_without_association(state, method, endpoint, body):
+        has_association = any(each.path == "/ed-fi/studentSchoolAssociations" for each in state.stored.values())
+        return Answer(403, {"title": "Access Denied"}) if endpoint == "students" and not has_association else None
+
+    path_of(api.post("/students", STUDENT))
+    pushed()
+    path_of(api.post("/students", STUDENT | {"firstName": "May"}))
+    association = documents.minimal_body(
+        resource_named("StudentSchoolAssociation"),
+        schoolReference={"schoolId": 7},
+        studentReference={"studentUniqueId": "604822"},
+    )
+    documents.store_targets(
+        resource_named("GradeLevelDescriptor"), documents.minimal_body(resource_named("GradeLevelDescriptor"))
+    )
+    documents.store(resource_named("GradeLevelDescriptor"))
+    target.refuses = refuse_without_association
+    path_of(api.post("/studentSchoolAssociations", association))
+
+    assert pushed().refused == 0
+    assert target.bodies("/ed-fi/students") == [STUDENT | {"firstName": "May"}]
