@@ -493,6 +493,23 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         boolean("VALIDATION_EXTENSION", False, "rules, runs and results are also served at /data/ed-fi-x-validations"),
         number("VALIDATION_DAYS", 400, "for how many days `purge_validation` leaves resolved results and earlier runs"),
     ),
+    "Rules of writes": (
+        texts(
+            "WRITE_RULES",
+            (),
+            "[rules that refuse writes or warn of them](meadowlark/docs/operate/write-rules.md), separated by commas: "
+            "modules, entry points, files and folders of TOML, and `bundled:` with the identifier of a bundled one",
+        ),
+        choice(
+            "WRITE_RULE_FAILURE",
+            "closed",
+            "what becomes of a write that a rule could not check: it is refused with 503, or (`open`) accepted, and "
+            "recorded as a warning",
+            choices=("closed", "open"),
+        ),
+        number("WRITE_RULE_LOOKUPS", 10, "how often a rule may look up other documents for one write"),
+        count("WRITE_RULE_MILLISECONDS", 50, "milliseconds that a rule may compute, and wait for its look-ups"),
+    ),
     "Logs and metrics": (
         boolean("METRICS", True, "Prometheus metrics at `/metrics`"),
         boolean(

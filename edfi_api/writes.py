@@ -2,21 +2,27 @@
 
 Each function takes a `Write`, which is what the client has sent, decoded, and returns what was written. The order of
 checks is that of the contract (meadowlark/docs/reference/contract.md#order-of-checks): the profile, the document, the
-authorization, then what is stored. HTTP is left to the callers.
+authorization, then what is stored. HTTP is left to the callers. Without rules of the host (`write_rules`) nothing is
+called for them.
 """
 
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from edfi_api.conf import api_settings
+from edfi_api.documents.exceptions import ContradictsHidden
 from edfi_api.documents.extraction import StoredUris
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers
 from edfi_api.documents.leniency import Leniency
+from edfi_api.documents.visible_part import is_visible_path, without_indexes
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 from edfi_api.profiles.catalog import OfParts, ProfilePart
+from edfi_api.profiles.exceptions import ContradictionPreventedByProfile
 from edfi_api.profiles.negotiation import ProfiledResource, in_content_type
 from edfi_api.profiles.preparation import ProfilePreparer
 from edfi_api.profiles.visibility import Visibility, visibility_of
@@ -26,6 +32,9 @@ from edfi_api.storage import merges, store
 from edfi_api.storage.exceptions import KeyChangeContradicts
 from edfi_api.storage.requests import UNCONDITIONAL, DeleteRequest, WriteCondition, WriteRequest
 from edfi_api.storage.stored import Outcome, Written
+from edfi_api.write_rules.configured import rules_of
+from edfi_api.write_rules.enforcing import WriteCheck, checked_write
+from edfi_api.write_rules.ruled_write import Finding
 
 # Returns what the client may do; called when the document has been checked. Raises the refusals of the claim set.
 Authorize = Callable[[], Authorization]
@@ -67,34 +76,40 @@ class Write:
     # In seconds since 1970.
     began: float = field(default_factory=time.time)
     prepared: IncomingDocument | PendingDocument | None = None
+    # The host's rules for the document, if there are any.
+    check: WriteCheck | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenDocument:
     """What was written. `version` is that of what the client reads: of the document, or of what the part of a profile
-    shows of it."""
+    shows of it. `warnings` are those of the host's rules."""
 
     outcome: Outcome
     document_uuid: str
     change_version: int
     version: str
     part: ProfilePart | None = None
+    warnings: tuple[Finding, ...] = ()
 
     @classmethod
-    def whole(cls, written: Written) -> "WrittenDocument":
+    def whole(cls, written: Written, warnings: tuple[Finding, ...] = ()) -> "WrittenDocument":
         """Without a profile."""
-        return cls(written.outcome, written.document_uuid, written.change_version, str(written.change_version))
+        version = str(written.change_version)
+        return cls(written.outcome, written.document_uuid, written.change_version, version, warnings=warnings)
 
 
 def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
     """Insert the document, or replace the one with its natural key.
 
     Raises what refuses it: of a profile, as `Negotiation.part` does; of the document, as `Preparer.prepare_new`; of
-    the claim set; and of what is stored, as `store.upsert`.
+    the claim set; of what is stored, as `store.upsert`; and of the host's rules, as `WriteCheck` does.
     """
     assert write.document is not None  # noqa: S101  Only a delete has none.
     mode = _write_mode(write, "POST", ("GET", "POST"))
     write.prepared = mode.preparer.prepare_new(write.document, write.stored_uris, write.leniency)
+    if api_settings.WRITE_RULES:
+        mode = _under_rules(write, mode)
     return _result(write, mode, mode.upsert(mode.request_class(write.prepared, **_terms(write, authorize()))))
 
 
@@ -106,6 +121,8 @@ def update(write: Write, authorize: Authorize) -> WrittenDocument:
     if write.may_omit_id and document.get("id") is None:
         document = document | {"id": str(uuid)}
     write.prepared = mode.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
+    if api_settings.WRITE_RULES:
+        mode = _under_rules(write, mode)
     request = mode.request_class(write.prepared, **_terms(write, authorize()))
     try:
         written = mode.update(request, uuid, resource.preparers)
@@ -143,6 +160,35 @@ def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _W
     return _WriteMode(part, merging, merges.MergeRequest, merges.upsert, merges.update)
 
 
+def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
+    """The mode in which the host's rules are run, too. Raises what those that read the document only do."""
+    rules = rules_of(write.resource.resource)
+    if rules is None:
+        return mode
+    check = write.check = WriteCheck(rules, write.client.key, write.client.education_organization_ids)
+    if not isinstance(write.prepared, IncomingDocument):
+        assert mode.part is not None and mode.part.view is not None  # noqa: S101  Without them nothing is merged.
+        view, profile = mode.part.view, mode.part.profile
+        check.shows = lambda path: is_visible_path(without_indexes(path), view)
+        return mode._replace(request_class=partial(mode.request_class, check=_naming(profile, check.all(write.using))))
+    check.document(write.prepared)
+    if not rules.others:
+        return mode
+    return mode._replace(request_class=partial(checked_write, check=check), upsert=merges.upsert, update=merges.update)
+
+
+def _naming(profile: str, check: merges.Check) -> merges.Check:
+    """The check; if what it finds is at hidden members alone, no more is said than that there are some."""
+
+    def named(incoming: IncomingDocument, stored: dict[str, Any] | None) -> None:
+        try:
+            check(incoming, stored)
+        except ContradictsHidden as error:
+            raise ContradictionPreventedByProfile(profile) from error
+
+    return named
+
+
 def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
     return {
         "client": write.client.row_id,
@@ -155,12 +201,13 @@ def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
 
 def _result(write: Write, mode: _WriteMode, written: Written) -> WrittenDocument:
     part, prepared = mode.part, write.prepared
+    warnings = () if write.check is None else write.check.warnings
     if part is None:
-        return WrittenDocument.whole(written)
+        return WrittenDocument.whole(written, warnings)
     # Only a merge returns the stored text.
     text = prepared.text if isinstance(prepared, IncomingDocument) else written.text
     version = part.version(written.change_version, text)
-    return WrittenDocument(written.outcome, written.document_uuid, written.change_version, version, part)
+    return WrittenDocument(written.outcome, written.document_uuid, written.change_version, version, part, warnings)
 
 
 def _without_hidden(refusal: KeyChangeContradicts, visibility: Visibility) -> KeyChangeContradicts:

@@ -20,7 +20,13 @@ from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Prepa
 from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.merging import compile_merge
 from edfi_api.documents.violations import Violation
-from edfi_api.documents.visible_part import hidden_items, is_visible_path, keep_emptied, writable_schema
+from edfi_api.documents.visible_part import (
+    hidden_items,
+    is_visible_path,
+    keep_emptied,
+    without_indexes,
+    writable_schema,
+)
 from edfi_api.model.profiles.members import ResourceMembers
 from edfi_api.model.profiles.view import ObjectView
 
@@ -85,7 +91,7 @@ class MergePreparer:
         return []
 
     def _is_visible(self, violation: Violation) -> bool:
-        return is_visible_path(list(_steps(violation)), self._view)
+        return is_visible_path(without_indexes(violation.path), self._view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +133,4 @@ class _VisiblePreparer(Preparer):
 
 def _rule(violation: Violation) -> tuple[tuple[str, ...], str]:
     """What is broken, wherever in arrays."""
-    return _steps(violation), violation.message
-
-
-def _steps(violation: Violation) -> tuple[str, ...]:
-    """`$.addresses[1].city` as `("addresses", "city")`."""
-    return tuple(step.partition("[")[0] for step in violation.path.split(".")[1:])
+    return without_indexes(violation.path), violation.message

@@ -69,6 +69,11 @@ def keep_emptied(sent: Any, visible: Any, view: ObjectView) -> None:
             keep_emptied(added, kept, narrowed_extension)
 
 
+def without_indexes(path: str) -> tuple[str, ...]:
+    """The steps of a path in a body: of `$.addresses[1].city` `("addresses", "city")`."""
+    return tuple(step.partition("[")[0] for step in path.split(".")[1:])
+
+
 def is_visible_path(steps: Sequence[str], view: ObjectView, *, in_every_item: bool = False) -> bool:
     """Whether the member at these steps, without indexes, is visible; in a filtered collection some items may be hidden
     anyway, which `in_every_item` excludes."""

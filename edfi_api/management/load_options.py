@@ -33,6 +33,7 @@ class LoadOptions:
     dry_run: bool
     renames: Renames
     mapping: Translator | None
+    skip_rules: bool
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "LoadOptions":
@@ -44,6 +45,7 @@ class LoadOptions:
             options["dry_run"],
             renames(options["rename"] or ()),
             mapping_of(options["mapping"]),
+            options["skip_rules"],
         )
 
 
@@ -57,6 +59,11 @@ def add_load_options(parser: ArgumentParser) -> None:
         "--dry-run",
         action="store_true",
         help="report what a load would create, update and refuse, and write nothing; documents are not locked",
+    )
+    parser.add_argument(
+        "--skip-rules",
+        action="store_true",
+        help="do not run the rules of MEADOWLARK_WRITE_RULES; the report says so",
     )
     names = parser.add_mutually_exclusive_group()
     add_mapping(names)
@@ -119,7 +126,7 @@ def with_report_of_its_own(options: dict[str, Any], store: Store) -> dict[str, A
 def run_load(command: BaseCommand, files: int, options: LoadOptions, load: Callable[[RefusalLog], LoadResult]) -> None:
     """Run a load of so many files and report it. Raises CommandError as `raise_failure` does."""
     started = time.monotonic()
-    with RefusalLog(command.stderr, options.report, is_strict=options.strict) as log:
+    with RefusalLog(command.stderr, options.report, is_strict=options.strict, skips_rules=options.skip_rules) as log:
         result = load(log)
         log.summarise(result, is_dry_run=options.dry_run)
     command.stdout.write("\n".join(table(result)))

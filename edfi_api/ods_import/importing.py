@@ -187,6 +187,7 @@ class _Pass:
                 rehearsal=rehearsal,
                 preserved=PreservedFields.ENVELOPES,
                 changed_here=context.changed_here,
+                skips_rules=True,  # What the source has accepted is copied as it is.
             ) as writer,
             FreeOrder(writer, context.surface.resources) as free_order,
             tqdm(unit=" documents", mininterval=SECONDS_BETWEEN, disable=None) as progress,

@@ -61,3 +61,10 @@ class NothingToMatch(Exception):
 
 class MatchingVersionExists(Exception):
     """The client's condition was that there is no document, or none of these versions."""
+
+
+@dataclass
+class NotChecked(Exception):
+    """A rule of the host, `rule`, could not check what was to be written; nothing was."""
+
+    rule: str

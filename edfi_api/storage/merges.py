@@ -6,14 +6,16 @@ behind the lock on the document.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents import json_text
-from edfi_api.documents.incoming import PendingDocument, Preparers
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparers
 from edfi_api.storage import policy_statements, store
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest
 from edfi_api.storage.driver.execution import execute, holding, with_retries
@@ -25,15 +27,22 @@ from edfi_api.storage.replicas import record_writer
 from edfi_api.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 from edfi_api.storage.row_policy import RowPolicy
 from edfi_api.storage.stored import Outcome, Written
+from references import resolution
 
 _statement = statements_beside(__file__)
+
+# The document to write, whose targets exist, and the stored body, None for a new document. Raises what refuses the
+# write.
+Check = Callable[[IncomingDocument, dict[str, Any] | None], None]
 
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest(Terms):
-    """A document to insert or to replace that depends on the stored one."""
+    """A document to insert or to replace that depends on the stored one: is merged with it, or is to be checked beside
+    it, in the transaction that writes."""
 
     pending: PendingDocument
+    check: Check | None = None
 
     def write(self, stored: dict[str, Any] | None) -> WriteRequest:
         """The request to write what follows from the stored body, None for a new document. Raises what
@@ -79,13 +88,14 @@ class _RefusedMerge(IneffectiveWrite):
             super(_RefusedMerge, self).refuse(outcome)
 
 
-def upsert(request: MergeRequest) -> Written:
-    """As `store.upsert`. Raises also what the merge does, after the refusals of the stored document."""
+def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
+    """As `store.upsert`; a new document may get a given id. Raises also what the merge does, after the refusals of the
+    stored document."""
 
     def write_once(merged: WriteRequest, values: Values) -> Written:
         return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
 
-    return _merge(request, uuid7(), _BY_ALIAS, write_once)
+    return _merge(request, new_id or uuid7(), _BY_ALIAS, write_once)
 
 
 def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
@@ -100,6 +110,10 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
     stored = key.stored(request.policy).bound_to(found_by)
 
     def attempt() -> Written | None:
+        with nullcontext() if request.check is None else transaction.atomic(request.using):
+            return attempt_merge()
+
+    def attempt_merge() -> Written | None:
         rows = execute(stored, request.using)
         if not rows:
             if key is _BY_UUID:
@@ -117,11 +131,16 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
         if request.policy is None:
             # With a policy, the authorization of the new values is reported before a failed condition.
             request.condition.expected_version(version, body)
-        merged = request.write(None if body is None else json_text.loads(body))
+        stored_body = None if body is None else json_text.loads(body)
+        merged = request.write(stored_body)
         values = merged.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
 
         def attempt_write() -> Written:
             request.condition.expected_version(version, body)
+            if request.check is not None:
+                if _has_missing_targets(merged):
+                    return Written(Outcome.MISSING_TARGET)
+                request.check(merged.incoming, stored_body)
             return write_once(merged, values)
 
         written = store.effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
@@ -133,6 +152,12 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
     written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
     record_writer(request.client, request.using)
     return written
+
+
+def _has_missing_targets(request: WriteRequest) -> bool:
+    """Whether the document refers to one that does not exist, so that the write will be refused for that."""
+    missing = resolution.missing(request.incoming.targets, request.using)
+    return not missing.issubset(request.incoming.identity.aliases)
 
 
 def _missing(request: MergeRequest) -> Exception:

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from uuid_utils.compat import uuid7
 
+from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import cascade, policy_statements, upsert_groups
@@ -42,11 +43,12 @@ _statement = statements_beside(__file__)
 _VERSION_BY_ALIAS = CurrentVersion(_statement("version_by_alias"), policy_statements.stored_by_alias(None))
 _VERSION_BY_UUID = CurrentVersion(_statement("version_by_uuid"), policy_statements.stored_by_uuid(None))
 _LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by_uuid")
+_LOCKED_BY_ALIAS = _statement("locked_by_alias")
 _KEEP_CREATION = _statement("keep_creation")
 
 _DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome.DELETED})
 # Refusals that an attempt raises itself, and which others may precede.
-_RAISED = (*CONDITION_FAILURES, IdentityConflict, KeyChangeContradicts)
+_RAISED = (*CONDITION_FAILURES, DataValidationFailed, IdentityConflict, KeyChangeContradicts)
 
 
 def upsert(request: WriteRequest) -> Written:
@@ -164,6 +166,12 @@ def get(
             # Returns if the reason of the denial no longer exists.
             DeniedRequest(policy, TESTS_OF_STORED, values, using).explain_using()
     raise TooMuchContention
+
+
+def locked_body(referential_id: UUID, using: str) -> bytes | None:
+    """The body of the document with this id, which stays as it is until the transaction ends; None if there is none."""
+    rows = execute(_LOCKED_BY_ALIAS.with_values(referential_id=referential_id), using)
+    return rows[0][0] if rows else None
 
 
 def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, created_at: datetime) -> Written:

@@ -22,6 +22,7 @@ d.id, d.document_uuid::text, {body}, d.change_version,
 
 _statement = statements_beside(__file__)
 _STORED_BY_ALIASES, _IDENTIFIED_BY_UUIDS = _statement("stored_by_aliases"), _statement("identified_by_uuids")
+_DOCUMENTS_BY_ALIASES = _statement("documents_by_aliases").fill(columns=STORED_COLUMNS.format(body="d.body"))
 
 
 class StoredDocument(NamedTuple):
@@ -120,6 +121,12 @@ def stored_versions(ids: Iterable[UUID], using: str) -> dict[UUID, StoredVersion
         return {}
     statement = _STORED_BY_ALIASES.with_values(ids=wanted)
     return {id_: StoredVersion(*found) for id_, *found in with_retries(lambda: execute(statement, using))}
+
+
+def stored_documents(ids: Iterable[UUID], using: str) -> list[StoredDocument]:
+    """The documents that have these referential ids, in any order; those of no document are missing."""
+    statement = _DOCUMENTS_BY_ALIASES.with_values(ids=list(ids))
+    return [StoredDocument(*row) for row in execute(statement, using)]
 
 
 def referential_ids(document_uuids: Iterable[UUID], using: str) -> dict[UUID, set[UUID]]:

@@ -35,8 +35,7 @@ SELECT resource, short_description, digest, retired_at IS NOT NULL AND is_on FRO
 
 def served(rules: Iterable[Rule], surface: Surface) -> list[Rule]:
     """The rules for the served standard."""
-    names = {standard_of(surface), surface.core_project.version}
-    return [rule for rule in rules if not rule.standards or not names.isdisjoint(rule.standards)]
+    return [rule for rule in rules if not rule.standards or not surface.standards.isdisjoint(rule.standards)]
 
 
 def problems(rule: Rule, surface: Surface, using: str) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Ledger of refusals": ("edfi_api.refusals",),
     "Changes": ("edfi_api.changes",),
     "Errors": ("edfi_api.problem_details",),
-    "Writes": ("edfi_api.writes",),
+    "Writes": ("edfi_api.writes", "edfi_api.write_rules"),
     "Authentication and authorization": ("edfi_api.security", "edfi_api.profiles"),
     "Queries": ("edfi_api.listing", "edfi_api.queries"),
     "Served surface": ("edfi_api.compilation", "edfi_api.model_compiler", "edfi_api.startup"),

@@ -10,6 +10,8 @@ CLASSES = {
     "Causes": "of the failed operations of a batch; of refusals in a load",
     "Claims": "of clients in files; of tokens, as identity providers name them",
     "CollectionView": "Django's view of results; what a profile shows of a collection",
+    "Finding": "in the definition of a profile; of a rule, in what is written",
+    "FindingSeverity": "as of Finding",
     "Line": "of a file; of the page that explains claims",
     "Node": "of an ApiSchema file; of the tree of claims",
     "NotOfTheTenant": "profiles; claim sets",

@@ -20,6 +20,7 @@ _REQUEST_PACKAGES = (
     "edfi_api.storage",
     "edfi_api.refusals.http",
     "edfi_api.validation.http",
+    "edfi_api.write_rules",
     "edfi_api.writes",
     "references",
 )

@@ -28,6 +28,7 @@ from edfi_api.problem_details.http_exceptions import (
 )
 from edfi_api.profiles.negotiation import is_of_a_profile
 from edfi_api.storage.requests import WriteCondition
+from edfi_api.write_rules.ruled_write import Finding
 
 
 class Kind(StrEnum):
@@ -93,6 +94,8 @@ class Result:
     caused_by: int | None = None
     # What was tolerated in the document.
     tolerated: Sequence[Tolerated] = ()
+    # Of the host's rules.
+    warnings: Sequence[Finding] = ()
     # Whether a repetition may succeed without any change.
     is_temporary: bool = False
 
@@ -121,6 +124,8 @@ class Result:
             members["causedBy"] = self.caused_by
         if self.tolerated:
             members["tolerated"] = [{"path": each.path, "reason": each.reason.value} for each in self.tolerated]
+        if self.warnings:
+            members["warnings"] = [{"path": each.path, "rule": each.rule, "text": each.text} for each in self.warnings]
         return members
 
 

@@ -2,7 +2,8 @@
 
 A stretch is a sequence of operations of one resource and kind. It is cut into runs, whose operations do not depend
 on each other: none provides, removes or refers to what another one provides. A run is written or deleted by the same
-statements; what they leave is carried out one at a time, behind the set, which decides nothing for it.
+statements; what they leave is carried out one at a time, behind the set, which decides nothing for it. So is a resource
+with rules of the host that look up other documents: they see what operations before have written.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations, without_frames
 from edfi_api.api.batch.singles import Singles, tolerated_in
+from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource
@@ -24,6 +26,7 @@ from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
 from edfi_api.storage.sets import REFUSALS, Row
 from edfi_api.storage.sets.writing import delete_unreferenced
 from edfi_api.storage.stored import StoredVersion, Written, referential_ids, stored_versions
+from edfi_api.write_rules.enforcing import WriteCheck
 from edfi_api.writes import WrittenDocument
 
 # Below it, a set costs more than its operations one at a time.
@@ -73,6 +76,8 @@ class PreparedOperation:
     changes_key: bool = False
     condition: WriteCondition = UNCONDITIONAL
     tolerated: Sequence[Tolerated] = ()
+    # The host's rules, of which those that read the document only have been run.
+    check: WriteCheck | None = None
 
     @property
     def own(self) -> set[int]:
@@ -141,6 +146,8 @@ class Sets:
             # Of several operations on one document the first one.
             if resource is None or conditions is None or not provided.isdisjoint(each.own):
                 continue
+            if each.check is not None and each.check.looks_up:
+                continue  # Alone, what it refers to does not exist.
             row = _row(each, known, conditions)
             if not isinstance(row, Row):
                 continue
@@ -161,6 +168,10 @@ class Sets:
             return None
         if first.kind is Kind.DELETE and _refers_to_itself(first.resource):
             return None
+        if api_settings.WRITE_RULES and first.kind is not Kind.DELETE:
+            check = self._singles.check(first.resource)
+            if check is not None and check.looks_up:
+                return None
         return self._conditions_of(first)
 
     def _conditions_of(self, operation: Operation) -> SetConditions | None:
@@ -227,7 +238,8 @@ class Sets:
         return result, refusal
 
     def _result(self, prepared: PreparedOperation, written: Written) -> Result:
-        result = self._singles.written(prepared.operation, WrittenDocument.whole(written))
+        warnings = () if prepared.check is None else prepared.check.warnings
+        result = self._singles.written(prepared.operation, WrittenDocument.whole(written, warnings))
         result.tolerated = prepared.tolerated
         return result
 
@@ -302,6 +314,7 @@ def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
     """As the single request would prepare it."""
     assert operation.resource is not None  # noqa: S101  The stretch has one.
     document, preparer = operation.document, singles.preparer(operation.resource)
+    check = singles.check(operation.resource) if api_settings.WRITE_RULES else None
     if operation.refusal is not None or document is None:
         return PreparedOperation(operation, refusal=operation.refusal)
     leniency = Leniency(singles.is_strict)
@@ -314,13 +327,15 @@ def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
             uuid = operation.document_uuid or _ANY_UUID
             document = document | {"id": str(uuid)}
             incoming = preparer.prepare_replacement(document, uuid, singles.stored_uris, leniency)
+        if check is not None:
+            check.document(incoming)
     except REFUSALS as refusal:
         return PreparedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
     changes_key = operation.key is not None and (
         preparer.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
     )
     condition = operation.condition
-    return PreparedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency))
+    return PreparedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency), check)
 
 
 def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[PreparedOperation]]:

@@ -26,6 +26,8 @@ from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
 from edfi_api.storage import descriptor_casing
 from edfi_api.storage.stored import Outcome, stored_versions
+from edfi_api.write_rules.configured import rules_of
+from edfi_api.write_rules.enforcing import WriteCheck
 from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 _log = logging.getLogger(__name__)
@@ -117,7 +119,7 @@ class Singles:
         status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
         address = location(self._request._request, addresses.DATA, resource, id_)
         etag = quoted(tag_of(written.version, written.part))
-        return Result(operation, status, id_, address, etag, written.change_version)
+        return Result(operation, status, id_, address, etag, written.change_version, warnings=written.warnings)
 
     def authorization(self, operation: Operation) -> Authorization:
         """What the client may do. Raises what the single request would be refused with."""
@@ -127,6 +129,14 @@ class Singles:
 
     def preparer(self, resource: Resource) -> Preparer:
         return self.preparers[resource.name]
+
+    def check(self, resource: Resource) -> WriteCheck | None:
+        """The host's rules for a document of the resource; None if there are none."""
+        rules = rules_of(resource)
+        if rules is None:
+            return None
+        client = self._request.user
+        return WriteCheck(rules, client.key, client.education_organization_ids)
 
     def identity(self, operation: Operation) -> DocumentIdentity:
         """The identity that is the natural key of the operation."""

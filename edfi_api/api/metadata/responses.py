@@ -77,6 +77,12 @@ _WRITTEN = {
     "Location": {"description": "Where the item is.", "schema": {"type": "string", "format": "uri"}},
     **_ETAG,
     **_HANDLING,
+    "Rule-Warnings": {
+        "description": "What rules of the host warn of: a list (RFC 9651) of paths, each with the rule and its text; "
+        "`more` at the end if there are more.",
+        "schema": {"type": "string"},
+        "example": '"$.entryDate";rule="district/E-1";text="The entry date is a Sunday."',
+    },
 }
 _LINK = {
     "Link": {

@@ -1,10 +1,11 @@
 """What a data request says: its document, the id in its path, the conditions If-Match and If-None-Match, and strict or
-lenient handling.
+lenient handling; and the lists of RFC 9651 that an answer has about its document.
 
 Handling is the preference `handling` of RFC 7240; an answer lists what was tolerated.
-`Lenient-Handling: "$.colour";reason=unknown-member, "$.birthDate";reason=ambiguous-date` is a list of RFC 9651. Paths
+`Lenient-Handling: "$.colour";reason=unknown-member, "$.birthDate";reason=ambiguous-date` is such a list. Paths
 with characters beyond ASCII are its display strings. The header has at most 20 paths and about 1,000 characters; `more`
-at its end says that others are left out.
+at its end says that others are left out. What the host's rules warn of is listed likewise:
+`Rule-Warnings: "$.entryDate";rule="district/E-1";text="The entry date is a Sunday."`
 """
 
 import re
@@ -28,6 +29,7 @@ from edfi_api.profiles.negotiation import is_of_a_profile
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 from edfi_api.storage.requests import AnyVersion, Versions, WriteCondition
 from edfi_api.storage.stored import StoredDocument
+from edfi_api.write_rules.ruled_write import Finding
 from references.identity import uuid_of
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -40,6 +42,7 @@ _VISIBLE_VERSION = re.compile(r"(?P<version>v[0-9a-f]{24})-[ln]\.(?P<part>[0-9a-
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
 LENIENT_HANDLING = "Lenient-Handling"
+RULE_WARNINGS = "Rule-Warnings"
 _MOST_PATHS = 20
 _MOST_CHARACTERS = 1_000
 _MORE = "more"
@@ -143,6 +146,12 @@ def add_handling(response: HttpResponseBase, request: HttpRequest, leniency: Len
         applied = "strict" if leniency.is_strict else "lenient"
         if _preferred(request) == applied:
             response.headers["Preference-Applied"] = f"handling={applied}"
+
+
+def listed_warnings(warnings: Iterable[Finding]) -> str:
+    """The value of `Rule-Warnings`."""
+    listed = (f"{_string(each.path)};rule={_string(each.rule)};text={_string(each.text)}" for each in warnings)
+    return ", ".join(_bounded(listed))
 
 
 def _preferred(request: HttpRequest) -> str | None:

@@ -27,9 +27,11 @@ from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.api.viewsets.recorded_writes import record_accepted, record_refused
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.requests import (
+    RULE_WARNINGS,
     add_handling,
     document_uuid,
     is_not_modified,
+    listed_warnings,
     requested_leniency,
     write_condition,
 )
@@ -242,6 +244,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             "Location": location(request._request, prefix, self.resource, written.document_uuid),
             "ETag": quoted(tag_of(written.version, written.part)),
         }
+        if written.warnings:
+            headers[RULE_WARNINGS] = listed_warnings(written.warnings)
         return EmptyResponse(status=status, headers=headers)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:

@@ -5,7 +5,7 @@ descriptors refer to nothing and may be mixed. Batches are written one after the
 which the other has documents, or if both have the same document; the write sets say so.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -19,8 +19,10 @@ MOST_DOCUMENTS = 2_000
 _MOST_BYTES = 8 * 1024 * 1024
 
 
-def batches(candidates: Iterable[Candidate[Any]]) -> Iterator[Batch]:
-    """All candidates in their order, in batches."""
+def batches(
+    candidates: Iterable[Candidate[Any]], goes_alone: Callable[[Resource], bool] = lambda _: False
+) -> Iterator[Batch]:
+    """All candidates in their order, in batches. A document of a resource that `goes_alone` is a batch of its own."""
     batch: Batch = []
     size = 0
     for candidate in candidates:
@@ -28,6 +30,8 @@ def batches(candidates: Iterable[Candidate[Any]]) -> Iterator[Batch]:
             len(batch) >= MOST_DOCUMENTS
             or size >= _MOST_BYTES
             or not _may_stand_together(batch[0].resource, candidate.resource)
+            or goes_alone(candidate.resource)
+            or goes_alone(batch[0].resource)
         ):
             yield batch
             batch, size = [], 0

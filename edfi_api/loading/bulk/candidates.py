@@ -8,6 +8,7 @@ from edfi_api.documents.leniency import Tolerated
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.sets import Refusal
 from edfi_api.storage.stored import Outcome
+from edfi_api.write_rules.ruled_write import Finding
 
 Origin = TypeVar("Origin")
 
@@ -44,10 +45,11 @@ class Written(NamedTuple, Generic[Origin]):
     """The result of a candidate: its outcome or refusal.
 
     `aliases` are the referential ids of its document, its own first; empty if the body is invalid. `tolerated` is what
-    was tolerated in the body, such as unknown members.
+    was tolerated in the body, such as unknown members, `warnings` what rules of the host warn of.
     """
 
     candidate: Candidate[Origin]
     result: Outcome | Refusal
     aliases: tuple[bytes, ...]
     tolerated: Sequence[Tolerated] = ()
+    warnings: Sequence[Finding] = ()

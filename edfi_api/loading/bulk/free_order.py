@@ -180,7 +180,7 @@ class FreeOrder:
 def _with_place(written: Written[_Again]) -> Written[Place]:
     candidate = written.candidate
     placed = Candidate(candidate.resource, candidate.text, candidate.origin.place)
-    return Written(placed, written.result, written.aliases, written.tolerated)
+    return Written(placed, written.result, written.aliases, written.tolerated, written.warnings)
 
 
 class DeferredReferences:

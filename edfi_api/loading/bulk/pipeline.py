@@ -71,7 +71,7 @@ class BulkWriter:
 
     def write(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
         """A result for each, in order. Candidates are consumed some thousands ahead of their results."""
-        for under_way in self._under_way(batches(candidates)):
+        for under_way in self._under_way(batches(candidates, self._writer.goes_alone)):
             yield from _written(under_way.batch, under_way.prepared.result(), under_way.written())
 
     def write_together(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
@@ -119,11 +119,16 @@ class BulkWriter:
         return under_way
 
     def _write(self, under_way: _UnderWay, earlier: Sequence[_UnderWay]) -> Results:
+        # Rules may look up whatever was written before.
+        waits = self._writer.goes_alone(under_way.batch[0].resource)
         for other in earlier:
-            if not under_way.write_set.is_independent_of(other.write_set):
+            if waits or not under_way.write_set.is_independent_of(other.write_set):
                 other.written()
-        prepared = self._normalised(under_way.work, under_way.prepared.result())
-        return self._writer.write(under_way.batch, prepared)
+        sent = under_way.prepared.result()
+        prepared = self._normalised(under_way.work, sent)
+        results = self._writer.write(under_way.batch, prepared)
+        sent.warnings.update(prepared.warnings)
+        return results
 
     def _normalised(self, work: Work, prepared: Prepared) -> Prepared:
         """The batch with descriptors in their stored case. Differences are rare; such batches are prepared again."""
@@ -150,6 +155,7 @@ class BulkWriter:
             ],
             self._stored_uris,
             self._writer.preserved,
+            self._writer.skips_rules,
         )
 
 
@@ -160,7 +166,7 @@ def _resource_name(candidate: Candidate[Any]) -> Any:
 def _written(batch: Sequence[Candidate[Origin]], prepared: Prepared, results: Results) -> Iterator[Written[Origin]]:
     for position, candidate in enumerate(batch):
         aliases, tolerated = prepared.aliases.get(position, ()), prepared.tolerated.get(position, ())
-        yield Written(candidate, results[position], aliases, tolerated)
+        yield Written(candidate, results[position], aliases, tolerated, prepared.warnings.get(position, ()))
 
 
 @contextmanager
@@ -172,20 +178,22 @@ def bulk_writer(
     *,
     preserved: PreservedFields = PreservedFields.NOTHING,
     changed_here: str = "{}",
+    skips_rules: bool = False,
 ) -> Iterator[BulkWriter]:
     """A writer whose work is complete and on disk when the context ends.
 
     `processes` prepare the documents: one per processor if None; 0 uses this process and a single connection. `client`
     is the API client's row id. With a `rehearsal` nothing is written; it gets the documents that would be accepted.
     `preserved` says what bodies bring with them: new documents get the `id` of their bodies, which must not be that of
-    another document; with envelopes stored ones get it too, except those of `changed_here` (`PreservingWriter`).
+    another document; with envelopes stored ones get it too, except those of `changed_here` (`PreservingWriter`). With
+    `skips_rules` the host's rules are not run.
     """
     count = available_processors() if processes is None else processes
-    batch_writer = BatchWriter(using, client, preserved)
+    batch_writer = BatchWriter(using, client, preserved, skips_rules=skips_rules)
     if rehearsal is not None:
-        batch_writer = Rehearsal(using, rehearsal, preserved)
+        batch_writer = Rehearsal(using, rehearsal, preserved, skips_rules=skips_rules)
     elif preserved is PreservedFields.ENVELOPES:
-        batch_writer = PreservingWriter(using, changed_here)
+        batch_writer = PreservingWriter(using, changed_here, skips_rules=skips_rules)
     writer = BulkWriter(batch_writer, using, count)
     with bulk_session(using):
         try:

@@ -5,20 +5,23 @@ Descriptors keep the case in which they were sent, except those whose stored URI
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from uuid_utils import uuid7
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object
-from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
 from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.staging import copy_line
+from edfi_api.write_rules.configured import rules_of
+from edfi_api.write_rules.enforcing import WriteCheck
+from edfi_api.write_rules.ruled_write import Finding
 
 # The stored URIs of descriptors, by referential id.
 UrisById = Mapping[UUID, str]
@@ -36,11 +39,12 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Work:
     """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one.
-    `preserved` says what bodies bring with them."""
+    `preserved` says what bodies bring with them. With `skips_rules` those of the host are not run."""
 
     parts: Sequence[Part]
     stored_uris: UrisById = field(default_factory=dict)
     preserved: PreservedFields = PreservedFields.NOTHING
+    skips_rules: bool = False
 
     def texts(self) -> Iterator[tuple[Part, bytes]]:
         """Each text with its part, in order."""
@@ -53,14 +57,32 @@ class Prepared:
 
     `lines` is the input of COPY, `aliases` has the referential ids of each valid document by its position (the
     superclass's last), and `refusals` the errors of the others. `tolerated` has what was tolerated in a body, such as
-    unknown members, by its position. `descriptors` has the referential id and the URI of each descriptor that occurs.
+    unknown members, by its position, `warnings` what rules of the host warn of. `descriptors` has the referential id
+    and the URI of each descriptor that occurs.
     """
 
     lines: bytes = b""
     aliases: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     refusals: dict[int, Refusal] = field(default_factory=dict)
     tolerated: dict[int, list[Tolerated]] = field(default_factory=dict)
+    warnings: dict[int, tuple[Finding, ...]] = field(default_factory=dict)
     descriptors: set[tuple[UUID, str]] = field(default_factory=set)
+
+    def add_warnings(self, found: Mapping[int, tuple[Finding, ...]]) -> None:
+        """Those of rules that look up other documents."""
+        for position, warnings in found.items():
+            if warnings:
+                self.warnings[position] = self.warnings.get(position, ()) + warnings
+
+    def without(self, refused: Mapping[int, Refusal]) -> "Prepared":
+        """Without documents that are refused, by position."""
+        lines = [line for line in self.lines.split(b"\n") if line and int(line.partition(b"\t")[0]) not in refused]
+        return replace(
+            self,
+            lines=b"".join(line + b"\n" for line in lines),
+            aliases={position: ids for position, ids in self.aliases.items() if position not in refused},
+            refusals={**self.refusals, **refused},
+        )
 
 
 class PreparersOnDemand:
@@ -91,6 +113,8 @@ class Preparation:
                 body = json_object.parse(text)
                 imported = pop_imported(body, work.preserved)
                 incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
+                if api_settings.WRITE_RULES and (found_by_rules := _checked(incoming, work)):
+                    prepared.warnings[position] = found_by_rules
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
@@ -105,6 +129,16 @@ class Preparation:
         prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
         prepared.lines = "".join(lines).encode()
         return prepared
+
+
+def _checked(incoming: IncomingDocument, work: Work) -> tuple[Finding, ...]:
+    """What the host's rules that read the document only warn of. Raises what they refuse."""
+    rules = None if work.skips_rules else rules_of(incoming.resource)
+    if rules is None:
+        return ()
+    check = WriteCheck(rules)
+    check.document(incoming)
+    return check.warnings
 
 
 _of_this_process = Preparation()

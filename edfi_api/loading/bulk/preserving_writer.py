@@ -21,8 +21,8 @@ class PreservingWriter(BatchWriter):
     """As `BatchWriter`. Documents of the change versions `changed_here`, a multirange of PostgreSQL, stay as they are:
     their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the id."""
 
-    def __init__(self, using: str, changed_here: str) -> None:
-        super().__init__(using, preserved=PreservedFields.ENVELOPES)
+    def __init__(self, using: str, changed_here: str, *, skips_rules: bool = False) -> None:
+        super().__init__(using, preserved=PreservedFields.ENVELOPES, skips_rules=skips_rules)
         self._changed_here = changed_here
 
     def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:

@@ -5,10 +5,13 @@ table is written, so clients and change queries notice nothing of it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from psycopg.rows import TupleRow
 
+from edfi_api.documents import json_text
+from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
@@ -16,7 +19,7 @@ from edfi_api.loading.bulk.writing import BatchWriter
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.storage.sets.staging import find_conflicts, one_transaction, rows_of, stage
-from edfi_api.storage.stored import Outcome
+from edfi_api.storage.stored import Outcome, stored_documents
 
 
 class Rehearsal(BatchWriter):
@@ -25,9 +28,14 @@ class Rehearsal(BatchWriter):
     is_concurrent = False
 
     def __init__(
-        self, using: str, accepted: AcceptedDocuments, preserved: PreservedFields = PreservedFields.NOTHING
+        self,
+        using: str,
+        accepted: AcceptedDocuments,
+        preserved: PreservedFields = PreservedFields.NOTHING,
+        *,
+        skips_rules: bool = False,
     ) -> None:
-        super().__init__(using, preserved=preserved)
+        super().__init__(using, preserved=preserved, skips_rules=skips_rules)
         self._accepted = accepted
 
     def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
@@ -46,6 +54,14 @@ class Rehearsal(BatchWriter):
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
         missing = super()._missing(ids)
         return missing - {UUID(bytes=id_) for id_ in self._accepted.among(id_.bytes for id_ in missing)}
+
+    def _stored(self, incoming: IncomingDocument) -> dict[str, Any] | None:
+        earlier = self._accepted.body(incoming.identity.referential_id.bytes)
+        if earlier is None:
+            stored = stored_documents([incoming.identity.referential_id], self._using)
+            return json_text.loads(stored[0].text) if stored else None
+        body: dict[str, Any] = json_text.loads(earlier.encode())
+        return body
 
     def _resolve_with_accepted(self, resolve: Resolve, is_stored: set[int]) -> Resolve:
         """As `resolve`, after what has been accepted before counts as stored."""

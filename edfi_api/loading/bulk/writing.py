@@ -4,26 +4,36 @@ Documents that conflict with a concurrent writer are written one by one with `st
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from edfi_api.conf import api_settings
+from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.loading.bulk.preparation import Prepared, PreparersOnDemand, UrisById
+from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import descriptor_casing, store
+from edfi_api.storage.driver.exceptions import TooMuchContention
+from edfi_api.storage.driver.execution import StatementAborted
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
 from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, write_staged
 from edfi_api.storage.stored import Outcome
+from edfi_api.write_rules.configured import rules_of
+from edfi_api.write_rules.enforcing import WriteCheck
+from edfi_api.write_rules.ruled_write import Finding
 from references import resolution
 
 Results = dict[int, Outcome | Refusal]
 
 _ATTEMPTS = 3
+_REPLACED = (Outcome.UPDATED, Outcome.UNCHANGED)
 
 
 class BatchWriter:
@@ -33,9 +43,15 @@ class BatchWriter:
     is_concurrent = True
 
     def __init__(
-        self, using: str, client: int | None = None, preserved: PreservedFields = PreservedFields.NOTHING
+        self,
+        using: str,
+        client: int | None = None,
+        preserved: PreservedFields = PreservedFields.NOTHING,
+        *,
+        skips_rules: bool = False,
     ) -> None:
         self.preserved = preserved
+        self.skips_rules = skips_rules
         self._using = using
         self._client = client
         self._stored_uris = partial(descriptor_casing.stored_uris, using=using)
@@ -46,8 +62,18 @@ class BatchWriter:
         stored = self._stored_uris({id_ for id_, _ in prepared.descriptors})
         return {id_: stored[id_] for id_, used in prepared.descriptors if stored.get(id_, used) != used}
 
+    def goes_alone(self, resource: Resource) -> bool:
+        """Whether rules of the host may look at what was written before a document of the resource."""
+        check = self._check(resource)
+        return check is not None and check.looks_up
+
     def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:
         """The result of each candidate by its position, as if they were written one by one."""
+        if api_settings.WRITE_RULES and any(self.goes_alone(each.resource) for each in batch):
+            return self._write_under_rules(batch, prepared, resolve)
+        return self._write(batch, prepared, resolve)
+
+    def _write(self, batch: Batch, prepared: Prepared, resolve: Resolve) -> Results:
         conflicts, outcomes = self._write_at_once(prepared, resolve)
         results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, conflicts))}
         if len(results) < len(batch):
@@ -83,6 +109,51 @@ class BatchWriter:
             refusal: Refusal = error
             return refusal
 
+    def _check(self, resource: Resource) -> WriteCheck | None:
+        if self.skips_rules or not api_settings.WRITE_RULES:
+            return None
+        rules = rules_of(resource)
+        return None if rules is None else WriteCheck(rules)
+
+    def _write_under_rules(self, batch: Batch, prepared: Prepared, resolve: Resolve) -> Results:
+        """Write a batch in one transaction with the rules that look up other documents. It has one document, or those
+        of circles, of which rules do not see each other."""
+        for _ in range(_ATTEMPTS):
+            with suppress(MetConcurrentWrites, StatementAborted), one_transaction(self._using):
+                judged = self._judged(batch, prepared)
+                results = self._write(batch, prepared.without(judged.refused), resolve)
+                if any(results[position] in _REPLACED for position in judged.new):
+                    raise MetConcurrentWrites  # The rules were not given what is replaced.
+                prepared.add_warnings(judged.warnings)
+                return results
+        return {**dict.fromkeys(prepared.aliases, TooMuchContention()), **prepared.refusals}
+
+    def _judged(self, batch: Batch, prepared: Prepared) -> "_Judged":
+        """What rules find, in documents that are not stored, or are locked."""
+        judged = _Judged({}, {}, set())
+        for position in prepared.aliases:
+            check = self._check(batch[position].resource)
+            if check is None or not check.looks_up:
+                continue
+            incoming = self._incoming(batch[position])
+            if len(batch) == 1 and resolution.missing(incoming.targets, self._using) - set(incoming.identity.aliases):
+                continue  # Refused for that.
+            stored = self._stored(incoming)
+            try:
+                check.others(self._using)(incoming, stored)
+            except REFUSALS as refusal:
+                judged.refused[position] = refusal
+                continue
+            judged.warnings[position] = check.warnings
+            if stored is None:
+                judged.new.add(position)
+        return judged
+
+    def _stored(self, incoming: IncomingDocument) -> dict[str, Any] | None:
+        """The body that the document replaces, locked."""
+        body = store.locked_body(incoming.identity.referential_id, self._using)
+        return None if body is None else json_text.loads(body)
+
     def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
         return self._preparers.of(candidate.resource).prepare(self._body(candidate), self._stored_uris)
 
@@ -91,3 +162,11 @@ class BatchWriter:
         body = candidate.body
         pop_imported(body, self.preserved)
         return body
+
+
+class _Judged(NamedTuple):
+    """What rules refuse and warn of, by position, and the positions of documents that were not stored then."""
+
+    refused: dict[int, Refusal]
+    warnings: dict[int, tuple[Finding, ...]]
+    new: set[int]

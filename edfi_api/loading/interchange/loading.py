@@ -53,11 +53,13 @@ def load_interchange(
     renames: Renames = NO_RENAMES,
     mapping: Translator | None = None,
     is_dry_run: bool = False,
+    skips_rules: bool = False,
 ) -> LoadResult:
     """Load the documents of these files whose resources the surface has; with a mapping, its first one.
 
     `on_refusal` is called with each refusal; an exception from it ends the load. Progress is shown on a terminal.
-    `kind` is the word for the surface's resources in refusals. A dry run writes nothing.
+    `kind` is the word for the surface's resources in refusals. A dry run writes nothing. With `skips_rules` the host's
+    rules are not run.
     """
     result = LoadResult()
     entities = Entities(surface if mapping is None else mapping.before)
@@ -70,7 +72,8 @@ def load_interchange(
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
         _Reading(entities, spool, files, reporter, progress, kind, renames).read()
-        _Writing(entities, spool, files, reporter, progress, using, surface, mapping, rehearsal).write(total)
+        writing = _Writing(entities, spool, files, reporter, progress, using, surface, mapping, rehearsal, skips_rules)
+        writing.write(total)
     return result
 
 
@@ -158,6 +161,7 @@ class _Writing:
     surface: Surface
     mapping: Translator | None
     rehearsal: AcceptedDocuments | None
+    skips_rules: bool
 
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
@@ -169,7 +173,7 @@ class _Writing:
         """Write all documents; `total` are the bytes of the progress that they stand for."""
         self._share = total / (self.spool.size or 1)
         with (
-            bulk_writer(self.using, rehearsal=self.rehearsal) as writer,
+            bulk_writer(self.using, rehearsal=self.rehearsal, skips_rules=self.skips_rules) as writer,
             FreeOrder(writer, self.surface.resources) as free_order,
         ):
             if self.mapping is not None:

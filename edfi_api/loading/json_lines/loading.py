@@ -40,16 +40,20 @@ def load_documents(
     mapping: Translator | None = None,
     is_dry_run: bool = False,
     preserved: PreservedFields = PreservedFields.NOTHING,
+    skips_rules: bool = False,
 ) -> LoadResult:
     """Load the documents of these sources; with a mapping they are of its first standard. `on_refusal` is called with
     each refusal; an exception from it ends the load. Lines of more than `longest_line` bytes are refused. A dry run
-    writes nothing. `preserved` says what bodies bring with them. On a terminal, progress is shown."""
+    writes nothing. `preserved` says what bodies bring with them. With `skips_rules` the host's rules are not run. On a
+    terminal, progress is shown."""
     result = LoadResult()
     with (
         Spool() as by_resource,
         Causes() as causes,
         AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
-        bulk_writer(using, processes=processes, rehearsal=rehearsal, preserved=preserved) as writer,
+        bulk_writer(
+            using, processes=processes, rehearsal=rehearsal, preserved=preserved, skips_rules=skips_rules
+        ) as writer,
         FreeOrder(writer, surface.resources) as free_order,
         load_progress(sum(source.size for source in sources)) as progress,
     ):

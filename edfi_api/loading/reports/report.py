@@ -32,10 +32,13 @@ class RefusalLog:
     summary if the load was stopped. Its form is described in meadowlark/docs/operate/loading.md.
     """
 
-    def __init__(self, screen: TextIOBase, report: Path | None = None, *, is_strict: bool = False) -> None:
+    def __init__(
+        self, screen: TextIOBase, report: Path | None = None, *, is_strict: bool = False, skips_rules: bool = False
+    ) -> None:
         self._screen = screen
         self._report = report.open("w", encoding="utf-8") if report is not None else None
         self._is_strict = is_strict
+        self._skips_rules = skips_rules
         self._summary: dict[str, Any] | None = None
         self._left_out: dict[str, _LeftOut] = {}
         self._causes: dict[int, Cause] = {}
@@ -68,11 +71,19 @@ class RefusalLog:
                 {"resource": place.resource, "path": place.path, "reason": place.reason, "count": count}
                 for place, count in result.tolerated.by_place.most_common()
             ],
+            "rules": {
+                "skipped": self._skips_rules,
+                "warnings": [
+                    {**warning._asdict(), "count": count} for warning, count in result.warnings.by_warning.most_common()
+                ],
+            },
             "mapping": result.losses.facts(),
             "unreadableFiles": [_facts(refused) for refused in result.unreadable],
         }
-        for line in (*result.tolerated.lines(_SHOWN), *result.losses.lines()):
+        for line in (*result.tolerated.lines(_SHOWN), *result.warnings.lines(_SHOWN), *result.losses.lines()):
             self._screen.write(f"{line}\n")
+        if self._skips_rules:
+            self._screen.write("rules of writes were not run; validate_documents runs them over what is stored\n")
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         if self._listed > _SHOWN:

@@ -13,6 +13,7 @@ from edfi_api.documents.incoming import Preparer
 from edfi_api.loading.bulk import Written
 from edfi_api.loading.mapping.losses import Losses
 from edfi_api.loading.reports.causes import Cause, Causes
+from edfi_api.loading.reports.rule_warnings import WarningCounts
 from edfi_api.loading.reports.tolerated_counts import ToleratedCounts
 from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName, Surface
@@ -61,16 +62,19 @@ class LoadResult:
     unreadable: list[Refused] = field(default_factory=list)
     causes: Sequence[Cause] = ()
     tolerated: ToleratedCounts = field(default_factory=ToleratedCounts)
+    warnings: WarningCounts = field(default_factory=WarningCounts)
     losses: Losses = field(default_factory=Losses)
 
     def count(self, resource: ResourceName | None, outcome: str) -> None:
         self.counts[resource][outcome] += 1
 
     def accepted(self, written: Written[Any], outcome: Outcome) -> None:
-        """Count a document that was written, and what was tolerated in it."""
+        """Count a document that was written, and what was tolerated or warned of in it."""
         self.count(written.candidate.resource.name, outcome)
         if written.tolerated:
             self.tolerated.add(written.candidate.resource.name.resource, written.tolerated)
+        if written.warnings:
+            self.warnings.add(written.candidate.resource.name.resource, written.warnings)
 
     def total(self, outcome: str) -> int:
         return sum(counter[outcome] for counter in self.counts.values())

@@ -83,6 +83,7 @@ class Command(DataStoreCommand):
                     renames=chosen.renames,
                     mapping=chosen.mapping,
                     is_dry_run=chosen.dry_run,
+                    skips_rules=chosen.skip_rules,
                     preserved=PreservedFields.IDS if keep_ids else PreservedFields.NOTHING,
                 )
 

@@ -48,6 +48,7 @@ class Command(DataStoreCommand):
                     renames=chosen.renames,
                     mapping=chosen.mapping,
                     is_dry_run=chosen.dry_run,
+                    skips_rules=chosen.skip_rules,
                 )
 
             run_load(self, len(files), chosen, load)

@@ -341,5 +341,11 @@ class Surface:
         return self.by_endpoint.get((project, endpoint))
 
     @cached_property
+    def standards(self) -> frozenset[str]:
+        """The names of the data standard in rules: its version, and the end of its package's name, such as `5.2`."""
+        core = self.core_project
+        return frozenset({core.version, core.package_name.rpartition("-")[2]})
+
+    @cached_property
     def core_project(self) -> ProjectFacts:
         return next(project for project in self.projects if not project.is_extension)

@@ -1,20 +1,23 @@
-"""System checks that need no database: whether a variable of the environment is a misspelt setting, and whether the
-model compiles to a surface.
+"""System checks that need no database: whether a variable of the environment is a misspelt setting, whether the model
+compiles to a surface, and whether the rules of writes fit it.
 """
 
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.conf import api_settings
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.settings_table import PREFIX, SETTINGS
 from edfi_api.startup import current_compilation
+from edfi_api.write_rules.configured import configured_rules
 
 _log = logging.getLogger(__name__)
 
@@ -57,3 +60,13 @@ def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
         *(Warning(warning, id="edfi_api.W001") for warning in compilation.schema_files.warnings),
         *(Warning(warning, id="edfi_api.W003") for warning in compilation.warnings),
     ]
+
+
+@register()
+def write_rules_fit(**_: Any) -> list[CheckMessage]:
+    """An error for each problem of the rules of writes, without which the server does not start."""
+    if not api_settings.WRITE_RULES:
+        return []
+    with suppress(ModelErrors, ApiSchemaError, ImproperlyConfigured):  # `model_makes_a_surface` reports it.
+        return [Error(problem, id="edfi_api.E008") for problem in configured_rules().problems]
+    return []

@@ -6,6 +6,7 @@ from edfi_api.memory import MemoryExhausted
 from edfi_api.problem_details.catalog.registry import problem_of
 from edfi_api.problem_details.problem import Problem
 from edfi_api.storage.driver import exceptions as driver
+from edfi_api.storage.exceptions import NotChecked
 
 
 @problem_of.register(driver.TooMuchContention)
@@ -19,6 +20,11 @@ def too_much_contention(error: Exception) -> Problem:
 @problem_of.register
 def internal_error(error: InternalError) -> Problem | None:
     return _UNAVAILABLE if driver.is_outage(error) else None
+
+
+@problem_of.register
+def not_checked(error: NotChecked) -> Problem:
+    return unavailable(retry_after=5, rule=error.rule)
 
 
 def unavailable(retry_after: int, **log_facts: str) -> Problem:

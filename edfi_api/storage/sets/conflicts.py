@@ -22,7 +22,7 @@ from edfi_api.documents.exceptions import (
 )
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.exceptions import IdentityConflict
+from edfi_api.storage.exceptions import IdentityConflict, NotChecked
 from edfi_api.storage.refusals import stored_uris, unresolved
 from references.exceptions import UnresolvedReference
 
@@ -35,6 +35,7 @@ Refusal = (
     | ClientAssignedId
     | IdentityConflict
     | UnresolvedReference
+    | NotChecked
     | TooMuchContention
 )
 REFUSALS = get_args(Refusal)

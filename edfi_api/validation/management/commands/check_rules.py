@@ -14,6 +14,9 @@ from edfi_api.startup import current_surface
 from edfi_api.validation.checking import large_scans, plan, problems, served
 from edfi_api.validation.login import NoLogin
 from edfi_api.validation.rule_files import RuleSet, configured_rules
+from edfi_api.write_rules.configured import ConfiguredRules, rules_named
+from edfi_api.write_rules.configured import configured_rules as write_rules_of_settings
+from edfi_api.write_rules.declared import declaring_files
 
 
 class Command(DataStoreCommand):
@@ -21,7 +24,7 @@ class Command(DataStoreCommand):
 
     help = (
         "Checks rules of validation without running them: their metadata, and whether PostgreSQL can plan their"
-        " queries. Prints every problem with file and line."
+        " queries; and rules of writes: whether they fit the data standard. Prints every problem with file and line."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,13 +35,16 @@ class Command(DataStoreCommand):
         add_database(parser, "the database by which queries are planned")
 
     def handle(self, *args: Any, paths: list[Path], explain: str | None, database: str, **options: Any) -> None:
-        found = configured_rules(paths)
+        of_validation = [each for each in paths if each.suffix != ".toml"]
+        found = configured_rules(of_validation) if of_validation or not paths else RuleSet((), ())
         surface = current_surface()
         rules = served(found.rules, surface)
         if explain is not None:
             self._explain(explain, found, database)
             return
-        wrong = [*found.problems, *(each for rule in rules for each in problems(rule, surface, database))]
+        of_writes = _rules_of_writes(paths)
+        wrong: list[object] = [*found.problems, *(each for rule in rules for each in problems(rule, surface, database))]
+        wrong += of_writes.problems
         for problem in wrong:
             self.stdout.write(printable(str(problem)))
         if wrong:
@@ -46,9 +52,13 @@ class Command(DataStoreCommand):
         for rule in rules:
             for table in [] if rule.find else large_scans(rule, surface, database):
                 self.stderr.write(f"{rule.path}: warning: reads more than 100,000 rows of {table} one after the other")
-        others = len(found.rules) - len(rules)
+        self._count("rule", len(rules), len(found.rules) - len(rules))
+        if of_writes.rules or of_writes.left_out:
+            self._count("write rule", len(of_writes.rules), len(of_writes.left_out))
+
+    def _count(self, kind: str, good: int, others: int) -> None:
         for_others = f", {others} for other standards" if others else ""
-        self.stdout.write(f"{counted(len(rules), 'rule')} without problems{for_others}")
+        self.stdout.write(f"{counted(good, kind)} without problems{for_others}")
 
     def _explain(self, identifier: str, found: RuleSet, database: str) -> None:
         rule = next((each for each in found.rules if each.identifier == identifier and not each.find), None)
@@ -60,3 +70,10 @@ class Command(DataStoreCommand):
             raise CommandError(f"{rule.path} {error}") from error
         except psycopg.Error as error:
             raise CommandError(f"{rule.path}: {error.diag.message_primary or error}") from error
+
+
+def _rules_of_writes(paths: list[Path]) -> ConfiguredRules:
+    """Those in files and folders of TOML; without paths, those of the settings."""
+    if not paths:
+        return write_rules_of_settings()
+    return rules_named(tuple(str(file) for path in paths for file in declaring_files(path)))

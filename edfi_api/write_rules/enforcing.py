@@ -1,0 +1,151 @@
+"""Runs the rules of a resource on one write.
+
+Rules that read the document only are part of its validation: they run before anything else is looked at. The others run
+in the transaction of the write, when the stored document has been read; a document that somebody else writes at the
+same time makes the write, and so the rules, start over (`storage.merges`).
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from edfi_api.conf import api_settings
+from edfi_api.documents.exceptions import ContradictsHidden
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument
+from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
+from edfi_api.storage.driver.exceptions import TooMuchContention, is_outage
+from edfi_api.storage.driver.execution import StatementAborted
+from edfi_api.storage.exceptions import NotChecked
+from edfi_api.storage.merges import Check, MergeRequest
+from edfi_api.write_rules import metrics
+from edfi_api.write_rules.configured import RulesOfResource
+from edfi_api.write_rules.exceptions import BudgetExceeded, RefusedByRules
+from edfi_api.write_rules.look_ups import Budget, LookUps, NoLookUps
+from edfi_api.write_rules.ruled_write import Finding, FindingSeverity, OtherDocuments, RuledWrite, WriteRule
+
+_log = logging.getLogger(__name__)
+
+Stored = dict[str, Any] | None
+
+
+class WriteCheck:
+    """The rules of a resource, for one write of a client; `warnings` are the findings that do not refuse it.
+
+    `shows` says whether the client may see the member at a path. What is found at others is not told: the write is then
+    refused as one that does not agree with what is hidden.
+    """
+
+    def __init__(self, rules: RulesOfResource, client: str | None = None, organizations: tuple[int, ...] = ()) -> None:
+        self.shows: Callable[[str], bool] = lambda _: True
+        self._rules = rules
+        self._client = client
+        self._organizations = organizations
+        self._of_document: tuple[Finding, ...] = ()
+        self._others: tuple[Finding, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return self._of_document + self._others
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether there are rules that may look at the stored document or at others."""
+        return bool(self._rules.others)
+
+    def document(self, incoming: IncomingDocument) -> None:
+        """Run the rules that read the document only. Raises RefusedByRules and NotChecked."""
+        write = self.write(incoming, None, NoLookUps())
+        self._of_document = self._accepted(_findings(self._rules.document_only, write, None))
+
+    def others(self, using: str) -> Check:
+        """Runs the other rules, in the transaction of the write. Raises RefusedByRules and NotChecked."""
+        return partial(self._with_look_ups, self._rules.others, using)
+
+    def all(self, using: str) -> Check:
+        """Runs all rules, likewise. Raises also ContradictsHidden."""
+        return partial(self._with_look_ups, (*self._rules.document_only, *self._rules.others), using)
+
+    def _with_look_ups(
+        self, rules: Iterable[WriteRule], using: str, incoming: IncomingDocument, stored: Stored
+    ) -> None:
+        look_ups = LookUps(self._rules.resources, incoming, using)
+        try:
+            found = _findings(rules, self.write(incoming, stored, look_ups), look_ups)
+        finally:
+            look_ups.end()
+        self._others = self._accepted(found)
+
+    def _accepted(self, found: list[Finding]) -> tuple[Finding, ...]:
+        """The warnings. Raises what refuses the document."""
+        told = [each for each in found if self.shows(each.path)]
+        refusing = [each for each in told if each.severity is FindingSeverity.REFUSE]
+        if refusing:
+            violations = as_many_as_reported(Violation(each.path, each.text) for each in refusing)
+            raise RefusedByRules(violations, tuple(dict.fromkeys(each.rule for each in refusing)))
+        if any(each.severity is FindingSeverity.REFUSE for each in found):
+            raise ContradictsHidden
+        return tuple(told)
+
+    def write(self, incoming: IncomingDocument, stored: Stored, reader: OtherDocuments) -> RuledWrite:
+        """What the rules are given."""
+        path = self._rules.resource.url_path.strip("/")
+        return RuledWrite(path, incoming.body, stored, reader, self._client, self._organizations)
+
+
+def checked_write(incoming: IncomingDocument, check: WriteCheck, *, using: str, **terms: Any) -> MergeRequest:
+    """The request to write a whole document, on which the other rules are run beside the stored one."""
+    pending = PendingDocument(incoming.resource, incoming.identity, lambda _: incoming)
+    return MergeRequest(pending, check=check.others(using), using=using, **terms)
+
+
+def findings_in(incoming: IncomingDocument, stored: Stored, rules: RulesOfResource, using: str) -> list[Finding]:
+    """What all rules find, whatever their severity. Raises NotChecked."""
+    check, look_ups = WriteCheck(rules), LookUps(rules.resources, incoming, using)
+    try:
+        return _findings((*rules.document_only, *rules.others), check.write(incoming, stored, look_ups), look_ups)
+    finally:
+        look_ups.end()
+
+
+def _findings(rules: Iterable[WriteRule], write: RuledWrite, look_ups: LookUps | None) -> list[Finding]:
+    return [finding for rule in rules for finding in _of_rule(rule, write, look_ups)]
+
+
+def _of_rule(rule: WriteRule, write: RuledWrite, look_ups: LookUps | None) -> list[Finding]:
+    """Raises NotChecked if the rule fails and the setting says so."""
+    budget, began = Budget(), time.perf_counter()
+    if look_ups is not None:
+        look_ups.budget = budget
+    try:
+        found = [replace(each, rule=rule.name) for each in islice(rule.find(write) or (), MOST_REPORTED + 1)]
+        budget.check_time()
+        if budget.exceeded:
+            raise budget.exceeded
+    except (StatementAborted, TooMuchContention):
+        raise  # The write is repeated.
+    except Exception as error:
+        if is_outage(error):
+            raise
+        found = [_failed(rule, error)]
+    finally:
+        metrics.SECONDS.labels(rule.name).observe(time.perf_counter() - began)
+    for each in found:
+        metrics.FINDINGS.labels(rule.name, each.severity).inc()
+    return found
+
+
+def _failed(rule: WriteRule, error: Exception) -> Finding:
+    """What is recorded of a rule that failed, if the document is accepted. Otherwise raises NotChecked."""
+    reason = error.what if isinstance(error, BudgetExceeded) else "error"
+    metrics.FAILURES.labels(rule.name, reason).inc()
+    if isinstance(error, BudgetExceeded):
+        _log.error("the rule %s exceeded its budget: %s", rule.name, error.what)
+    else:
+        _log.error("the rule %s failed", rule.name, exc_info=error)
+    if api_settings.WRITE_RULE_FAILURE == "closed":
+        raise NotChecked(rule.name) from error
+    return Finding("$", f"The rule {rule.name} could not be checked.", FindingSeverity.WARN, rule.name)

@@ -1,0 +1,1 @@
+"""Rules of the host for what clients write."""
