@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed
 
 _SPECIFICATIONS = frozenset({"resources", "descriptors"})
-_CHANGE_QUERIES = "change-queries"
+_CHANGE_QUERIES, _PROFILES = "change-queries", "profiles"
 AVAILABLE_VERSIONS = "availableChangeVersions"
 _DELETES, _KEY_CHANGES, _PARTITIONS = "deletes", "keyChanges", "partitions"
 
@@ -48,20 +48,24 @@ class RemoteResource:
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """The resources in the order in which they can be written; `change_queries` is the address that available change
-    versions are below, empty if there is none."""
+    versions are below, empty if there is none; `profiles` has the addresses of the OpenAPI documents of API profiles by
+    name in lower case."""
 
     resources: Mapping[str, RemoteResource]
     change_queries: str
     has_batch: bool
+    profiles: Mapping[str, str]
 
     @classmethod
     def read(cls, api: RemoteApi) -> Self:
         """Raises RemoteFailed."""
         discovery = api.discovery
         found: dict[str, RemoteResource] = {}
-        change_queries = discovery.change_queries
-        for name, address in _specifications(api):
-            if name in _SPECIFICATIONS:
+        change_queries, profiles = discovery.change_queries, {}
+        for name, address, prefix in _specifications(api):
+            if prefix == _PROFILES:
+                profiles[name] = address
+            elif name in _SPECIFICATIONS:
                 _add(found, api.get_json(address))
             elif name == _CHANGE_QUERIES and not change_queries:
                 change_queries = _server(api.get_json(address), address)
@@ -71,7 +75,17 @@ class Capabilities:
             if path in found:
                 found[path].order = order
         in_order = sorted(found.values(), key=lambda resource: (resource.order, resource.path))
-        return cls({resource.path: resource for resource in in_order}, change_queries, bool(discovery.batch))
+        resources = {resource.path: resource for resource in in_order}
+        return cls(resources, change_queries, bool(discovery.batch), profiles)
+
+    def of_profile(self, api: RemoteApi, name: str) -> set[str]:
+        """The paths of the resources that an API profile is about. Raises RemoteFailed."""
+        address = self.profiles.get(name.lower())
+        if address is None:
+            raise RemoteFailed(f"it has no API profile {name}")
+        found: dict[str, RemoteResource] = {}
+        _add(found, api.get_json(address))
+        return set(found)
 
     @property
     def lacking(self) -> list[str]:
@@ -91,8 +105,8 @@ class Capabilities:
         return found
 
 
-def _specifications(api: RemoteApi) -> Iterator[tuple[str, str]]:
-    """Names in lower case, and addresses."""
+def _specifications(api: RemoteApi) -> Iterator[tuple[str, str, str]]:
+    """Names in lower case, addresses, and prefixes in lower case."""
     address = api.discovery.specifications
     if not address:
         raise RemoteFailed("its discovery names no openApiMetadata")
@@ -100,11 +114,12 @@ def _specifications(api: RemoteApi) -> Iterator[tuple[str, str]]:
     for each in listed if isinstance(listed, list) else []:
         name, endpoint = (each.get("name"), each.get("endpointUri")) if isinstance(each, dict) else (None, None)
         if isinstance(name, str) and isinstance(endpoint, str):
-            yield name.lower(), urljoin(address, endpoint)
+            yield name.lower(), urljoin(address, endpoint), str(each.get("prefix", "")).lower()
 
 
 def _add(found: dict[str, RemoteResource], document: Any) -> None:
     paths = document.get("paths") if isinstance(document, dict) else None
+    common = _common_parameters(document)
     for path, item in paths.items() if isinstance(paths, dict) else ():
         project, endpoint, *below = path.strip("/").split("/")[:3] if path.count("/") >= 2 else ("", "")
         if not endpoint or not isinstance(item, dict):
@@ -113,14 +128,25 @@ def _add(found: dict[str, RemoteResource], document: Any) -> None:
         if below:
             resource.below.add(below[0])
         elif isinstance(get := item.get("get"), dict):
-            resource.parameters |= set(_parameters([*_list(item.get("parameters")), *_list(get.get("parameters"))]))
+            parameters = [*_list(item.get("parameters")), *_list(get.get("parameters"))]
+            resource.parameters |= set(_names(parameters, common))
 
 
-def _parameters(listed: Iterable[Any]) -> Iterator[str]:
-    """Their names; those of references to common parameters end with them."""
-    for each in listed:
-        if isinstance(each, dict) and isinstance(name := each.get("name") or each.get("$ref"), str):
-            yield name.rsplit("/", 1)[-1]
+def _common_parameters(document: Any) -> Mapping[str, Any]:
+    """Those that others refer to, by the ends of their references; at another place in Swagger 2."""
+    try:
+        found = document["components"]["parameters"] if "components" in document else document["parameters"]
+    except (KeyError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _names(parameters: Iterable[Any], common: Mapping[str, Any]) -> Iterator[str]:
+    for each in parameters:
+        reference = each.get("$ref") if isinstance(each, dict) else None
+        found = common.get(reference.rsplit("/", 1)[-1]) if isinstance(reference, str) else each
+        if isinstance(found, dict) and isinstance(name := found.get("name"), str):
+            yield name
 
 
 def _list(value: Any) -> list[Any]:

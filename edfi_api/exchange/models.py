@@ -1,5 +1,5 @@
 """Connections to other Ed-Fi APIs and their state, in the control database; in each database with documents, how far
-the connections of its documents are, and which ids its documents have elsewhere.
+the connections of its documents are, and what of them waits.
 
 Secrets are encrypted as connection strings of data stores are.
 """
@@ -194,7 +194,8 @@ class ExchangePosition(models.Model):
 
 class WaitingDocument(models.Model):
     """A document of the source of a pull that was refused here. It is read again at `due_at`, each time later, until it
-    is accepted or no longer there; the ledger of refusals says why it was refused."""
+    is accepted or no longer there; the ledger of refusals says why it was refused. If the source has deleted it, and it
+    could not be deleted here, `document_uuid` is the id that it has here."""
 
     pk = models.CompositePrimaryKey("connection", "resource", "remote_id")
     connection = models.BigIntegerField()
@@ -202,6 +203,7 @@ class WaitingDocument(models.Model):
     remote_id = models.TextField()
     attempts = models.IntegerField(default=1)
     due_at = models.DateTimeField()
+    document_uuid = models.UUIDField(null=True)
 
     class Meta:
         db_table = "exchange_waiting"
@@ -209,18 +211,3 @@ class WaitingDocument(models.Model):
 
     def __str__(self) -> str:
         return f"{self.connection}: {self.resource} {self.remote_id}"
-
-
-class RemoteId(models.Model):
-    """The id that a document has at the other side of a connection."""
-
-    pk = models.CompositePrimaryKey("connection", "document_uuid")
-    connection = models.BigIntegerField()
-    document_uuid = models.UUIDField()
-    remote_id = models.TextField()
-
-    class Meta:
-        db_table = "exchange_remote_id"
-
-    def __str__(self) -> str:
-        return f"{self.connection}: {self.document_uuid} is {self.remote_id}"

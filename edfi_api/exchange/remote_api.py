@@ -23,6 +23,7 @@ import orjson
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 
+from edfi_api.documents import json_text
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.remote_addresses import AddressRefused, checked_address, origin
 from edfi_api.logs.printable import printable
@@ -36,7 +37,7 @@ _SECONDS_WITHOUT_BYTES = 60.0
 _SECONDS_OF_ANSWER = 300.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 60.0
-MOST_ATTEMPTS = 10
+MOST_REPETITIONS = 10
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MOST_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -93,9 +94,9 @@ class RemoteAnswer:
         return 200 <= self.status < 300
 
     def json(self) -> Any:
-        """Raises RemoteFailed."""
+        """With every digit of numbers. Raises RemoteFailed."""
         try:
-            return orjson.loads(self.body)
+            return json_text.loads(self.body)
         except orjson.JSONDecodeError:
             raise RemoteFailed(f"the answer is not JSON{_of(self.correlation_id)}") from None
 
@@ -143,16 +144,24 @@ class RequestFigures:
 
 
 class RemoteApi:
-    """The other side of a connection. `connections` are kept open at once; `stop` ends waiting."""
+    """The other side of a connection. `connections` are kept open at once; `stop` ends waiting; `repetitions` of a
+    request are made at most."""
 
     def __init__(
-        self, connection: Connection, trust: Trust, connections: int = 4, stop: threading.Event | None = None
+        self,
+        connection: Connection,
+        trust: Trust,
+        connections: int = 4,
+        stop: threading.Event | None = None,
+        *,
+        repetitions: int = MOST_REPETITIONS,
     ) -> None:
         """Raises ConnectionUnusable if the secret cannot be decrypted, and RemoteFailed for its address."""
         self._connection = connection
         self._secret = connection.plain_secret()
         self._trust = trust
         self._stop = stop or threading.Event()
+        self._repetitions = repetitions
         self._token = _Token()
         self._token_lock = threading.Lock()
         self._discovery: Discovery | None = None
@@ -312,7 +321,7 @@ class RemoteApi:
         self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int = _MOST_BYTES
     ) -> RemoteAnswer:
         failure = ""
-        for attempt in range(MOST_ATTEMPTS + 1):
+        for attempt in range(self._repetitions + 1):
             pause = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
             try:
                 answer = self._followed(method, address, body, headers, most)
@@ -323,7 +332,7 @@ class RemoteApi:
                     return answer
                 failure = f"{answer.status} {answer.problem()}{_of(answer.correlation_id)}".strip()
                 pause = max(pause, _retry_after(answer.headers))
-            if attempt < MOST_ATTEMPTS:
+            if attempt < self._repetitions:
                 self.figures.repeated += 1
                 self.wait(pause)
         raise RemoteFailed(f"{printable(address)} does not answer: {failure}")

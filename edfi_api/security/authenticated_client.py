@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef
+from django.utils import timezone
 
 from edfi_api.data_stores.models import DataStoresVersion
 
 from .models import ApiClient, ApiClientDataStore, Application, ClaimsVersion
+
+# Work that takes longer looks its client up again.
+_LIFE_OF_WORK = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,20 @@ def authenticated_client(client: ApiClient, facts: Any, expires: datetime, scope
         data_store_ids=frozenset(facts.data_store_ids),
         data_stores_version=facts.data_stores_version,
     )
+
+
+def client_of_row(row_id: int) -> AuthenticatedClient | None:
+    """The API client with this primary key, as it is now, for work of the server on its behalf; None if it is inactive
+    or has expired."""
+    now = timezone.now()
+    found = (
+        ApiClient.objects.select_related("application__vendor__tenant")
+        .annotate(**facts_of_client("pk", "application"))
+        .filter(pk=row_id, is_active=True)
+        .exclude(expires_at__lte=now)
+        .first()
+    )
+    return None if found is None else authenticated_client(found, found, now + _LIFE_OF_WORK)
 
 
 def _within_scope(education_organization_ids: list[int], scope: str) -> tuple[int, ...]:

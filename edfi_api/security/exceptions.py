@@ -185,3 +185,19 @@ UNAUTHORIZABLE = (
     StrategyNotApplicable,
     UnknownStrategies,
 )
+
+# Reasons why a policy denies access to one document.
+AUTHORIZATION_REFUSALS = (
+    ElementRequired,
+    ElementUninitialized,
+    NamespaceMismatch,
+    NamespaceRequired,
+    NamespaceUninitialized,
+    NoNamespacePrefixes,
+    NoRelationship,
+    NotInView,
+    OwnershipMismatch,
+    OwnershipUninitialized,
+    ViewElementRequired,
+    ViewElementUninitialized,
+)

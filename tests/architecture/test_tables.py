@@ -40,7 +40,6 @@ OWNERS = {
     "document_change": STREAM,
     "exchange_connection": EXCHANGE,
     "exchange_position": EXCHANGE,
-    "exchange_remote_id": EXCHANGE,
     "exchange_sent_document": f"{EXCHANGE}.push",
     "exchange_state": EXCHANGE,
     "exchange_waiting": EXCHANGE,

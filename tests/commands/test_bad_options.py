@@ -24,6 +24,18 @@ COMMANDS = {name: app for name, app in get_commands().items() if app.split(".")[
 
 # By command and option (or argument): the other arguments of the command.
 NEEDED: dict[str, dict[str, list[str]]] = {
+    "add_connection": {
+        "name": ["connection-{number}"],
+        "direction": ["pull"],
+        "address": ["https://127.0.0.1/"],
+        "key": ["--key", "key"],
+        "client": ["--client", "client"],
+        "secret_env": ["--secret-env", "PATH"],
+    },
+    "check_connection": {"name": ["connection"]},
+    "list_connections": {},
+    "pull_changes": {"name": ["connection"]},
+    "push_changes": {"name": ["connection"]},
     "add_data_store_derivative": {
         "data_store": ["1"],
         "type": ["Snapshot"],

@@ -1,15 +1,24 @@
-"""A connection to a small Ed-Fi API, and what is pushed to it in this process."""
+"""Connections to small Ed-Fi APIs, and what is pulled and pushed in this process."""
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from edfi_api.data_stores.connection_strings import encrypt
 from edfi_api.exchange.models import Connection
+from edfi_api.exchange.pull.pulling import Pulled, Puller, PullOptions
+from edfi_api.exchange.pull.reading import RemoteSource
 from edfi_api.exchange.push.pushing import Push, PushOptions
 from edfi_api.exchange.push.sender import PushFigures
-from edfi_api.exchange.remote_api import Trust
+from edfi_api.exchange.remote_api import RemoteApi, Trust
+from edfi_api.model.surface.resource import Surface
+from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
+from tests.databases import DOCUMENTS
+from tests.exchange.district import District
+from tests.exchange.reference_source import KEY, SECRET, ReferenceSource
 from tests.exchange.reference_target import ReferenceTarget, serving
 
 
@@ -43,3 +52,45 @@ def pushed(connection: Connection) -> Callable[..., PushFigures]:
         return found.figures
 
     return push
+
+
+@pytest.fixture
+def source() -> Iterator[ReferenceSource]:
+    with ReferenceSource().serving() as serving:
+        yield serving
+
+
+@pytest.fixture
+def district(source: ReferenceSource) -> District:
+    return District(source)
+
+
+@pytest.fixture
+def client_here(db: None) -> ApiClient:
+    """The client of the connection, which may write everything."""
+    credentials = create_client("connection", "EdFiSandbox")
+    return ApiClient.objects.get(client_id=credentials.key)
+
+
+@pytest.fixture
+def connect(source: ReferenceSource, client_here: ApiClient, settings: Any) -> Callable[..., Connection]:
+    """Stores a connection to the source."""
+    settings.EDFI_API = settings.EDFI_API | {"STORE_KEYS": ("key of tests",)}
+
+    def stored(**changes: Any) -> Connection:
+        values = {"name": "district", "direction": "pull", "address": source.address, "key": KEY}
+        return Connection.objects.create(**{**values, "secret": encrypt(SECRET), "api_client": client_here, **changes})
+
+    return stored
+
+
+@pytest.fixture
+def pull(surface: Surface) -> Callable[..., Pulled]:
+    """Pulls the next window for a connection."""
+
+    def run(pulled: Connection, page_size: int = 500, threads: int = 2, **options: Any) -> Pulled:
+        api = RemoteApi(pulled, Trust(), threads)
+        with RemoteSource(pulled, api, page_size=page_size, threads=threads) as opened:
+            return Puller(pulled, opened, surface, DOCUMENTS, PullOptions(processes=0, **options)).pull()
+
+    return run

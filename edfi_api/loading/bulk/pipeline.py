@@ -188,13 +188,19 @@ def bulk_writer(
     another document; with envelopes stored ones get it too, except those of `changed_here` (`PreservingWriter`). With
     `skips_rules` the host's rules are not run.
     """
-    count = available_processors() if processes is None else processes
     batch_writer = BatchWriter(using, client, preserved, skips_rules=skips_rules)
     if rehearsal is not None:
         batch_writer = Rehearsal(using, rehearsal, preserved, skips_rules=skips_rules)
     elif preserved is PreservedFields.ENVELOPES:
         batch_writer = PreservingWriter(using, changed_here, skips_rules=skips_rules)
-    writer = BulkWriter(batch_writer, using, count)
+    with bulk_writer_by(batch_writer, using, processes) as writer:
+        yield writer
+
+
+@contextmanager
+def bulk_writer_by(batch_writer: BatchWriter, using: str, processes: int | None = None) -> Iterator[BulkWriter]:
+    """The same with another way to write a batch."""
+    writer = BulkWriter(batch_writer, using, available_processors() if processes is None else processes)
     with bulk_session(using):
         try:
             yield writer

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
@@ -25,7 +26,9 @@ class PreservingWriter(BatchWriter):
         super().__init__(using, preserved=PreservedFields.ENVELOPES, skips_rules=skips_rules)
         self._changed_here = changed_here
 
-    def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
+    def _write_at_once(
+        self, batch: Batch, prepared: Prepared, resolve: Resolve
+    ) -> tuple[Conflicts, dict[int, Outcome]]:
         for _ in range(_ATTEMPTS if prepared.aliases else 0):
             try:
                 with one_transaction(self._using) as cursor:

@@ -13,6 +13,7 @@ from psycopg.rows import TupleRow
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
+from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.writing import BatchWriter
@@ -38,7 +39,9 @@ class Rehearsal(BatchWriter):
         super().__init__(using, preserved=preserved, skips_rules=skips_rules)
         self._accepted = accepted
 
-    def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
+    def _write_at_once(
+        self, batch: Batch, prepared: Prepared, resolve: Resolve
+    ) -> tuple[Conflicts, dict[int, Outcome]]:
         if not prepared.aliases:
             return Conflicts(), {}
         with one_transaction(self._using) as cursor:

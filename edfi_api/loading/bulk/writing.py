@@ -74,14 +74,16 @@ class BatchWriter:
         return self._write(batch, prepared, resolve)
 
     def _write(self, batch: Batch, prepared: Prepared, resolve: Resolve) -> Results:
-        conflicts, outcomes = self._write_at_once(prepared, resolve)
+        conflicts, outcomes = self._write_at_once(batch, prepared, resolve)
         results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, conflicts))}
         if len(results) < len(batch):
             for position in sorted(prepared.aliases.keys() - results.keys()):
                 results[position] = self._write_alone(batch[position])
         return results
 
-    def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
+    def _write_at_once(
+        self, batch: Batch, prepared: Prepared, resolve: Resolve
+    ) -> tuple[Conflicts, dict[int, Outcome]]:
         for _ in range(_ATTEMPTS if prepared.aliases else 0):
             try:
                 with one_transaction(self._using) as cursor:

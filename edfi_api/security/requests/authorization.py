@@ -112,13 +112,20 @@ def _allowed(rows: list[int], predicate: Predicate | None, using: str) -> set[in
 
 
 def row_policy(
-    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
+    client: AuthenticatedClient,
+    resource: Resource,
+    action: Action,
+    surface: Surface,
+    using: str,
+    *,
+    further: tuple[str, ...] = (),
 ) -> RowPolicy | None:
-    """The policy of the client's claim set; None if it sets no condition on rows.
+    """The policy of the client's claim set; None if it sets no condition on rows. `further` names strategies that have
+    to allow as well.
 
     Raises what `claims.strategies` does, UnknownStrategies and StrategyNotApplicable.
     """
-    names = strategies(client, resource, action)
+    names = (*strategies(client, resource, action), *further)
     if names == (NO_FURTHER_AUTHORIZATION_REQUIRED,):
         return None
     combined = _combined(resource, names, action == Action.READ_CHANGES, surface, using)
@@ -168,12 +175,16 @@ def upsert_actions() -> tuple[Action, ...]:
     return (Action.CREATE, Action.UPDATE) if api_settings.UPSERT_ASKS_UPDATE else (Action.CREATE,)
 
 
-def upsert_policy(client: AuthenticatedClient, resource: Resource, surface: Surface, using: str) -> RowPolicy | None:
-    """The policy of a POST; None if the claim set sets no condition on rows. Raises what `row_policy` does."""
+def upsert_policy(
+    client: AuthenticatedClient, resource: Resource, surface: Surface, using: str, *, further: tuple[str, ...] = ()
+) -> RowPolicy | None:
+    """The policy of a POST; None if the claim set sets no condition on rows. Takes and raises what `row_policy`
+    does."""
     if not api_settings.UPSERT_ASKS_UPDATE:
-        return row_policy(client, resource, Action.CREATE, surface, using)
+        return row_policy(client, resource, Action.CREATE, surface, using, further=further)
     create, update = (
-        _policy_or_refusal(client, resource, action, surface, using) for action in (Action.CREATE, Action.UPDATE)
+        _policy_or_refusal(client, resource, action, surface, using, further=further)
+        for action in (Action.CREATE, Action.UPDATE)
     )
     if isinstance(create, _Refusal) and isinstance(update, _Refusal):
         raise create.reason
@@ -181,10 +192,16 @@ def upsert_policy(client: AuthenticatedClient, resource: Resource, surface: Surf
 
 
 def _policy_or_refusal(
-    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
+    client: AuthenticatedClient,
+    resource: Resource,
+    action: Action,
+    surface: Surface,
+    using: str,
+    *,
+    further: tuple[str, ...],
 ) -> RowPolicy | None:
     try:
-        return row_policy(client, resource, action, surface, using)
+        return row_policy(client, resource, action, surface, using, further=further)
     except UNAUTHORIZABLE as reason:
         return _Refusal(reason)
 

@@ -4,7 +4,7 @@ What stands here already takes the id of its row, with all links to it. Left out
 rows whose document was changed here (STALE), and those whose id a document with another key has (OTHER_IDENTITY).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from django.db import connections
 from psycopg import Cursor
 from psycopg.rows import TupleRow
 
+from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.storage.sets.staging import DocumentEnvelope, find_conflicts, leave_out, rows_of, stage, write_passes
@@ -60,6 +61,7 @@ SELECT s.position, CASE WHEN d.change_version <@ %(changed_here)s::int8multirang
  WHERE NOT EXISTS (SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = s.referential_id)
 """
 
+_WRITE_IMPORTED = Sql(statements.WRITE_IMPORTED)
 
 _GIVE_ENVELOPE = """
 UPDATE document
@@ -88,7 +90,7 @@ def write_imported(
     if left_out:
         leave_out(cursor, left_out)
     with keeping_versions(cursor):
-        return conflicts, left_out | write_passes(cursor, conflicts, len(others), None, statements.WRITE_IMPORTED)
+        return conflicts, left_out | write_passes(cursor, conflicts, len(others), None, _WRITE_IMPORTED)
 
 
 @contextmanager
@@ -103,3 +105,10 @@ def give_envelope(document_uuid: UUID, envelope: DocumentEnvelope, using: str) -
     """Give a document the envelope that it has on another server."""
     with connections[using].cursor() as cursor:
         cursor.execute(_GIVE_ENVELOPE, {"id": document_uuid, **envelope._asdict()})
+
+
+def adopt(cursor: Cursor[TupleRow], aliases: Iterable[bytes], client: int) -> None:
+    """Make the client the owner of the documents with these referential ids. They keep their versions."""
+    with keeping_versions(cursor):
+        ids = [UUID(bytes=alias) for alias in aliases]
+        cursor.execute(statements.ADOPT, {"ids": ids, "client": client}, prepare=False)

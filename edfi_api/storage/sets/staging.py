@@ -15,10 +15,13 @@ from psycopg import Cursor, errors
 from psycopg.rows import TupleRow
 
 from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.storage.driver.sql import Sql, all_of, merged
+from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.storage.stored import Outcome
 
+_WRITE = Sql(statements.WRITE)
 _IN_NO_PASS = 0
 _CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
 
@@ -58,15 +61,23 @@ def write_staged(
     aliases: Mapping[int, tuple[bytes, ...]],
     resolve: Resolve,
     client: int | None,
+    *,
+    statement: Sql = _WRITE,
 ) -> tuple[Conflicts, dict[int, Outcome]]:
     """Write the rows that do not conflict: `lines` are input of COPY, `aliases` the referential ids of each row."""
     stage(cursor, lines)
     conflicts = find_conflicts(cursor, aliases, resolve)
-    return conflicts, write_passes(cursor, conflicts, len(aliases), client)
+    return conflicts, write_passes(cursor, conflicts, len(aliases), client, statement)
+
+
+def under_conditions(conditions: SetConditions) -> Sql:
+    """The statement of `write_staged` for rows for which these conditions hold; others have no outcome."""
+    stored, new = all_of([conditions.using, conditions.with_check]), conditions.with_check_new
+    return Sql(statements.authorized_pass(stored.text, new.text), merged(stored.parameters, new.parameters))
 
 
 def write_passes(
-    cursor: Cursor[TupleRow], conflicts: Conflicts, rows: int, client: int | None, statement: str = statements.WRITE
+    cursor: Cursor[TupleRow], conflicts: Conflicts, rows: int, client: int | None, statement: Sql = _WRITE
 ) -> dict[int, Outcome]:
     """Write those of the staged `rows` that do not conflict; outcomes by position."""
     outcomes: dict[int, Outcome] = {}
@@ -108,11 +119,11 @@ def _set_passes(cursor: Cursor[TupleRow], conflicts: Conflicts) -> None:
         _run(cursor, statements.SET_PASSES, {"positions": list(passes), "passes": list(passes.values())})
 
 
-def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None, statement: str) -> dict[int, Outcome]:
+def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None, statement: Sql) -> dict[int, Outcome]:
     """Outcomes by position; rows that were changed concurrently are missing."""
     found: dict[int, Outcome] = {}
-    parameters = {"pass_number": pass_number, "client": client}
-    for outcome, positions in rows_of(cursor, statement, parameters):
+    parameters = {**statement.parameters, "pass_number": pass_number, "client": client}
+    for outcome, positions in rows_of(cursor, statement.text, parameters):
         found |= dict.fromkeys(positions, Outcome(outcome))
     return found
 

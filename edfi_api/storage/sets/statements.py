@@ -244,6 +244,27 @@ def authorized_write(stored_allowed: str, new_allowed: str) -> str:
 
 
 @lru_cache(maxsize=1024)
+def authorized_pass(stored_allowed: str, new_allowed: str) -> str:
+    """`WRITE` for those of the staged rows of a pass for which the conditions hold. What is stored already is
+    unchanged, whoever may write it; other rows that are denied have no outcome."""
+    conditions = {
+        "is_allowed": f", ({stored_allowed}) AS is_allowed",
+        "or_denied": " OR NOT e.is_allowed",
+        "and_new_allowed": f" AND ({new_allowed})",
+    }
+    return _WRITE.format(**(_IN_A_PASS | conditions), **_NOTHING_IMPORTED)
+
+
+# The documents of staged rows get another owner; nothing else of them changes.
+ADOPT = """
+UPDATE document d SET created_by = %(client)s::bigint
+  FROM alias a
+ WHERE a.referential_id = ANY (%(ids)s::uuid[]) AND d.id = a.document_id
+   AND d.created_by IS DISTINCT FROM %(client)s::bigint
+"""
+
+
+@lru_cache(maxsize=1024)
 def allowed(stored_allowed: str, new_allowed: str) -> str:
     """Which of the `rows` meet the conditions of `authorized_write`."""
     return _ALLOWED.format(

@@ -21,6 +21,7 @@ from edfi_api.data_stores.routes import read_table
 from edfi_api.exchange.models import Connection, ExchangeDirection
 from edfi_api.exchange.resource_selection import SelectionMode
 from edfi_api.exchange.stored_connections import store_connection
+from edfi_api.logs.printable import printable
 from edfi_api.management.arguments import name, path, text, whole_number
 from edfi_api.security.clients import COMMAND
 from edfi_api.security.management.named_client import client_named
@@ -137,8 +138,8 @@ def _secret(variable: str | None) -> str:
 def _text_of(file: Path | None) -> str:
     try:
         return "" if file is None else file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file} cannot be read: {error}") from error
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{printable(str(file))} cannot be read.") from error
 
 
 def _data_store(named: str | None) -> DataStore | None:

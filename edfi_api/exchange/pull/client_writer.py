@@ -1,0 +1,143 @@
+"""Writes batches with the rights of an API client: under the policy of its claim set, and nobody else's documents.
+
+What the client may not write is refused as a request of its would be. A document that is here already as it comes
+stays as it is, whoever owns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, cast
+
+from edfi_api.loading.bulk import Candidate
+from edfi_api.loading.bulk.batches import Batch
+from edfi_api.loading.bulk.preparation import Prepared
+from edfi_api.loading.bulk.writing import BatchWriter, Results
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.claim_names import Action
+from edfi_api.security.exceptions import AUTHORIZATION_REFUSALS, UNAUTHORIZABLE
+from edfi_api.security.policies.ownership import OWNERSHIP_BASED
+from edfi_api.security.requests.authorization import readable_rows, row_policy, upsert_policy
+from edfi_api.storage import resource_types, store
+from edfi_api.storage.requests import WriteRequest
+from edfi_api.storage.row_policy import NO_CONDITIONS, RowPolicy, SetConditions
+from edfi_api.storage.sets import REFUSALS, Refusal
+from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
+from edfi_api.storage.sets.imported import adopt
+from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, under_conditions, write_staged
+from edfi_api.storage.stored import Outcome
+
+# What a client's write can be refused for.
+CLIENT_REFUSALS: tuple[type[Exception], ...] = (*REFUSALS, *UNAUTHORIZABLE, *AUTHORIZATION_REFUSALS)
+_ATTEMPTS = 3
+
+
+class ClientRights:
+    """What a client may do in one database; with `adopts` also to documents that it does not own."""
+
+    def __init__(self, client: AuthenticatedClient, surface: Surface, using: str, *, adopts: bool) -> None:
+        self.client = client
+        self.adopts = adopts
+        self.may_read = partial(readable_rows, client, surface, using)
+        self._surface = surface
+        self._using = using
+        self._further = () if adopts else (OWNERSHIP_BASED,)
+        self._upserts: dict[ResourceName, RowPolicy | Exception | None] = {}
+
+    def upsert(self, resource: Resource) -> RowPolicy | None:
+        """The policy of writes. Raises UNAUTHORIZABLE."""
+        if resource.name not in self._upserts:
+            try:
+                policy = upsert_policy(self.client, resource, self._surface, self._using, further=self._further)
+            except UNAUTHORIZABLE as refusal:
+                self._upserts[resource.name] = refusal
+            else:
+                self._upserts[resource.name] = policy
+        found = self._upserts[resource.name]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def of(self, resource: Resource, action: Action) -> RowPolicy | None:
+        """The policy of another action. Raises UNAUTHORIZABLE."""
+        return row_policy(self.client, resource, action, self._surface, self._using, further=self._further)
+
+
+class ClientWriter(BatchWriter):
+    """As `BatchWriter`, for a client."""
+
+    def __init__(self, using: str, rights: ClientRights) -> None:
+        super().__init__(using, rights.client.row_id)
+        self._rights = rights
+
+    def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:
+        denied = self._denied(batch)
+        if len(denied) == len({candidate.resource.name for candidate in batch}):
+            refused: Results = {
+                position: cast(Refusal, denied[candidate.resource.name]) for position, candidate in enumerate(batch)
+            }
+            return {**refused, **prepared.refusals}
+        return super().write(batch, prepared, resolve)
+
+    def _write_at_once(
+        self, batch: Batch, prepared: Prepared, resolve: Resolve
+    ) -> tuple[Conflicts, dict[int, Outcome]]:
+        conditions = self._conditions(batch)
+        if conditions is None or not prepared.aliases:
+            return Conflicts(), {}
+        statement, client = under_conditions(conditions), self._rights.client.row_id
+        for _ in range(_ATTEMPTS):
+            try:
+                with one_transaction(self._using) as cursor:
+                    found = write_staged(cursor, prepared.lines, prepared.aliases, resolve, client, statement=statement)
+                    if self._rights.adopts:
+                        adopt(cursor, (prepared.aliases[position][0] for position in found[1]), client)
+                    return found
+            except MetConcurrentWrites:
+                continue
+        return Conflicts(), {}
+
+    def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
+        try:
+            request = WriteRequest(
+                self._incoming(candidate),
+                client=self._rights.client.row_id,
+                policy=self._rights.upsert(candidate.resource),
+                may_read=self._rights.may_read,
+                using=self._using,
+            )
+            outcome = store.upsert(request).outcome
+        except CLIENT_REFUSALS as error:
+            return cast(Refusal, error)
+        if self._rights.adopts:
+            with one_transaction(self._using) as cursor:
+                adopt(cursor, [request.incoming.identity.referential_id.bytes], self._rights.client.row_id)
+        return outcome
+
+    def _conditions(self, batch: Batch) -> SetConditions | None:
+        """None if the documents have to be written one after the other."""
+        numbers = resource_types.numbers(self._using)
+        denied, found = self._denied(batch), dict[int, SetConditions]()
+        for resource in {candidate.resource.name: candidate.resource for candidate in batch}.values():
+            if resource.name in denied:
+                continue
+            policy = self._rights.upsert(resource)
+            conditions = NO_CONDITIONS if policy is None else policy.for_sets()
+            if conditions is None:
+                return None
+            found[numbers[resource.name]] = conditions
+        if len(found) == 1 and not denied:
+            return next(iter(found.values()))
+        return SetConditions.by_resource_type(found)
+
+    def _denied(self, batch: Batch) -> Mapping[ResourceName, Exception]:
+        """The resources of which the client may write no document at all."""
+        denied = {}
+        for resource in {candidate.resource.name: candidate.resource for candidate in batch}.values():
+            try:
+                self._rights.upsert(resource)
+            except UNAUTHORIZABLE as refusal:
+                denied[resource.name] = refusal
+        return denied

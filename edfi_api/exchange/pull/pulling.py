@@ -1,0 +1,396 @@
+"""Pulls windows of change versions, one behind the other: key changes, documents, deletes, and at last the position.
+
+A window that is interrupted is pulled again, which changes nothing of what it has done. Without change queries there is
+one window of everything, and what it does not have is deleted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connections
+
+from edfi_api.documents import json_text
+from edfi_api.documents.incoming import Preparers
+from edfi_api.exchange.mapping import DescriptorMapping
+from edfi_api.exchange.models import Connection
+from edfi_api.exchange.pull.client_writer import ClientRights, ClientWriter
+from edfi_api.exchange.pull.outcomes import (
+    DueDelete,
+    Outcomes,
+    WaitingRow,
+    WindowMemory,
+    due_rows,
+    position_of,
+)
+from edfi_api.exchange.pull.pulled_changes import PulledChanges
+from edfi_api.exchange.pull.reading import EVERYTHING, Page, ReadResource, ReadWindow, RemoteSource
+from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.exchange.resource_selection import SelectionMode, selected, targets_of
+from edfi_api.loading.bulk import BulkWriter, Candidate, Written, bulk_writer
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
+from edfi_api.loading.bulk.candidates import Place
+from edfi_api.loading.bulk.free_order import FreeOrder
+from edfi_api.loading.bulk.pipeline import bulk_writer_by
+from edfi_api.loading.reports.refusal_limit import RefusalLimit
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.security.authenticated_client import client_of_row
+from edfi_api.security.exceptions import AUTHORIZATION_REFUSALS
+from edfi_api.storage import resource_types
+
+_LOCK = "SELECT pg_try_advisory_lock(hashtext('exchange'), %s)"
+_UNLOCK = "SELECT pg_advisory_unlock(hashtext('exchange'), %s)"
+# Documents that the client owns, behind a row, with their own referential ids.
+_OWNED = """
+SELECT d.id, d.document_uuid, array_agg(a.referential_id)
+  FROM document d JOIN alias a ON a.document_id = d.id
+ WHERE d.resource_type_id = %(type)s AND d.created_by = %(client)s AND d.id > %(behind)s
+ GROUP BY d.id, d.document_uuid ORDER BY d.id LIMIT %(most)s
+"""
+_COUNT_OWNED = "SELECT count(*) FROM document WHERE resource_type_id = %(type)s AND created_by = %(client)s"
+_AT_ONCE = 1_000
+_NOT_BROUGHT = UUID(int=0)
+DELETES_ALLOWED = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class PullOptions:
+    """`deletes_allowed` is the percentage of the client's documents that may be deleted because the source no longer
+    lists them; `overlap` is how many versions before the position are read again."""
+
+    is_full: bool = False
+    is_dry_run: bool = False
+    adopts: bool = False
+    max_refused: RefusalLimit | None = None
+    deletes_allowed: float = DELETES_ALLOWED
+    overlap: int = 0
+    processes: int | None = None
+
+
+class AlreadyPulling(Exception):
+    """Another process works for the connection."""
+
+
+class ClientUnusable(Exception):
+    """The API client of the connection cannot be used; the message says why."""
+
+
+class TooManyDeletes(Exception):
+    """The source does not list more of the documents than may be deleted for that. The message says how many."""
+
+
+class Pulled(NamedTuple):
+    """A window that was pulled: `newest` is the version of the source up to which all is done, None without change
+    queries; `outcomes` is None if there was nothing to do."""
+
+    newest: int | None
+    outcomes: Outcomes | None
+    seconds: float = 0.0
+
+
+@contextmanager
+def exclusively(connection: Connection, using: str) -> Iterator[None]:
+    """One process at a time works for a connection. Raises AlreadyPulling."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_LOCK, [connection.pk])
+        if not cursor.fetchone()[0]:
+            raise AlreadyPulling(f"another process works for the connection {connection}")
+        try:
+            yield
+        finally:
+            if connections[using].is_usable():
+                cursor.execute(_UNLOCK, [connection.pk])
+
+
+class Puller:
+    """Pulls for one connection, into the database `using`."""
+
+    def __init__(
+        self, connection: Connection, source: RemoteSource, surface: Surface, using: str, options: PullOptions
+    ) -> None:
+        """Raises UnknownResources and NotAMapping."""
+        self._connection = connection
+        self._source = source
+        self._surface = surface
+        self._using = using
+        self._options = options
+        self._mapping: DescriptorMapping = connection.mapping
+        self._preparers = Preparers(surface)
+        self._resources = self._chosen()
+        self._position = position_of(connection, using)
+
+    @property
+    def position(self) -> int | None:
+        return self._position
+
+    def pull(self) -> Pulled:
+        """The next window. Raises RemoteFailed, ClientUnusable, TooManyRefused and TooManyDeletes."""
+        newest = self._source.newest_version()
+        began = time.monotonic()
+        if newest is not None and newest < (self._position or 0) and not self._options.is_full:
+            raise RemoteFailed(
+                f"its newest change version {newest:,} is behind {self._position:,}, which is done: it is another"
+                " database, or an older state; --full begins anew"
+            )
+        if newest is None:
+            return Pulled(None, self._pull_everything(None), time.monotonic() - began)
+        if self._options.is_full or self._position is None:
+            outcomes = self._pull_everything(newest)
+        elif newest > self._position or due_rows(self._connection, self._using):
+            outcomes = self._pull_window(ReadWindow(max(self._position + 1 - self._options.overlap, 0), newest))
+        else:
+            return Pulled(newest, None)
+        if not self._options.is_dry_run:
+            self._position = newest
+        self._options = replace(self._options, is_full=False)
+        return Pulled(newest, outcomes, time.monotonic() - began)
+
+    def _pull_window(self, window: ReadWindow) -> Outcomes:
+        with self._window() as work:
+            work.change_keys(self._source.key_changes(self._with_changing_keys, window))
+            work.write(self._source.documents(self._windowed, window))
+            work.read_due()
+            work.delete(self._source.deletes(list(reversed(self._windowed)), window))
+            return work.finish(window.last)
+
+    def _pull_everything(self, newest: int | None) -> Outcomes:
+        """All documents, in a window if there are windows, and the deletes of what is here and not among them."""
+        window = EVERYTHING if newest is None else ReadWindow(None, newest)
+        is_first = newest is not None and self._position is None and not self._options.is_full
+        since = None
+        if newest is not None and self._position is not None and newest > self._position:
+            since = ReadWindow(self._position + 1, newest)
+        with self._window() as work:
+            if since is not None:
+                work.change_keys(self._source.key_changes(self._with_changing_keys, since))
+            work.write(self._source.documents(self._resources, window))
+            if since is not None:
+                work.delete(self._source.deletes(list(reversed(self._windowed)), since))
+            if not is_first:
+                unread = self._source.not_readable
+                work.delete_absent([each.here for each in self._resources if each.there.path not in unread])
+            return work.finish(newest)
+
+    @contextmanager
+    def _window(self) -> Iterator[_Window]:
+        client = client_of_row(self._connection.api_client_id)
+        if client is None:
+            raise ClientUnusable(f"the API client {self._connection.api_client} is inactive or has expired")
+        if client.claim_set_id is None:
+            raise ClientUnusable(f"the API client {self._connection.api_client} has no claim set")
+        if client.profile_ids:
+            raise ClientUnusable(f"the API client {self._connection.api_client} is bound by API profiles")
+        options, surface, using = self._options, self._surface, self._using
+        rights = ClientRights(client, surface, using, adopts=options.adopts)
+        with WindowMemory() as memory, AcceptedDocuments() if options.is_dry_run else nullcontext() as rehearsal:
+            outcomes = Outcomes(
+                self._connection, surface, self._preparers, using, memory, options.max_refused, options.is_dry_run
+            )
+            writing = (
+                bulk_writer(using, processes=options.processes, rehearsal=rehearsal)
+                if options.is_dry_run
+                else bulk_writer_by(ClientWriter(using, rights), using, options.processes)
+            )
+            tracked = PulledChanges(rights, self._preparers, self._mapping, using, outcomes)
+            with writing as writer:
+                yield _Window(
+                    self._source, self._resources, self._mapping, surface, writer, rights, outcomes, tracked, options
+                )
+
+    def _chosen(self) -> list[ReadResource]:
+        """Those on both sides, in the order of the source. School years are the server's own."""
+        targets = targets_of(self._surface)
+        chosen = selected(SelectionMode(self._connection.selection), self._connection.resources, targets)
+        by_path = {resource.url_path.strip("/"): resource for resource in self._surface.resources}
+        found = [
+            ReadResource(by_path[path], there)
+            for path, there in self._source.capabilities.resources.items()
+            if path in chosen and not by_path[path].is_read_only
+        ]
+        return [each for each in found if self._connection.with_descriptors or not each.here.is_descriptor]
+
+    @property
+    def _windowed(self) -> list[ReadResource]:
+        return [each for each in self._resources if each.there.has_windows]
+
+    @property
+    def _with_changing_keys(self) -> list[ReadResource]:
+        """Resources whose keys can change: by themselves, or with those that they refer to in their keys."""
+        changing = {each.name for each in self._surface.resources if each.allows_identity_updates}
+        while True:
+            more = {
+                each.name
+                for each in self._surface.resources
+                if each.name not in changing and any(r.is_identity and r.target in changing for r in each.references)
+            }
+            if not more:
+                return [each for each in self._windowed if each.here.name in changing]
+            changing |= more
+
+
+@dataclass(slots=True)
+class _Window:
+    """One window under way."""
+
+    source: RemoteSource
+    resources: Sequence[ReadResource]
+    mapping: DescriptorMapping
+    surface: Surface
+    writer: BulkWriter
+    rights: ClientRights
+    outcomes: Outcomes
+    tracked: PulledChanges
+    options: PullOptions
+    _ranks: dict[ResourceName, int] = field(default_factory=dict)
+    _line: int = 0
+
+    def __post_init__(self) -> None:
+        self._ranks = {resource.name: rank for rank, resource in enumerate(self.surface.resources)}
+
+    def change_keys(self, listed: Iterable[tuple[ReadResource, Page]]) -> None:
+        if self.options.is_dry_run:
+            return
+        for resource, page in listed:
+            self.tracked.change_keys(resource.here, page)
+
+    def write(self, pages: Iterable[tuple[ReadResource, Page]]) -> None:
+        """Documents, in whatever order their references need; those of people that the client may write only behind an
+        association are tried again behind all others."""
+        with FreeOrder(self.writer, self.surface.resources) as free_order:
+            free_order.expect_all()
+            self._take(free_order.write(self._candidates(pages)), may_try_again=True)
+            self._take(free_order.finish(), may_try_again=True)
+        again = self.outcomes.memory.take_for_another_try()
+        resources = self.surface.resources
+        self._take(self.writer.write(Candidate(resources[rank], text, Place(rank, line)) for line, rank, text in again))
+
+    def read_due(self) -> None:
+        """Read again some of what was refused before."""
+        if self.options.is_dry_run:
+            return
+        by_path = {each.there.path: each for each in self.resources}
+        rows = due_rows(self.outcomes.connection, self.outcomes.using)
+        self.outcomes.gone(row for row in rows if row.resource not in by_path)
+        found: list[tuple[ReadResource, Page]] = []
+        for row in rows:
+            resource = by_path.get(row.resource)
+            if resource is None:
+                continue
+            document = self.source.document(resource, row.remote_id)
+            if document is not None:
+                found.append((resource, [document]))
+            elif row.document_uuid is not None:
+                self._delete_due(resource.here, row)
+            else:
+                self.outcomes.gone([row])
+        self.write(found)
+
+    def delete(self, listed: Iterable[tuple[ReadResource, Page]]) -> None:
+        """Referrers come before what they refer to; what others refer to is tried again behind them."""
+        if self.options.is_dry_run:
+            return
+        for resource, page in listed:
+            self.tracked.delete_listed(resource.here, page)
+        self.tracked.repeat()
+
+    def delete_absent(self, resources: Sequence[Resource]) -> None:
+        """Delete what the client owns and has not been read. Raises TooManyDeletes before anything is deleted."""
+        owned = sum(self._count_owned(each) for each in resources)
+        absent = [each for resource in reversed(resources) for each in self._absent(resource)]
+        if absent and len(absent) > owned * self.options.deletes_allowed / 100:
+            raise TooManyDeletes(f"the source does not have {len(absent):,} of {owned:,} documents")
+        if self.options.is_dry_run:
+            return
+        for resource in reversed(resources):
+            self.tracked.delete_all(each for each in absent if each.resource is resource)
+        self.tracked.repeat()
+
+    def finish(self, version: int | None) -> Outcomes:
+        self.outcomes.check_limit()
+        if not self.options.is_dry_run:
+            self.outcomes.write_ledger()
+            self.outcomes.finish(version)
+        return self.outcomes
+
+    def _candidates(self, pages: Iterable[tuple[ReadResource, Page]]) -> Iterator[Candidate[Place]]:
+        for resource, page in pages:
+            here, rank = resource.here, self._ranks[resource.here.name]
+            bodies = [each for each in page if not self._is_mapped(here, each)]
+            first = self._line + 1
+            self._line += len(bodies)
+            self.outcomes.memory.read(
+                (line, rank, str(body.get("id", ""))) for line, body in enumerate(bodies, start=first)
+            )
+            for line, body in enumerate(bodies, start=first):
+                yield Candidate(here, self._text(body), Place(rank, line))
+
+    def _is_mapped(self, resource: Resource, body: dict[str, Any]) -> bool:
+        """Whether it is a descriptor that is another one here."""
+        return resource.is_descriptor and self.mapping.has_there(f"{body.get('namespace')}#{body.get('codeValue')}")
+
+    def _text(self, body: dict[str, Any]) -> bytes:
+        own = {name: value for name, value in body.items() if name != "id" and (name[:1] != "_" or name == "_ext")}
+        _remove_links(own)
+        self.mapping.to_here(own)
+        return json_text.dumps(own)
+
+    def _take(self, results: Iterable[Written[Place]], *, may_try_again: bool = False) -> None:
+        for written in results:
+            if may_try_again and isinstance(written.result, AUTHORIZATION_REFUSALS):
+                candidate = written.candidate
+                self.outcomes.memory.keep_for_another_try(
+                    candidate.origin.line, candidate.origin.source, candidate.text
+                )
+            else:
+                self.outcomes.take(written)
+
+    def _delete_due(self, resource: Resource, row: WaitingRow) -> None:
+        """It counts as read, so that it waits no longer unless it is refused again."""
+        if row.document_uuid is not None:
+            self._line += 1
+            self.outcomes.memory.read([(self._line, self._ranks[resource.name], row.remote_id)])
+            self.tracked.delete_all([DueDelete(resource, row.remote_id, row.document_uuid, _NOT_BROUGHT)])
+
+    def _count_owned(self, resource: Resource) -> int:
+        values = {"type": self._number(resource), "client": self.rights.client.row_id}
+        with connections[self.outcomes.using].cursor() as cursor:
+            cursor.execute(_COUNT_OWNED, values)
+            return int(cursor.fetchone()[0])
+
+    def _absent(self, resource: Resource) -> Iterator[DueDelete]:
+        behind = 0
+        while True:
+            values = {
+                "type": self._number(resource),
+                "client": self.rights.client.row_id,
+                "behind": behind,
+                "most": _AT_ONCE,
+            }
+            with connections[self.outcomes.using].cursor() as cursor:
+                cursor.execute(_OWNED, values)
+                rows = cursor.fetchall()
+            if not rows:
+                return
+            for _, document_uuid, aliases in rows:
+                if not any(self.outcomes.has_brought(alias) for alias in aliases):
+                    yield DueDelete(resource, str(document_uuid), document_uuid, aliases[0])
+            behind = rows[-1][0]
+
+    def _number(self, resource: Resource) -> int:
+        return resource_types.numbers(self.outcomes.using)[resource.name]
+
+
+def _remove_links(value: Any) -> None:
+    """Of reference objects at any depth."""
+    items = value.values() if isinstance(value, dict) else value
+    for each in items:
+        if isinstance(each, dict):
+            each.pop("link", None)
+            _remove_links(each)
+        elif isinstance(each, list):
+            _remove_links(each)

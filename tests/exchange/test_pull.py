@@ -1,0 +1,304 @@
+"""What has changed at another API is written here, once, whatever happens meanwhile."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from django.db import connections
+
+from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
+from edfi_api.exchange.pull.outcomes import TooManyRefused
+from edfi_api.exchange.pull.pulling import ClientUnusable, Pulled, TooManyDeletes
+from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.loading.reports.refusal_limit import refusal_limit
+from edfi_api.models import Document
+from edfi_api.security.models import ApiClient, ClaimSet
+from tests.databases import DOCUMENTS
+from tests.exchange.district import GRADE, District
+from tests.exchange.reference_source import ReferenceSource
+
+Connect = Callable[..., Connection]
+Pull = Callable[..., Pulled]
+
+
+def outcomes(pulled: Pulled) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for (_, outcome), count in (pulled.outcomes.counts if pulled.outcomes else {}).items():
+        found[outcome] += count
+    return dict(found)
+
+
+def bodies(resource: str) -> list[dict]:
+    rows = Document.objects.using(DOCUMENTS).filter(resource_type__name=resource)
+    return [row.body for row in rows.order_by("natural_key")]
+
+
+def test_everything_comes_in_the_order_of_references_without_ids_and_links(
+    district: District, connect: Connect, pull: Pull, client_here: ApiClient
+) -> None:
+    district.everything()
+
+    pulled = pull(connect())
+
+    assert outcomes(pulled) == {"inserted": 9}
+    [first, *_] = bodies("StudentSchoolAssociation")
+    assert first == {
+        "schoolReference": {"schoolId": 1},
+        "studentReference": {"studentUniqueId": "S0"},
+        "entryDate": "2025-08-20",
+        "entryGradeLevelDescriptor": GRADE,
+    }
+    assert {row.created_by for row in Document.objects.using(DOCUMENTS).all()} == {client_here.pk}
+    assert ExchangePosition.objects.using(DOCUMENTS).get().version == 9
+
+
+def test_only_what_has_changed_comes_the_next_time(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.everything()
+    connection = connect()
+    pull(connection)
+    enrollment = next(each for each in source.documents.values() if "studentReference" in each.body)
+    source.remove(enrollment, studentUniqueId="S0", schoolId=1, entryDate="2025-08-20")
+    district.student(7)
+
+    pulled = pull(connection)
+
+    assert outcomes(pulled) == {"inserted": 1, "deleted": 1}
+    assert outcomes(pull(connection)) == {}
+    assert len(bodies("StudentSchoolAssociation")) == 2
+
+
+def test_a_key_change_keeps_the_document_and_a_delete_comes_behind_its_referrers(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.descriptors()
+    school = district.school()
+    period = source.put("ed-fi/classPeriods", district.period("Second"))
+    other = source.put("ed-fi/classPeriods", district.period("Third"))
+    connection = connect()
+    pull(connection)
+    id_ = Document.objects.using(DOCUMENTS).get(body__classPeriodName="Second").document_uuid
+    old, new = ({"classPeriodName": name, "schoolId": 1} for name in ("Second", "2nd"))
+    source.rename(period, district.period("2nd"), old, new)
+
+    pulled = pull(connection)
+
+    assert outcomes(pulled) == {"key changed": 1, "unchanged": 1}
+    assert Document.objects.using(DOCUMENTS).get(body__classPeriodName="2nd").document_uuid == id_
+    source.remove(school, schoolId=1)
+    source.remove(other, classPeriodName="Third", schoolId=1)
+    source.remove(source.documents[period.id], classPeriodName="2nd", schoolId=1)
+    assert outcomes(pull(connection)) == {"deleted": 3}
+    assert bodies("School") == bodies("ClassPeriod") == []
+
+
+def test_keys_that_documents_exchange_are_exchanged(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.descriptors()
+    district.school()
+    one, two = (
+        source.put("ed-fi/classPeriods", district.period(name) | {"officialAttendancePeriod": name == "A"})
+        for name in ("A", "B")
+    )
+    connection = connect()
+    pull(connection)
+    a, b = {"classPeriodName": "A", "schoolId": 1}, {"classPeriodName": "B", "schoolId": 1}
+    source.rename(one, district.period("B") | {"officialAttendancePeriod": True}, a, b)
+    source.rename(two, district.period("A") | {"officialAttendancePeriod": False}, b, a)
+
+    pull(connection)
+
+    found = {each["classPeriodName"]: each["officialAttendancePeriod"] for each in bodies("ClassPeriod")}
+    assert found == {"A": False, "B": True}
+
+
+@pytest.mark.parametrize("has_tokens", [True, False])
+def test_pages_that_shift_lose_nothing(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull, has_tokens: bool
+) -> None:
+    source.has_tokens = has_tokens
+    stored = [district.student(number) for number in range(20)]
+
+    def leave_the_window(path: str, offset: int) -> None:
+        if path == "ed-fi/students" and stored and len(source.requests) % 2:
+            left = stored.pop(0)
+            source.put(left.path, left.body | {"firstName": "Changed"}, left.id)
+
+    source.before_page = leave_the_window
+    connection = connect()
+    pull(connection, page_size=3)
+    source.before_page = lambda path, offset: None
+    pull(connection, page_size=3)
+
+    assert {each["studentUniqueId"] for each in bodies("Student")} == {f"S{number}" for number in range(20)}
+
+
+def test_faults_of_the_source_are_survived(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    faults = {3: 500, 5: (429, {"detail": "slowly"}, {"Retry-After": "0"}), 7: "garbage", 9: "drop", 0: "slow"}
+    source.fault = lambda number, path: faults.get(number % 10) if path.startswith("/data/") else None
+    source.token_seconds = 0.5
+    district.everything(12)
+
+    pulled = pull(connect(), page_size=4)
+
+    assert outcomes(pulled)["inserted"] == 27
+    assert sum(each.startswith("POST") for each in source.requests) > 1
+
+
+def test_an_interrupted_window_is_repeated_and_changes_nothing_of_what_it_has_done(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.everything()
+    connection = connect()
+    source.fault = lambda number, path: 400 if path.endswith("studentSchoolAssociations") else None
+    with pytest.raises(RemoteFailed, match="a fault"):
+        pull(connection)
+    assert not ExchangePosition.objects.using(DOCUMENTS).exists()
+    source.fault = lambda number, path: None
+
+    pulled = pull(connection)
+
+    assert outcomes(pulled)["inserted"] + outcomes(pulled).get("unchanged", 0) == 9
+    assert len(bodies("StudentSchoolAssociation")) == 3
+
+
+def test_a_refused_document_is_read_again_until_it_is_accepted(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.descriptors()
+    district.school()
+    district.enrollment(0)
+    connection = connect()
+
+    assert outcomes(pull(connection)) == {"inserted": 3, "refused": 1}
+    [waiting] = WaitingDocument.objects.using(DOCUMENTS).all()
+    assert (waiting.resource, waiting.attempts) == ("ed-fi/studentSchoolAssociations", 1)
+    district.student(0)
+    with connections[DOCUMENTS].cursor() as cursor:
+        cursor.execute("UPDATE exchange_waiting SET due_at = now()")
+    assert outcomes(pull(connection)) == {"inserted": 2}
+    assert not WaitingDocument.objects.using(DOCUMENTS).exists()
+
+
+def test_everything_refused_ends_and_moves_the_position(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    for number in range(30):
+        district.enrollment(number)
+    connection = connect()
+
+    assert outcomes(pull(connection)) == {"refused": 30}
+    assert ExchangePosition.objects.using(DOCUMENTS).get().version == 30
+    assert WaitingDocument.objects.using(DOCUMENTS).count() == 30
+    assert outcomes(pull(connection)) == {}
+
+
+def test_max_refused_stops_and_leaves_the_position(district: District, connect: Connect, pull: Pull) -> None:
+
+    for number in range(3):
+        district.enrollment(number)
+
+    with pytest.raises(TooManyRefused):
+        pull(connect(), max_refused=refusal_limit("2"))
+
+    assert not ExchangePosition.objects.using(DOCUMENTS).exists()
+
+
+def test_documents_of_others_are_neither_changed_nor_deleted_unless_they_are_adopted(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull, client_here: ApiClient
+) -> None:
+    student = district.student(0)
+    connection = connect()
+    pull(connection)
+    Document.objects.using(DOCUMENTS).update(created_by=None)
+    source.put(student.path, student.body | {"firstName": "Max"}, student.id)
+
+    assert outcomes(pull(connection)) == {"refused": 1}
+    assert bodies("Student")[0]["firstName"] == "Mae"
+    with connections[DOCUMENTS].cursor() as cursor:
+        cursor.execute("UPDATE exchange_waiting SET due_at = now()")
+    assert outcomes(pull(connection, adopts=True)) == {"updated": 1}
+    assert Document.objects.using(DOCUMENTS).get().created_by == client_here.pk
+    source.remove(source.documents[student.id], studentUniqueId="S0")
+    assert outcomes(pull(connection)) == {"deleted": 1}
+
+
+def test_without_change_queries_what_is_absent_is_deleted_up_to_a_limit(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    source.has_windows = source.has_tokens = False
+    students = [district.student(number) for number in range(10)]
+    connection = connect()
+    assert outcomes(pull(connection, page_size=4)) == {"inserted": 10}
+    for student in students[:3]:
+        source.remove(student)
+
+    with pytest.raises(TooManyDeletes, match="3 of 10"):
+        pull(connection, page_size=4)
+    assert len(bodies("Student")) == 10
+    assert outcomes(pull(connection, deletes_allowed=30.0)) == {"unchanged": 7, "deleted": 3}
+
+
+def test_a_rehearsal_writes_nothing(district: District, connect: Connect, pull: Pull) -> None:
+    district.everything()
+
+    pulled = pull(connect(), is_dry_run=True)
+
+    assert outcomes(pulled) == {"inserted": 9}
+    assert not Document.objects.using(DOCUMENTS).exists()
+    assert not ExchangePosition.objects.using(DOCUMENTS).exists()
+
+
+def test_a_selection_and_a_mapping_decide_what_comes(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.descriptors()
+    district.student(0)
+    theirs = {"namespace": "uri://state.org/GradeLevelDescriptor", "codeValue": "9", "shortDescription": "9"}
+    source.put("ed-fi/gradeLevelDescriptors", theirs)
+    district.school(gradeLevels=[{"gradeLevelDescriptor": "uri://state.org/GradeLevelDescriptor#9"}])
+    mapping = f"uri://state.org/GradeLevelDescriptor#9,{GRADE}"
+
+    pulled = pull(connect(selection="exclude", resources=["ed-fi/students"], descriptor_mapping=mapping))
+
+    assert outcomes(pulled) == {"inserted": 3}
+    assert bodies("School")[0]["gradeLevels"] == [{"gradeLevelDescriptor": GRADE}]
+    assert bodies("Student") == []
+
+
+def test_the_client_may_write_only_what_its_claim_set_allows(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull, client_here: ApiClient
+) -> None:
+    client_here.application.claim_set = ClaimSet.objects.get(name="AssessmentVendor")
+    client_here.application.save()
+    district.descriptors()
+    district.student(0)
+
+    assert outcomes(pull(connect())) == {"refused": 3}
+    assert not Document.objects.using(DOCUMENTS).exists()
+
+
+def test_a_client_that_cannot_be_used_stops_everything(
+    district: District, connect: Connect, pull: Pull, client_here: ApiClient
+) -> None:
+    client_here.is_active = False
+    client_here.save()
+
+    with pytest.raises(ClientUnusable, match="inactive"):
+        pull(connect())
+
+
+def test_a_source_that_was_restored_is_noticed(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.student(0)
+    connection = connect()
+    pull(connection)
+    source.version = 0
+
+    with pytest.raises(RemoteFailed, match="is behind"):
+        pull(connection)
