@@ -18,7 +18,7 @@ help:
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
-	@echo 'make test-ods  import an ODS with the content of make demo, and print the time of each step; STUDENTS=200'
+	@echo 'make test-ods  random documents and a cutover of the content of make demo, with the time of each step; STUDENTS=200'
 	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
 	@echo 'make test-image  build the image on Debian packages and serve it, read-only; needs root, buildah and debootstrap'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
@@ -69,8 +69,11 @@ test-sql-views: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/sql_views
 
-# A cutover: a made-up district in an ODS is imported, and the time of each step is printed.
+# Random documents, all examples of OpenAPI, and what is too large for `make test`. Then a cutover: a made-up district in an
+# ODS is imported, and the time of each step is printed.
 test-ods: $(VENV)/ready-for-tests
+	EXAMPLES=20 $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --every-standard --numprocesses=2 --dist=worksteal tests/ods_import
 	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
 		$(BIN)/python -m tests.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))
 

@@ -20,7 +20,7 @@ Origin = TypeVar("Origin")
 Rows = list[tuple[Any, ...]]
 
 _MOST_ROWS = 1_000
-_FIRST_ROWS = 20
+_FIRST_ROWS = 10
 # Of texts that are fetched at once. A document may be of megabytes.
 _BYTES = 2**20
 

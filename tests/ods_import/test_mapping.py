@@ -17,7 +17,7 @@ from edfi_api.sql_views.tables import sql_tables
 from edfi_api.sql_views.views import View
 from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS
-from tests.ods_import.canonical import canonical
+from tests.ods_import.canonical import canonical, differences
 from tests.ods_import.ods import Ods, database, tables_script
 from tests.serving import LAKE_COUNTY, served
 from tests.sql_views.models import compiled, views_once
@@ -79,7 +79,7 @@ def _differences_of(ods: Ods, views: list[View], surface: Surface, model: Served
         stored = {id_: (type_, json_text.loads(body.encode())) for id_, type_, body in cursor.fetchall()}
     assert read.keys() == stored.keys()
     for id_, (type_, body) in stored.items():
-        for difference in _differences("$", canonical(body), canonical(json_text.loads(read[id_].encode()))):
+        for difference in differences("$", canonical(body), canonical(json_text.loads(read[id_].encode()))):
             if not difference.startswith(_SHARED):
                 yield type_, difference
 
@@ -89,14 +89,3 @@ def _with_whole_keys(body: dict[str, Any]) -> dict[str, Any]:
     items = body.get("identificationDocuments", [])
     whole = [item for item in items if {*_KEY_OF_IDENTIFICATION_DOCUMENTS} <= item.keys()]
     return body | {"identificationDocuments": whole} if items else body
-
-
-def _differences(place: str, one: Any, other: Any) -> Iterator[str]:
-    if isinstance(one, dict) and isinstance(other, dict):
-        for name in sorted(one.keys() | other.keys()):
-            yield from _differences(f"{place}.{name}", one.get(name), other.get(name))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for number, pair in enumerate(zip(one, other, strict=True)):
-            yield from _differences(f"{place}[{number}]", *pair)
-    elif one != other:
-        yield f"{place}: {one!r} is read as {other!r}"

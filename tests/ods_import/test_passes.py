@@ -361,13 +361,22 @@ def test_an_owner_is_given_once_its_client_is_here(api, ods, moved_in) -> None:
     assert Document.objects.using(DOCUMENTS).get(document_uuid=id_).created_by == client.pk
 
 
-def test_nothing_that_the_source_calls_like_a_function_of_postgresql_is_called(api, ods, moved_in) -> None:
-    ods.run(
+def test_nothing_that_the_source_calls_like_a_function_of_postgresql_is_called(api, ods, altered, filled) -> None:
+    """Not even if its role is to look for functions and tables elsewhere first."""
+    altered(
         "CREATE FUNCTION public.to_char(date, text) RETURNS text LANGUAGE sql RETURN 'tricked';"
-        """CREATE TABLE edfi."a""; DROP TABLE edfi.student; --" (b integer)"""
+        "CREATE FUNCTION public.tricked(text, text) RETURNS text LANGUAGE sql RETURN 'tricked';"
+        "CREATE OPERATOR public.|| (FUNCTION = public.tricked, LEFTARG = text, RIGHTARG = text);"
+        "CREATE TABLE public.pg_class (oid oid);"
+        f"ALTER ROLE {ods.name}_reader SET search_path = public, edfi, pg_catalog",
+        f"ALTER ROLE {ods.name}_reader RESET search_path; DROP TABLE public.pg_class;"
+        "DROP OPERATOR public.|| (text, text); DROP FUNCTION public.tricked(text, text), public.to_char(date, text)",
     )
-    try:
-        import_documents(ods)
-        assert stored() == moved_in
-    finally:
-        ods.run("""DROP FUNCTION public.to_char(date, text); DROP TABLE edfi."a""; DROP TABLE edfi.student; --" """)
+    altered(
+        """CREATE TABLE edfi."a""; DROP TABLE edfi.student; --" (b integer)""",
+        """DROP TABLE edfi."a""; DROP TABLE edfi.student; --" """,
+    )
+
+    import_documents(ods)
+
+    assert stored() == filled
