@@ -1,6 +1,5 @@
 """The admin's pages of documents, to find, read and delete them. Only the API writes, since it validates."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +8,11 @@ from django.contrib.admin import ModelAdmin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.models import Document
-from edfi_api.operation.administration import key_search, overview, related_links
+from edfi_api.operation.administration import key_search, overview, referrers, related_links
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import DeletionThroughStore
 from edfi_api.operation.administration.list_filters import (
@@ -24,12 +23,16 @@ from edfi_api.operation.administration.list_filters import (
     RefersToFilter,
     row_in,
 )
+from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
-from edfi_api.operation.administration.titles import TitledAdmin, titled
-from edfi_api.operation.administration.versions import VersionPages, link
+from edfi_api.operation.administration.readable_values import MARK, marked_body, readable_values
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, store_number
+from edfi_api.operation.administration.titles import TitledAdmin, resource_of, titled
+from edfi_api.operation.administration.versions import VersionPages, timeline, versions_address
+from edfi_api.refusals.admin.about import stories_about
+from edfi_api.refusals.admin.refusals import VIEW_KEYS
 from edfi_api.startup import current_surface
-from edfi_api.validation.admin import open_results_of
+from edfi_api.validation.admin import results_of
 from references.identity import as_uuid
 
 
@@ -59,33 +62,21 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
     search_fields = ["document_uuid"]
     search_help_text = key_search.HELP
     ordering = ["-id"]
+    change_form_template = "admin/edfi_api/document/change_form.html"
     fieldsets = [
-        (None, {"fields": ["resource", "key", "document_uuid", "versions"]}),
-        ("Body", {"fields": ["body_text"]}),
-        ("References", {"fields": ["refers_to", "referred_to_by"]}),
-        ("Validation", {"fields": ["open_results"]}),
+        ("References", {"fields": ["refers_to"]}),
         (
             "Envelope",
-            {"fields": ["created_at", "creator", "last_modified_at", "modifier", "change_version", "identities"]},
+            {
+                "fields": [
+                    "resource", "document_uuid", "created_at", "creator", "last_modified_at", "modifier",
+                    "change_version", "identities",
+                ]
+            },
         ),
-    ]
-    readonly_fields = [
-        "resource",
-        "key",
-        "versions",
-        "body_text",
-        "refers_to",
-        "referred_to_by",
-        "open_results",
-        "creator",
-        "modifier",
-        "identities",
-    ]
-
-    def get_fieldsets(self, request: HttpRequest, obj: Document | None = None) -> Any:
-        """Results of validation for users who may view them."""
-        may_view = request.user.has_perm("validation.view_validationresult")
-        return [each for each in super().get_fieldsets(request, obj) if may_view or each[0] != "Validation"]
+        ("Body", {"fields": ["body_text"]}),
+    ]  # fmt: skip
+    readonly_fields = ["resource", "body_text", "refers_to", "creator", "modifier", "identities"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Without bodies, which are loaded for the page of a single document. Ordered by the list, since the rank of a
@@ -108,8 +99,25 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
         obj: Document | None = None,
     ) -> HttpResponse:
         if obj is not None:
-            context |= {"title": obj.resource_type.name, "subtitle": obj.document_title}  # type: ignore[attr-defined]  # By `TitledAdmin`.
+            obj.marked = request.GET.getlist(MARK)  # type: ignore[attr-defined]  # Read by `body_text`.
+            context |= self._page_of(request, obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
+
+    def _page_of(self, request: HttpRequest, document: Any) -> dict[str, Any]:
+        """What the page tells of a document; None for what the user may not view."""
+        user, using = request.user, shown_in(request).using
+        resource = resource_of(document.resource_type)
+        return {
+            "title": document.resource_type.name,
+            "subtitle": document.document_title,
+            "shown_key": abridged(document.natural_key),
+            "values": readable_values(document.body),
+            "referrers": referrers.by_resource(document),
+            "refusals": stories_about(document, store_number(request)) if user.has_perm(VIEW_KEYS) else None,
+            "results": results_of(document) if user.has_perm("validation.view_validationresult") else None,
+            "versions": timeline(resource, document.document_uuid, using) if resource else [],
+            "versions_address": versions_address(document.resource_type_id, document.document_uuid),
+        }
 
     def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
         """By Django's permissions, which `ReadOnlyAdmin` overrides."""
@@ -139,13 +147,9 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
     def resource(self, document: Document) -> str:
         return document.resource_type.name
 
-    @admin.display
-    def versions(self, document: Document) -> SafeString:
-        return link(document.resource_type_id, document.document_uuid)
-
     @admin.display(description="body")
-    def body_text(self, document: Document) -> SafeString:
-        return format_html("<pre>{}</pre>", json.dumps(document.body, indent=2, ensure_ascii=False))
+    def body_text(self, document: Any) -> SafeString:
+        return marked_body(document.body, document.marked)
 
     @admin.display
     def identities(self, document: Document) -> SafeString:
@@ -154,14 +158,6 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
     @admin.display
     def refers_to(self, document: Document) -> SafeString:
         return related_links.targets(document)
-
-    @admin.display
-    def referred_to_by(self, document: Document) -> SafeString:
-        return related_links.as_list(related_links.referrers([document]))
-
-    @admin.display(description="open results")
-    def open_results(self, document: Document) -> SafeString:
-        return related_links.as_list(open_results_of(document))
 
     @admin.display(description="created by")
     def creator(self, document: Any) -> str:

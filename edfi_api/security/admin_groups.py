@@ -62,6 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "security.apiclient": _VIEW,
         "security.application": _VIEW,
         "security.vendor": _VIEW,
+        "validation.validationdismissal": ("view", "add"),
         "validation.validationresult": _VIEW,
         "validation.validationrule": _CHANGE,
         "validation.validationrun": _VIEW,

@@ -132,3 +132,21 @@ class ValidationResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.result_key.hex}-{self.episode}"
+
+
+class ValidationDismissal(models.Model):
+    """A violation that a user has looked at and accepts until a day; it applies to all episodes of the violation."""
+
+    id = models.BigAutoField(primary_key=True)
+    result_key = models.UUIDField(db_index=True)
+    reason = models.TextField()
+    until = models.DateField("until, inclusive")
+    username = models.TextField()
+    dismissed_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "validation_dismissal"
+        verbose_name = "dismissal"
+
+    def __str__(self) -> str:
+        return f"{self.result_key.hex} until {self.until}"

@@ -20,7 +20,7 @@ def test_every_link_for_an_administrator_is_served(row_in_every_table):
 
     assert wrong == []
     assert len(visited) > 100
-    assert {"/admin/edfi_api/document/N/history/", "/admin/change_queries/deleteddocument/?deleted_by"} <= visited
+    assert {"/admin/security/vendor/N/history/", "/admin/change_queries/deleteddocument/?deleted_by"} <= visited
 
 
 @pytest.mark.parametrize(

@@ -118,3 +118,42 @@ def test_the_page_takes_a_bounded_number_of_queries(steward, student):
         steward.get(versions_page(student))
 
     assert len(queries) <= 7  # Two of them are the savepoint of a test.
+
+
+def test_a_restoration_is_previewed_and_names_its_user(steward, api, student):
+    first = history(api, student)[-1]
+    preview = steward.get(versions_page(student), {"restore": first["changeVersion"]}).content.decode()
+    assert ("<del>Oritz</del>" in preview, "<ins>Ortiz</ins>" in preview) == (True, True)
+    assert api.get(student).json()["lastSurname"] == "Oritz"
+
+    restored(steward, versions_page(student), first["changeVersion"])
+
+    assert "by</span> steward (admin)" in steward.get(versions_page(student)).content.decode()
+
+
+def test_the_preview_of_a_deleted_document_has_its_body(steward, api, student):
+    first = history(api, student)[-1]
+    api.delete(student)
+
+    preview = steward.get(versions_page(student), {"restore": first["changeVersion"]}).content.decode()
+    restored(steward, versions_page(student), first["changeVersion"])
+
+    assert "comes back under its former id" in preview
+    assert "by</span> steward (admin)" in steward.get(versions_page(student)).content.decode()
+
+
+@pytest.mark.parametrize("version", ["", "nonsense", "999999999"])
+def test_there_is_no_preview_of_what_is_no_version(steward, student, version):
+    assert steward.get(versions_page(student), {"restore": version}).status_code == 404
+
+
+def test_the_page_of_a_student_tells_what_refers_to_it_and_its_versions(steward, api, student):
+    row = Document.objects.get(resource_type__name="Student").pk
+
+    page = steward.get(f"/admin/edfi_api/document/{row}/change/").content.decode()
+    timeline = page.partition('id="timeline"')[2].partition("</section>")[0]
+
+    assert '<th scope="row">Last surname</th><td>Oritz</td>' in page
+    assert "Nothing refers to it." in page
+    assert timeline.count("<li>") == 2
+    assert versions_page(student) in page

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.models import Document
-from edfi_api.refusals.admin import refusals as admin
+from edfi_api.refusals.admin import about
 from edfi_api.refusals.models import Refusal, SubmissionHour
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
@@ -110,7 +110,7 @@ def test_a_refusal_is_found_by_its_correlation_id(steward, two):
 
 @pytest.mark.parametrize(("searched", "is_found"), [(1, False), (2, True), (3, True)])
 def test_the_latest_refusals_are_searched(steward, two, monkeypatch, searched, is_found):
-    monkeypatch.setattr(admin, "ROWS_COUNTED", searched)
+    monkeypatch.setattr(about, "ROWS_COUNTED", searched)
     first, last = two
 
     assert (first.correlation_id in _found(steward, first)) == is_found

@@ -1,9 +1,13 @@
 """Rules, runs and results in the admin."""
 
+import re
+from datetime import timedelta
+
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from edfi_api.models import Document
 from tests.conftest import ApiTestClient
@@ -65,12 +69,12 @@ def test_looks_at_results_are_audited(admin_client, rows, log) -> None:
 def test_the_page_of_a_document_has_its_open_results(admin_client, rules, committing_api) -> None:
     document = Document.objects.get(natural_key="NK#studentUniqueId=1")
     address = f"/admin/edfi_api/document/{document.pk}/change/"
-    assert "The student has no middle name" in admin_client.get(address).content.decode()
+    assert 'no middle name <span class="quiet">open</span>' in admin_client.get(address).content.decode()
 
     student(committing_api, "1", middleName="Ann")
     rules.run()
 
-    assert "The student has no middle name" not in admin_client.get(address).content.decode()
+    assert 'no middle name <span class="quiet">resolved' in admin_client.get(address).content.decode()
 
 
 def test_runs_show_their_rules(admin_client, rows) -> None:
@@ -228,3 +232,61 @@ def test_open_results_are_counted_as_they_are(rules, committing_api, rows) -> No
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM validation_result WHERE natural_key = 'NK#studentUniqueId=3'")
     assert rows("SELECT entries FROM open_validation_results") == [(2,)]
+
+
+def test_a_result_is_dismissed_until_a_day(admin_client, rows, log) -> None:
+    [(number,)] = rows("SELECT id FROM validation_result")
+    page = f"{ADMIN}/validationresult/{number}/dismiss/"
+    until = (timezone.localdate() + timedelta(days=30)).isoformat()
+    assert f'href="{page}"' in admin_client.get(f"{ADMIN}/validationresult/{number}/change/").content.decode()
+
+    answer = admin_client.post(page, {"reason": "The student moved.", "until": until}, follow=True)
+
+    assert f"until {until} by administrator" in answer.content.decode()
+    listed = {state: admin_client.get(f"{ADMIN}/validationresult/?state={state}") for state in ("open", "dismissed")}
+    assert [">studentUniqueId=1<" in each.content.decode() for each in listed.values()] == [False, True]
+    assert "validation result dismissed" in [line["event"] for line in log.of("meadowlark.audit")]
+
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE validation_dismissal SET until = current_date - 1")
+    assert ">studentUniqueId=1<" in admin_client.get(f"{ADMIN}/validationresult/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "form", [{"reason": "", "until": "2999-01-01"}, {"reason": "x", "until": "2020-01-01"}, {"reason": "x"}]
+)
+def test_a_dismissal_needs_a_reason_and_a_day_within_a_year(admin_client, rows, form) -> None:
+    [(number,)] = rows("SELECT id FROM validation_result")
+
+    answer = admin_client.post(f"{ADMIN}/validationresult/{number}/dismiss/", form)
+
+    assert answer.status_code == 200
+    assert rows("SELECT count(*) FROM validation_dismissal") == [(0,)]
+
+
+def test_dismissing_needs_a_permission(admin_client, rows) -> None:
+    [(number,)] = rows("SELECT id FROM validation_result")
+    reader = Client()
+    user = User.objects.create_user("reader", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_validationresult"))
+    reader.force_login(user)
+
+    assert reader.get(f"{ADMIN}/validationresult/{number}/dismiss/").status_code == 403
+    assert "/dismiss/" not in reader.get(f"{ADMIN}/validationresult/{number}/change/").content.decode()
+
+
+def test_the_document_of_a_result_has_the_values_marked(admin_client, rows) -> None:
+    [(number,)] = rows("SELECT id FROM validation_result")
+    with connection.cursor() as cursor:
+        cursor.execute("""UPDATE validation_result SET context = '{"first": "Mae"}'""")
+    page = admin_client.get(f"{ADMIN}/validationresult/{number}/change/").content.decode()
+    [address] = re.findall(r'href="(/admin/edfi_api/document/\d+/change/\?mark=Mae)"', page)
+
+    assert "<mark>  &quot;firstName&quot;: &quot;Mae&quot;,</mark>" in admin_client.get(address).content.decode()
+
+
+def test_the_overview_counts_by_rule(admin_client) -> None:
+    page = admin_client.get(f"{ADMIN}/validationresult/overview/").content.decode()
+    table = page.partition("<caption>By rule</caption>")[2].partition("</table>")[0]
+
+    assert re.findall(r'class="number">(?:<a[^>]*>)?(\d+)', table) == ["1", "1", "0"]

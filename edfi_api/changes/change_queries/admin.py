@@ -129,7 +129,7 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
             return
         for deleted in chosen:
             try:
-                restore(deleted.document_uuid, queryset.db)
+                restore(deleted.document_uuid, queryset.db, request.user.get_username())
                 self.log_change(request, deleted, "Restored.")
                 self.message_user(request, f"{deleted} is restored.", messages.SUCCESS)
             except CannotRestore as refusal:

@@ -112,6 +112,21 @@ class DeletedDocument(SecuredVersion):
         return {"document": self.document_uuid}
 
 
+class Restoration(models.Model):
+    """The version that a user of the admin made by restoring a document: the table of documents names API clients only.
+    It is written in the transaction of the restoration."""
+
+    change_version = models.BigIntegerField(primary_key=True)
+    username = models.TextField()
+    restored_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "restoration"
+
+    def __str__(self) -> str:
+        return f"{self.change_version} by {self.username}"
+
+
 class ChangeConsumer(models.Model):
     """A consumer of a log of the change stream, and the version up to which it has received changes."""
 

@@ -1,15 +1,16 @@
 """Restores deleted documents and older versions, through the store, which checks references and keys again."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, transaction
 
 from edfi_api.changes.change_queries import history
-from edfi_api.changes.change_queries.models import DeletedDocument
+from edfi_api.changes.change_queries.models import DeletedDocument, Restoration
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.model.surface.resource import Resource, ResourceName
@@ -24,7 +25,7 @@ from edfi_api.storage.exceptions import (
     KeyChangeNotSupported,
 )
 from edfi_api.storage.requests import WriteRequest
-from edfi_api.storage.stored import Written
+from edfi_api.storage.stored import Outcome, Written
 from references.exceptions import UnresolvedReference
 
 _REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
@@ -41,16 +42,18 @@ class CannotRestore(Exception):
         return " ".join(self.reasons)
 
 
-def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> Written:
+def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS, username: str = "") -> Written:
     """Insert the document as it was when it was last deleted. Raises CannotRestore with all reasons.
 
-    In the change stream it is an insert without a client; the document keeps its original creator.
+    In the change stream it is an insert without a client; the document keeps its original creator. `username` is that
+    of the admin's user, empty for a command.
     """
     deleted = _last_delete(document_uuid, using)
     try:
         incoming = _incoming(deleted, using)
         request = WriteRequest(incoming, using=using)
-        return store.restore(request, document_uuid, deleted.created_by, deleted.created_at)
+        write = partial(store.restore, request, document_uuid, deleted.created_by, deleted.created_at)
+        return _attributed(write, username, using)
     except DocumentExists as error:
         raise CannotRestore([f"{deleted.natural_key} is there."]) from error
     except _REFUSALS as refusal:
@@ -58,25 +61,42 @@ def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> Written:
 
 
 def restore_version(
-    resource: Resource, document_uuid: UUID, change_version: int, using: str = DEFAULT_DB_ALIAS
+    resource: Resource, document_uuid: UUID, change_version: int, using: str = DEFAULT_DB_ALIAS, username: str = ""
 ) -> Written:
     """Write the body of a version again, as an update, or as an insert with the former id if the document was deleted.
 
-    Raises CannotRestore with all reasons.
+    Raises CannotRestore with all reasons. `username` as for `restore`.
     """
-    found = history.versions(resource, document_uuid, 1, change_version + 1, using=using)
-    if not found or found[0].change_version != change_version or found[0].text is None:
-        raise CannotRestore([f"Version {change_version} is not kept."])
+    kept = kept_version(resource, document_uuid, change_version, using)
     [newest] = history.versions(resource, document_uuid, 1, using=using)
     preparers = Preparers(current_surface())
     try:
-        request = WriteRequest(_prepared(preparers, resource.name, found[0].body, using), using=using)
+        request = WriteRequest(_prepared(preparers, resource.name, kept.body, using), using=using)
         if newest.operation == history.DELETE:
             created_at = datetime.fromisoformat((newest.columns or {})["created_at"])
-            return store.restore(request, document_uuid, newest.created_by, created_at)
-        return store.update(request, document_uuid, preparers)
+            write = partial(store.restore, request, document_uuid, newest.created_by, created_at)
+        else:
+            write = partial(store.update, request, document_uuid, preparers)
+        return _attributed(write, username, using)
     except _REFUSALS_OF_VERSIONS as refusal:
         raise CannotRestore(_reasons_of(refusal)) from refusal
+
+
+def kept_version(resource: Resource, document_uuid: UUID, change_version: int, using: str) -> history.Version:
+    """The version with its body. Raises CannotRestore."""
+    found = history.versions(resource, document_uuid, 1, change_version + 1, using=using)
+    if not found or found[0].change_version != change_version or found[0].text is None:
+        raise CannotRestore([f"Version {change_version} is not kept."])
+    return found[0]
+
+
+def _attributed(write: Callable[[], Written], username: str, using: str) -> Written:
+    """The write, and the user who has it made, in one transaction."""
+    with transaction.atomic(using):
+        written = write()
+        if username and written.outcome is not Outcome.UNCHANGED:
+            Restoration.objects.using(using).create(change_version=written.change_version, username=username)
+    return written
 
 
 def _last_delete(document_uuid: UUID, using: str) -> DeletedDocument:

@@ -54,15 +54,16 @@ class ResolutionFilter(admin.SimpleListFilter):
     def choices(self, changelist: ChangeList) -> Any:
         for name, display in self.lookup_choices:
             address = changelist.get_query_string({self.parameter_name: name})
-            yield {"selected": name == self._chosen, "query_string": address, "display": display}
+            yield {"selected": name == self.chosen, "query_string": address, "display": display}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self._chosen == "all":
+        if self.chosen == "all":
             return queryset
-        return queryset.filter(resolved_at__isnull=self._chosen != "resolved")
+        return queryset.filter(resolved_at__isnull=self.chosen != "resolved")
 
     @property
-    def _chosen(self) -> str:
+    def chosen(self) -> str:
+        """The state in the address, or that which is shown without."""
         return self.value() or self._without_choice
 
 

@@ -53,6 +53,18 @@ def shown_in(request: HttpRequest) -> Shown:
     return getattr(request, "shown_data_store", _THE_ONLY_ONE)
 
 
+def store_number(request: HttpRequest) -> int:
+    """The number of the shown data store in the ledger of refusals, 0 for the control database."""
+    choice = shown_in(request).choice
+    return 0 if choice == _MAIN else int(choice)
+
+
+def address_with_store(request: HttpRequest) -> str:
+    """The address of the page without other parameters, for a form: it names the shown data store, if there are any."""
+    shown = shown_in(request)
+    return f"{request.path}?{PARAMETER}={shown.choice}" if shown.text else request.path
+
+
 def chosen(request: HttpRequest) -> Shown | None:
     """The choice in the address, else that in the session, else the only one; None if there is none.
 

@@ -88,6 +88,14 @@ def title_of(resource: Resource | None, natural_key: str, using: str) -> str:
     return title
 
 
+def organization_names(ids: Iterable[int], using: str) -> dict[int, str]:
+    """The names of the stored education organizations with these ids, by one query."""
+    abstract = {each.name for each in current_surface().abstract_resources}
+    targets = [target for target in _targets() if target.name in abstract]
+    wanted = {target.id_of(str(id_)): id_ for id_ in ids for target in targets}
+    return {wanted[found]: name for found, name in _names(set(wanted), using).items()}
+
+
 def key_elements_of(name: str, using: str) -> list[str]:
     """`studentUniqueId=604822` for each stored document that is identified by one value and has this name."""
     numbers = resource_types.numbers(using)
@@ -164,7 +172,8 @@ class _Key:
         own_name = (names.get(self._own) if self._own else None) or self._name_in_body()
         parts = [(_PERSON, own_name)] if own_name else []
         for element, target in zip(self._elements, self._targets, strict=True):
-            name = names.get(target.id_of(element.value)) if target and not own_name else None
+            id_ = target.id_of(element.value) if target else None
+            name = names.get(id_) if id_ and id_ != self._own else None
             if target and name:
                 parts.append((_ORGANIZATION if target.is_organization else _PERSON, name))
             else:

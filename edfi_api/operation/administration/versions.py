@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
@@ -19,19 +20,20 @@ from django.utils.safestring import SafeString
 from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.differences import ABSENT, Difference, differences
 from edfi_api.changes.change_queries.history import DELETE, NEWEST, Version
-from edfi_api.changes.change_queries.restoring import CannotRestore, restore_version
+from edfi_api.changes.change_queries.restoring import CannotRestore, kept_version, restore_version
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import Document
 from edfi_api.operation.administration.list_filters import row_in
-from edfi_api.operation.administration.store_choice import shown_in, with_choice
-from edfi_api.operation.administration.titles import DocumentKey, titles
+from edfi_api.operation.administration.moments import written_moment
+from edfi_api.operation.administration.store_choice import address_with_store, shown_in, with_choice
+from edfi_api.operation.administration.titles import DocumentKey, title_of, titles
 from edfi_api.security.models import ApiClient
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.exceptions import TooMuchContention
 
-_SHOWN = 20
+_SHOWN, _IN_TIMELINE = 20, 10
 _PAGE = "admin:edfi_api_document_versions"
 
 
@@ -40,6 +42,7 @@ class ShownVersion:
     """A version as the page shows it; `changes` are texts by path."""
 
     version: Version
+    at: str
     key: str
     writer: str
     changes: list[tuple[str, str, str]]
@@ -65,6 +68,8 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         resource = _resource(resource_type, using)
         if request.method == "POST":
             return self._restore(request, resource, document_uuid)
+        if "restore" in request.GET:
+            return self._preview(request, resource, document_uuid)
         before = row_in(request.GET.get("before", "")) if "before" in request.GET else NEWEST
         found = history.versions(resource, document_uuid, _SHOWN + 1, before, using=using)
         if not found:
@@ -79,12 +84,35 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         }
         return TemplateResponse(request, "edfi_api/document_versions.html", context)
 
+    def _preview(self, request: HttpRequest, resource: Resource, document_uuid: UUID) -> HttpResponse:
+        """What the restoration of a version would change, before it is asked for."""
+        if not self._may_restore(request):
+            raise PermissionDenied
+        using, number = shown_in(request).using, row_in(request.GET["restore"])
+        try:
+            kept = kept_version(resource, document_uuid, number, using)
+        except CannotRestore as refusal:
+            raise Http404 from refusal
+        [newest] = history.versions(resource, document_uuid, 1, using=using)
+        is_deleted = newest.operation == DELETE
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Restore a version",
+            "subtitle": title_of(resource, kept.natural_key, using),
+            "version": kept,
+            "at": written_moment(datetime.fromisoformat(kept.at)),
+            "is_deleted": is_deleted,
+            "changes": [] if is_deleted else [_texts(each) for each in differences(newest.body, kept.body)],
+            "form_address": address_with_store(request),
+        }
+        return TemplateResponse(request, "edfi_api/restore_version.html", context)
+
     def _restore(self, request: HttpRequest, resource: Resource, document_uuid: UUID) -> HttpResponse:
         if not self._may_restore(request):
             raise PermissionDenied
         version, using = row_in(request.POST.get("version", "")), shown_in(request).using
         try:
-            restore_version(resource, document_uuid, version, using)
+            restore_version(resource, document_uuid, version, using, request.user.get_username())
             document = Document.objects.using(using).get(document_uuid=document_uuid)
             self.log_change(request, document, f"Restored version {version}.")
             self.message_user(request, f"Version {version} is restored.", messages.SUCCESS)
@@ -92,16 +120,40 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
             self.message_user(request, f"Version {version} cannot be restored: {refusal}", messages.ERROR)
         except TooMuchContention:
             self.message_user(request, "Nothing was restored, because of concurrent writes. Try again.", messages.ERROR)
-        return HttpResponseRedirect(request.get_full_path())
+        return HttpResponseRedirect(request.path)
 
     def _may_restore(self, request: HttpRequest) -> bool:
         """A restored version is an update, or an insert if the document was deleted."""
         return request.user.has_perms(["edfi_api.add_document", "edfi_api.change_document"])
 
 
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """A version in a line."""
+
+    at: str
+    operation: str
+    writer: str
+
+
+def timeline(resource: Resource, document_uuid: UUID, using: str) -> list[TimelineEntry]:
+    """The latest versions of a document."""
+    found = history.versions(resource, document_uuid, _IN_TIMELINE, using=using)
+    writers = _writers(found)
+    return [
+        TimelineEntry(written_moment(datetime.fromisoformat(version.at)), version.operation.replace("_", " "), writer)
+        for version, writer in zip(found, writers, strict=True)
+    ]
+
+
+def versions_address(resource_type: int, document_uuid: UUID) -> str:
+    """The page of versions."""
+    return reverse(_PAGE, args=[resource_type, document_uuid])
+
+
 def link(resource_type: int, document_uuid: UUID) -> SafeString:
     """A link to the page."""
-    return format_html('<a href="{}">Versions</a>', reverse(_PAGE, args=[resource_type, document_uuid]))
+    return format_html('<a href="{}">Versions</a>', versions_address(resource_type, document_uuid))
 
 
 def _resource(number: int, using: str) -> Resource:
@@ -113,14 +165,20 @@ def _resource(number: int, using: str) -> Resource:
 
 
 def _shown(found: list[Version], named: list[str], may_restore: bool, *, is_first_page: bool) -> Iterator[ShownVersion]:
-    names = dict(ApiClient.objects.filter(pk__in=history.clients_of(found)).values_list("pk", "name"))
+    writers = _writers(found)
     for number, (version, older) in enumerate(pairwise([*found, None])):
         if version is None or number == _SHOWN:
             return
-        writer = f"{version.user} (admin)" if version.user else names.get(version.client or 0, "-")
         is_current = is_first_page and number == 0 and version.operation != DELETE
         can_be_restored = may_restore and version.text is not None and not is_current
-        yield ShownVersion(version, named[number], writer, _changes(version, older), can_be_restored)
+        at = written_moment(datetime.fromisoformat(version.at))
+        yield ShownVersion(version, at, named[number], writers[number], _changes(version, older), can_be_restored)
+
+
+def _writers(found: list[Version]) -> list[str]:
+    """The names of clients and users; a dash for commands."""
+    names = dict(ApiClient.objects.filter(pk__in=history.clients_of(found)).values_list("pk", "name"))
+    return [f"{version.user} (admin)" if version.user else names.get(version.client or 0, "-") for version in found]
 
 
 def _changes(version: Version, older: Version | None) -> list[tuple[str, str, str]]:

@@ -23,7 +23,7 @@ from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAd
 from edfi_api.operation.administration.tables import tables_page
 from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, key_elements_of, titled
 from edfi_api.refusals import overview
-from edfi_api.refusals.admin import pages, sentences, stories
+from edfi_api.refusals.admin import about, pages, sentences, stories
 from edfi_api.refusals.admin.filters import (
     ApplicationFilter,
     CauseFilter,
@@ -38,10 +38,9 @@ from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
 from edfi_api.security.models import ApiClient
-from edfi_api.startup import current_surface
 
 MOST_EXPORTED = 1_000_000
-_KEYS = "refusals.view_refusal_keys"
+VIEW_KEYS = "refusals.view_refusal_keys"
 _HIDDEN = "hidden"
 _STORIES = 5
 # Filters by them would reveal natural keys and messages character by character.
@@ -94,19 +93,19 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
         # The methods that show a row do not get the request, so the permission is an annotation of each row.
-        shows_keys = Value(request.user.has_perm(_KEYS) and not is_hashed())
+        shows_keys = Value(request.user.has_perm(VIEW_KEYS) and not is_hashed())
         found: QuerySet[Refusal] = super().get_queryset(request)
         return found.annotate(shows_keys=shows_keys)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Refuse filters in the URL by fields that the user may not view."""
-        if lookup.partition("__")[0] in _FIELDS_WITH_KEYS and not request.user.has_perm(_KEYS):
+        if lookup.partition("__")[0] in _FIELDS_WITH_KEYS and not request.user.has_perm(VIEW_KEYS):
             return False
         return super().lookup_allowed(lookup, value, request)
 
     def has_export_permission(self, request: HttpRequest) -> bool:
         """The file has natural keys and messages."""
-        return request.user.has_perm(_KEYS)
+        return request.user.has_perm(VIEW_KEYS)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Refusal], search_term: str
@@ -115,17 +114,15 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        # The condition is on a range of ids: for `IN` with the latest ones PostgreSQL would read the whole table.
-        earlier = Refusal.objects.order_by("-id").values_list("id", flat=True)[ROWS_COUNTED : ROWS_COUNTED + 1]
-        latest = queryset.filter(id__gt=earlier[0]) if earlier else queryset
+        latest = about.latest(queryset)
         name, _, value = term.partition("=")
         if name == "organization" and value.isdecimal():
             return latest.filter(organization=int(value)), False
         found = Q(correlation_id=term)
-        if request.user.has_perm(_KEYS):
+        if request.user.has_perm(VIEW_KEYS):
             found |= Q(natural_key__icontains=term) | Q(cause_text__icontains=term)
             for key in self._keys_of_names(request, term):
-                found |= Q(natural_key__contains=key)
+                found |= about.with_element(key)
         return latest.filter(found), False
 
     def _keys_of_names(self, request: HttpRequest, term: str) -> list[str]:
@@ -143,7 +140,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         self._audit(request, "refusals listed")
         response = super().changelist_view(request, extra_context)
         context = getattr(response, "context_data", None) or {}
-        if SEARCH_VAR in request.GET and request.user.has_perm(_KEYS) and (found := context.get("cl")):
+        if SEARCH_VAR in request.GET and request.user.has_perm(VIEW_KEYS) and (found := context.get("cl")):
             context["stories"] = [stories.told(entry, with_title=True) for entry in found.result_list[:_STORIES]]
         return response
 
@@ -158,7 +155,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
             pages.open_by("vendor", "By vendor and resource", overview.table("vendor")),
             pages.open_by("problem", "By problem and resource", overview.table("problem")),
         ]
-        if request.user.has_perm(_KEYS):
+        if request.user.has_perm(VIEW_KEYS):
             self._audit(request, "causes of refusals shown")
             tables.append(pages.causes(overview.top_causes()))
         return tables_page(request, self.admin_site, tables, title="Open refusals", above=pages.above())
@@ -186,7 +183,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     def document_key(self, row: Any) -> DocumentKey:
         if not row.shows_keys:
             return DocumentKey(None, "")
-        return DocumentKey(current_surface().resource_at(row.resource), row.natural_key or "")
+        return DocumentKey(stories.resource_of_entry(row), row.natural_key or "")
 
     def database_of(self, row: Any) -> str:
         return stories.database_of(row)
@@ -247,5 +244,5 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
             raise PermissionDenied
 
     def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
-        if request.user.has_perm(_KEYS):
+        if request.user.has_perm(VIEW_KEYS):
             audit.administered(event, by=request.user.get_username(), **facts)

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.routes import routes
+from edfi_api.model.surface.resource import Resource
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.moments import moment
@@ -19,6 +20,7 @@ from edfi_api.operation.administration.tables import filtered
 from edfi_api.refusals.admin.sentences import missing_key, times, why
 from edfi_api.refusals.later_writes import MAIN_STORE
 from edfi_api.refusals.models import SENT
+from edfi_api.startup import current_surface
 from references.models import Alias
 
 _DOCUMENT = "admin:edfi_api_document_change"
@@ -70,6 +72,11 @@ def database_of(entry: Any) -> str:
         return alias_of(store.primary)
     except ConnectionUnusable:
         return DEFAULT_DB_ALIAS
+
+
+def resource_of_entry(entry: Any) -> Resource | None:
+    """The served resource to which the document was sent."""
+    return current_surface().resource_at(entry.resource)
 
 
 def _title(entry: Any) -> str:

@@ -1,6 +1,6 @@
 """Admin pages for rules, runs and results of validation. Importing the modules registers them."""
 
-from .results import ValidationResultAdmin, open_results_of
+from .results import ValidationResultAdmin, results_of
 from .rules import ValidationRuleAdmin, ValidationRunAdmin
 
-__all__ = ["ValidationResultAdmin", "ValidationRuleAdmin", "ValidationRunAdmin", "open_results_of"]
+__all__ = ["ValidationResultAdmin", "ValidationRuleAdmin", "ValidationRunAdmin", "results_of"]

@@ -1,6 +1,6 @@
 """The page of the admin with open results by rule and organization, and with appeared and resolved ones by week."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,10 +11,12 @@ from django.urls import reverse
 
 from edfi_api.operation.administration.store_choice import shown_in
 from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered, tables_page
+from edfi_api.operation.administration.titles import organization_names
 
 _LIST = "admin:validation_validationresult_changelist"
+_RULES = "admin:validation_validationrule_changelist"
 _MOST_ROWS = 500
-_WEEKS = 12
+_WEEKS, _TREND = 12, 4
 # Kinds of organizations that others lie below.
 _KINDS = """
 SELECT DISTINCT t.name FROM document d JOIN resource_type t ON t.id = d.resource_type_id
@@ -29,6 +31,18 @@ SELECT v.id, v.source || '/' || v.identifier, v.severity, nullif(o.organization,
   FROM open_validation_results o JOIN validation_rule v ON v.id = o.rule_id
  WHERE o.entries > 0 GROUP BY v.id, o.organization
  ORDER BY 5 DESC, 2, 4 LIMIT %(most)s
+"""
+_BY_RULE = """
+SELECT v.id, v.source || '/' || v.identifier, v.short_description, v.severity,
+       coalesce((SELECT sum(entries) FROM open_validation_results o WHERE o.rule_id = v.id), 0)::bigint,
+       coalesce(sum(o.appeared), 0)::bigint, coalesce(sum(o.resolved), 0)::bigint
+  FROM validation_rule v
+  LEFT JOIN (validation_run_rule o
+             JOIN validation_run r ON r.id = o.run_id AND r.started_at > now() - make_interval(weeks => %(weeks)s))
+    ON o.rule_id = v.id
+ GROUP BY v.id HAVING coalesce(sum(o.appeared), 0) > 0
+        OR EXISTS (SELECT FROM open_validation_results o WHERE o.rule_id = v.id AND o.entries > 0)
+ ORDER BY 5 DESC, 2 LIMIT %(most)s
 """
 # An organization of this kind, or one below it.
 _BY_KIND = """
@@ -63,6 +77,18 @@ class Open(NamedTuple):
     entries: int
 
 
+class RuleCount(NamedTuple):
+    """Open results of a rule, and how many appeared and were resolved in the last weeks."""
+
+    rule: int
+    name: str
+    description: str
+    severity: str
+    entries: int
+    appeared: int
+    resolved: int
+
+
 class Week(NamedTuple):
     """What runs of a week found."""
 
@@ -79,7 +105,7 @@ def overview_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
     kinds = _kinds(using)
     chosen = request.GET.get("by")
     kind = chosen if chosen in kinds else None
-    tables = [_open(_open_results(kind, using), kind), _by_week(_weeks(using))]
+    tables = [_by_rule(_rules(using)), _open(_open_results(kind, using), kind, using), _by_week(_weeks(using))]
     above = Cell("Validation results", reverse(_LIST))
     return tables_page(request, site, tables, title="Validation", above=above, choices=_choices(kinds, kind))
 
@@ -90,9 +116,27 @@ def _choices(kinds: Sequence[str], chosen: str | None) -> list[Cell]:
     ]
 
 
-def _open(found: Sequence[Open], kind: str | None) -> PageTable:
+def _by_rule(found: Sequence[RuleCount]) -> PageTable:
     rows = [
-        cells(each.name, each.severity, _text(each.organization), Cell(each.entries, _address(each))) for each in found
+        cells(
+            Cell(each.name, filtered(_RULES, {"q": each.name.rpartition("/")[2]})),
+            each.description,
+            each.severity,
+            Cell(each.entries, filtered(_LIST, {"rule__id__exact": each.rule})),
+            each.appeared,
+            each.resolved,
+        )
+        for each in found
+    ]
+    heads = ("Rule", "Finds", "Severity", "Open", f"Appeared, {_TREND} weeks", f"Resolved, {_TREND} weeks")
+    return PageTable("By rule", heads, rows, "No rule has found anything.")
+
+
+def _open(found: Sequence[Open], kind: str | None, using: str) -> PageTable:
+    names = organization_names({each.organization for each in found if each.organization is not None}, using)
+    rows = [
+        cells(each.name, each.severity, _text(each.organization, names), Cell(each.entries, _address(each)))
+        for each in found
     ]
     heads = ("Rule", "Severity", kind or "Organization", "Open")
     return PageTable("Open results", heads, rows, "Nothing is open.")
@@ -103,8 +147,8 @@ def _by_week(found: Sequence[Week]) -> PageTable:
     return PageTable("By week", ("Monday", "Runs", "Appeared", "Resolved"), rows, "No rule was run for twelve weeks.")
 
 
-def _text(organization: int | None) -> str | None:
-    return None if organization is None else str(organization)
+def _text(organization: int | None, names: Mapping[int, str]) -> str | None:
+    return None if organization is None else " · ".join(filter(None, (names.get(organization), str(organization))))
 
 
 def _address(each: Open) -> str:
@@ -125,6 +169,12 @@ def _open_results(kind: str | None, using: str) -> list[Open]:
     with connections[using].cursor() as cursor:
         statement = _BY_ORGANIZATION if kind is None else _BY_KIND
         return [Open(*row) for row in cursor.execute(statement, {"kind": kind, "most": _MOST_ROWS})]
+
+
+def _rules(using: str) -> list[RuleCount]:
+    """The rules that have open results or have found something lately, most open ones first."""
+    with connections[using].cursor() as cursor:
+        return [RuleCount(*row) for row in cursor.execute(_BY_RULE, {"weeks": _TREND, "most": _MOST_ROWS})]
 
 
 def _weeks(using: str) -> list[Week]:

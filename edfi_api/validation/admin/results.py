@@ -1,30 +1,35 @@
 """Results in the admin."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.utils import build_q_object_from_lookup_parameters
 from django.core.exceptions import PermissionDenied
 from django.db import connections
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from edfi_api.logs import audit
 from edfi_api.models import Document
-from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
+from edfi_api.operation.administration.list_filters import row_in
+from edfi_api.operation.administration.moments import moment
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.readable_values import MARK
 from edfi_api.operation.administration.related_links import as_list, links
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
-from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
+from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, organization_names, titled
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
 from edfi_api.validation.models import ValidationResult, ValidationRule
 from references.identity import as_uuid
 
+from . import dismissals
+from .dismissals import ResultStateFilter
 from .overview import overview_page
 
 _AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id = %s UNION SELECT %s"
@@ -87,7 +92,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     list_display = ["what", "message", "rule", "severity", "where", "appeared_at", "resolved_at"]
     empty_text = "No rule has found anything. The command run_validation runs the rules over the stored documents."
     list_filter = [
-        ResolutionFilter,
+        ResultStateFilter,
         ("rule__severity", ValuesOfRulesFilter),
         ("rule__category", ValuesOfRulesFilter),
         ("rule", RuleFilter),
@@ -100,14 +105,24 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     search_help_text = "Id or whole natural key of a document, or the unique id of a student or staff member"
     ordering = ["-id"]
     change_list_template = "admin/validation/validationresult/change_list.html"
+    change_form_template = "admin/validation/validationresult/change_form.html"
     fields = readonly_fields = (
         "rule", "message", "description", "context", "document", "what", "others", "organization", "student",
-        "staff", "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
+        "staff", "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "dismissed",
+        "validation_version",
     )  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
-        own = path("overview/", self.admin_site.admin_view(self.overview_view), name="validation_overview")
-        return [own, *super().get_urls()]
+        view = self.admin_site.admin_view
+        own = [
+            path("overview/", view(self.overview_view), name="validation_overview"),
+            path("<int:row>/dismiss/", view(self.dismiss_view), name="validation_dismiss"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def dismiss_view(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The form for dismissing a result."""
+        return with_choice(request, lambda: dismissals.dismiss_page(request, self.admin_site, row))
 
     def overview_view(self, request: HttpRequest) -> HttpResponse:
         """Open results by rule and organization, and what came of them by week."""
@@ -121,6 +136,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         self._audit(request, "validation result shown", result=object_id)
+        kwargs["extra_context"] = {"may_dismiss": dismissals.may_dismiss(request)}
         return super().change_view(request, object_id, *args, **kwargs)
 
     def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
@@ -136,15 +152,27 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     def what(self, result: Any) -> SafeString:
         return titled(result.document_title, result.natural_key or "")
 
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        found = super().get_changelist_instance(request)
+        ids = {row.organization for row in found.result_list if row.organization is not None}
+        names = organization_names(ids, shown_in(request).using)
+        for row in found.result_list:
+            row.organization_name = names.get(row.organization, row.organization)
+        return found
+
     @admin.display(description="organization")
-    def where(self, result: ValidationResult) -> str | SafeString:
+    def where(self, result: Any) -> str | SafeString:
         if result.organization is None:
             return "-"
-        return format_html('<a href="?organization={0}">{0}</a>', str(result.organization))
+        return format_html('<a href="?organization={}">{}</a>', str(result.organization), str(result.organization_name))
 
     @admin.display
     def severity(self, result: ValidationResult) -> str:
         return result.rule.severity
+
+    @admin.display
+    def dismissed(self, result: ValidationResult) -> str:
+        return dismissals.told(result)
 
     @admin.display
     def description(self, result: ValidationResult) -> str:
@@ -158,7 +186,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         row = documents.filter(document_uuid=result.document_uuid).values_list("pk", flat=True).first()
         if row is None:
             return "no longer there"
-        return _link_to(row, result.document_uuid)
+        return _link_to(row, "The document, with the values marked", mark=result.context)
 
     @admin.display(description="other documents")
     def others(self, result: ValidationResult) -> str | SafeString:
@@ -181,15 +209,24 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         return queryset.filter(found), False
 
 
-def _link_to(document: int, text: object) -> SafeString:
-    return format_html('<a href="{}">{}</a>', reverse("admin:edfi_api_document_change", args=[document]), text)
+def _link_to(document: int, text: str, mark: Mapping[str, object]) -> SafeString:
+    """To the page of the document, which marks the members of these names and values."""
+    address = reverse("admin:edfi_api_document_change", args=[document])
+    marked = urlencode({MARK: [str(value) for value in mark.values() if value is not None]}, doseq=True)
+    return format_html('<a href="{}">{}</a>', f"{address}?{marked}" if marked else address, text)
 
 
-def open_results_of(document: Document) -> list[SafeString]:
-    """Links to the open results about a document, at most `_RESULTS_SHOWN`."""
-    results = ValidationResult.objects.using(document._state.db).select_related("rule")
-    results = results.filter(document_uuid=document.document_uuid, resolved_at=None)
-    return [
-        format_html('<a href="{}">{}</a>: {}', reverse(_RESULT, args=[each.pk]), each.rule, each.message)
-        for each in results.order_by("id")[:_RESULTS_SHOWN]
-    ]
+def results_of(document: Document) -> list[SafeString]:
+    """Links to the results about a document, and for a person about what refers to it; open ones first."""
+    about = Q(document_uuid=document.document_uuid)
+    if document.is_person:
+        about |= Q(student=document.student) if document.student else Q(staff=document.staff or "")
+    found = ValidationResult.objects.using(document._state.db).select_related("rule").filter(about)
+    ordered = found.order_by(F("resolved_at").desc(nulls_first=True), "-id")
+    return [_line_of(each) for each in ordered[:_RESULTS_SHOWN]]
+
+
+def _line_of(result: ValidationResult) -> SafeString:
+    state = format_html("resolved {}", moment(result.resolved_at)) if result.resolved_at else "open"
+    text = '<a href="{}">{}</a>: {} <span class="quiet">{}</span>'
+    return format_html(text, reverse(_RESULT, args=[result.pk]), result.rule, result.message, state)

@@ -1,6 +1,7 @@
 -- What is still known of a document, the newest first: its versions, and its deletes. The conditions on `resource_type_id`
 -- keep documents of other resources out, whose ids a client may have guessed.
-SELECT change_version, operation, natural_key, body::text, client, username,
+SELECT change_version, operation, natural_key, body::text, client,
+       coalesce(username, (SELECT r.username FROM restoration r WHERE r.change_version = known.change_version)),
        to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), created_by, columns::text
   FROM (
     SELECT change_version, operation, natural_key, body, last_modified_by AS client, NULL::text AS username,
