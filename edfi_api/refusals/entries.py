@@ -77,6 +77,7 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "client": write.client,
         "data_store": write.data_store,
         "direction": write.direction,
+        "rules": list(write.rules),
         "resource": storable(write.resource),
         "subject": _subject(write, identity, paths),
         "has_identity": identity.referential_id is not None or write.document_uuid is not None,

@@ -47,7 +47,7 @@ Awaiting = tuple[int, int, str, str]
 
 class Resolving(NamedTuple):
     """A write that resolves the entries of an id, referential or of the document, that occurred last before `at`, or
-    as an earlier operation of the same batch; `batch` is its correlation id."""
+    as an earlier operation of the same batch; `batch` is its correlation id. Those of the problem `keeps` stay."""
 
     client: int
     data_store: int
@@ -56,6 +56,7 @@ class Resolving(NamedTuple):
     is_delete: bool
     batch: str = ""
     direction: str = "received"
+    keeps: str | None = None
 
 
 class Ledger:
@@ -89,6 +90,7 @@ class Ledger:
                 "at": write.at,
                 "resolution": "deleted" if write.is_delete else "succeeded",
                 "batch": storable(write.batch) or None,
+                "keeps": write.keeps,
             }
             for write in writes
         ]

@@ -1,13 +1,19 @@
 """The tables of the ledger. `sql/refusals.sql` creates them; only `ledger` writes entries."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+
+from edfi_api.refusals.write_recorder import ACCEPTED_WITH_WARNINGS
 
 # What this server received, and what a connection sent to another one, which has refused it.
 RECEIVED, SENT = "received", "sent"
 
 
 class Refusal(models.Model):
-    """One problem of one document of a client, with all its occurrences until it is resolved."""
+    """One problem of one document of a client, with all its occurrences until it is resolved.
+
+    `rules` are those of the host that refused it. If they warned only, the document was accepted, as its status says.
+    """
 
     id = models.UUIDField(primary_key=True)
     client = models.BigIntegerField()
@@ -39,6 +45,7 @@ class Refusal(models.Model):
     resolved_at = models.DateTimeField(null=True)
     resolution = models.TextField(null=True)
     sequence = models.BigIntegerField()
+    rules = ArrayField(models.TextField(), default=list)
 
     class Meta:
         db_table = "refusal"
@@ -46,6 +53,10 @@ class Refusal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.resource} {self.problem}"
+
+    @property
+    def is_warning(self) -> bool:
+        return self.problem == ACCEPTED_WITH_WARNINGS
 
     @property
     def state(self) -> str:

@@ -8,6 +8,8 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
+from edfi_api.refusals.write_recorder import ACCEPTED_WITH_WARNINGS
+
 # Causes are counted among so many of the latest open entries, so that a page takes the same time at a million.
 LOOKED_AT = 20_000
 _CAUSES_SHOWN = 20
@@ -19,6 +21,7 @@ SELECT v.id, v.name, o.resource, sum(o.entries)::bigint
   JOIN security_apiclient c ON c.id = o.client
   JOIN security_application a ON a.id = c.application_id
   JOIN security_vendor v ON v.id = a.vendor_id
+ WHERE o.problem <> 'accepted-with-warnings'
  GROUP BY v.id, v.name, o.resource HAVING sum(o.entries) > 0
 """
 _BY_PROBLEM = """
@@ -63,6 +66,14 @@ SELECT resource, max(last_accepted_at), max(last_refused_at),
   FROM submission_hour WHERE client = %(client)s
  GROUP BY resource ORDER BY resource LIMIT %(most)s
 """
+# Of the latest entries that rules have found, by a partial index.
+_BY_RULE = """
+SELECT rule, count(*) FILTER (WHERE resolved_at IS NULL AND problem <> %(warning)s),
+       count(*) FILTER (WHERE resolved_at IS NULL AND problem = %(warning)s), sum(count)::bigint, max(last_at)
+  FROM (SELECT * FROM refusal WHERE rules <> '{}' ORDER BY id DESC LIMIT %(most)s) AS latest,
+       unnest(rules) AS rule
+ GROUP BY rule ORDER BY rule
+"""
 _HOURS = """
 SELECT extract(epoch FROM h.hour)::bigint, v.name, sum(h.accepted)::bigint, sum(h.refused)::bigint
   FROM submission_hour h
@@ -81,6 +92,17 @@ class EntryCount:
     name: str
     resource: str
     entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundByRule:
+    """What a rule of the host has refused and warned of: open entries of both, how often in all, and when last."""
+
+    rule: str
+    refused: int
+    warned: int
+    occurrences: int
+    last_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +151,11 @@ def open_by_vendor() -> list[tuple[str, int]]:
     for _, name, _, entries in _rows(_BY_VENDOR):
         totals[name] = totals.get(name, 0) + entries
     return sorted(totals.items())
+
+
+def found_by_rules() -> list[FoundByRule]:
+    """Among the latest entries."""
+    return [FoundByRule(*row) for row in _rows(_BY_RULE, {"warning": ACCEPTED_WITH_WARNINGS, "most": LOOKED_AT})]
 
 
 def top_causes() -> list[CauseCount]:

@@ -24,7 +24,7 @@ from edfi_api.refusals import metrics
 from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
 from edfi_api.refusals.ledger import Ledger, Resolving
 from edfi_api.refusals.pending import Pending, rows_of
-from edfi_api.refusals.write_recorder import AcceptedWrite, RefusedWrite
+from edfi_api.refusals.write_recorder import ACCEPTED_WITH_WARNINGS, AcceptedWrite, RefusedWrite
 
 _SECONDS_BETWEEN_FLUSHES = 1.0
 _SECONDS_BETWEEN_COUNTS = 10.0
@@ -182,8 +182,9 @@ class LedgerWriter:
                 self._pending.put_back(parts[1:])
                 raise
             self._pending.release(part)
-            self._pending.count_refused(refusals)
-            for each in refusals:
+            refused = [each for each in refusals if each.problem != ACCEPTED_WITH_WARNINGS]
+            self._pending.count_refused(refused)
+            for each in refused:
                 self._counter.count(each)
             parts.pop(0)
 
@@ -246,7 +247,13 @@ def _latest(writes: Iterable[AcceptedWrite]) -> Iterable[Resolving]:
     found = {
         # The integer, because hashing and comparing UUIDs runs Python code.
         (write.client, write.data_store, id_.int): Resolving(
-            write.client, write.data_store, id_, write.at, write.is_delete, write.batch
+            write.client,
+            write.data_store,
+            id_,
+            write.at,
+            write.is_delete,
+            write.batch,
+            keeps=ACCEPTED_WITH_WARNINGS if write.has_warnings else None,
         )
         for write in writes
         for id_ in write.ids

@@ -8,17 +8,20 @@ from references.exceptions import MissingTarget
 
 # Statuses of refusals whose reason is data or permissions. 401 has no client; 429 and 5xx are temporary.
 RECORDED = frozenset({400, 403, 404, 405, 409, 412, 413, 415, 422})
+# The type of the problem of a write that was accepted, of which rules of the host warn.
+ACCEPTED_WITH_WARNINGS = "accepted-with-warnings"
 # The body of a larger request is not looked at for the identity of the document.
 MOST_BODY_BYTES = 256 * 1024
 
 
 class RefusedWrite(NamedTuple):
-    """A write that was answered with a problem.
+    """A write that was answered with a problem, or accepted with warnings, which are then written as a problem.
 
     `resource` is the path of the resource, or the path as sent without a `preparer`. `sent` is the parsed body,
     `prepared` what became of it, if it was valid; both None if they are not known. `at` is the time of the answer in
     seconds since 1970, `size` the bytes of the body. `data_store` is 0 for the control database. `direction` is
-    `sent` if another server has refused it; the client is that of the connection then.
+    `sent` if another server has refused it; the client is that of the connection then. `rules` are those of the host
+    that have refused it, or warned of it.
     """
 
     client: int
@@ -35,12 +38,14 @@ class RefusedWrite(NamedTuple):
     prepared: IncomingDocument | PendingDocument | None = None
     missing: tuple[MissingTarget, ...] = ()
     direction: str = "received"
+    rules: tuple[str, ...] = ()
 
 
 class AcceptedWrite(NamedTuple):
     """A write that succeeded: `ids` are referential ids and ids of the document, `at` the time when the request, the
     atomic batch or the operation of another batch began. `batch` is the correlation id of the batch, if there is one:
-    operations of one batch come in their order, whatever their times are."""
+    operations of one batch come in their order, whatever their times are. With `has_warnings`, earlier warnings are
+    not resolved by it."""
 
     client: int
     data_store: int
@@ -49,13 +54,14 @@ class AcceptedWrite(NamedTuple):
     at: float
     is_delete: bool = False
     batch: str = ""
+    has_warnings: bool = False
 
 
 class WriteRecorder(Protocol):
     """The class that the setting `WRITE_RECORDER` names. Its methods neither wait nor raise."""
 
     def refused(self, write: RefusedWrite) -> None:
-        """A write was refused."""
+        """A write was refused, or accepted with warnings."""
 
     def accepted(self, client: int, data_store: int, resource: str, at: float) -> bool:
         """A write succeeded. Returns whether `succeeded` is to be called with its ids."""

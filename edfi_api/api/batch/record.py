@@ -4,7 +4,7 @@ recorder of writes its operations, those of an atomic batch when it is known wha
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
@@ -15,7 +15,14 @@ from django.http import HttpRequest
 from edfi_api.api.batch.operations import Kind, Operation, Result, SentOperations
 from edfi_api.api.batch.sent_batch import Parameters
 from edfi_api.api.batch.singles import Singles
-from edfi_api.api.viewsets.recorded_writes import ids_of, missing_targets, recorder
+from edfi_api.api.viewsets.recorded_writes import (
+    ids_of,
+    missing_targets,
+    problem_of_warnings,
+    recorder,
+    refusing_rules,
+    rules_of_findings,
+)
 from edfi_api.documents.incoming import Preparer
 from edfi_api.logs import audit, log_lines
 from edfi_api.logs.remote_address import remote_address
@@ -117,7 +124,8 @@ def _reason(result: Result) -> str:
 
 
 class _Noted(NamedTuple):
-    """What became of an operation; its problem, if it has one, is the JSON text of this length in the file."""
+    """What became of an operation; its problem, if it has one, is the JSON text of this length in the file. Rules may
+    have warned of an accepted one, and have written such a problem."""
 
     position: int
     path: str
@@ -125,6 +133,7 @@ class _Noted(NamedTuple):
     id: str
     problem_length: int
     missing: tuple[MissingTarget, ...]
+    rules: tuple[str, ...]
 
 
 class RecordedOperations:
@@ -145,50 +154,64 @@ class RecordedOperations:
             return
         operation = result.operation
         missing = missing_targets(refusal) if refusal else ()
+        problem, rules = result.problem, refusing_rules(refusal) if refusal else ()
+        if result.warnings:
+            problem = problem_of_warnings(result.warnings, result.status, self._singles.correlation_id)
+            rules = rules_of_findings(result.warnings)
         if self._is_atomic:
-            problem = orjson.dumps(result.problem) if result.problem else b""
-            self._problems.write(problem)
+            text = orjson.dumps(problem) if problem else b""
+            self._problems.write(text)
             noted = (operation.position, _resource(operation), result.status, result.id)
-            self._noted.append(_Noted(*noted, len(problem), missing))
+            self._noted.append(_Noted(*noted, len(text), missing, rules))
         elif result.is_refused:
-            self._refused(operation, result.status, result.problem or {}, missing, self._recorder)
+            if result.status in RECORDED:
+                self._refused(operation, problem or {}, missing, rules, self._recorder)
         else:
             # Operations of one batch come in their order, whatever their times are.
             client, data_store, at = self._singles.client, self._singles.data_store, operation.began
             if self._recorder.accepted(client, data_store, _resource(operation), at):
-                self._recorder.succeeded(self._accepted(operation, result.id, at, self._singles.correlation_id))
+                batch, has_warnings = self._singles.correlation_id, bool(problem)
+                self._recorder.succeeded(self._accepted(operation, result.id, at, batch, has_warnings=has_warnings))
+            if problem:
+                self._refused(operation, problem, (), rules, self._recorder)
 
     def committed(self) -> None:
         """An atomic batch was written. It is one write: what was refused since it began is not resolved by it."""
         if self._recorder is None:
             return
         client, data_store, at = self._singles.client, self._singles.data_store, self._began
-        for noted in self._noted:
+        for noted, problem in self._with_problems():
             if self._recorder.accepted(client, data_store, noted.path, at):
-                self._recorder.succeeded(self._accepted(self._operations.read(noted.position), noted.id, at))
+                operation, has_warnings = self._operations.read(noted.position), problem is not None
+                self._recorder.succeeded(self._accepted(operation, noted.id, at, has_warnings=has_warnings))
+            if problem is not None:
+                self._refused(self._operations.read(noted.position), problem, (), noted.rules, self._recorder)
 
     def rolled_back(self) -> None:
         """An atomic batch was not written: only what was refused by itself or as a consequence is recorded."""
         if self._recorder is None:
             return
+        for noted, problem in self._with_problems():
+            if problem is not None and noted.status in RECORDED:
+                operation = self._operations.read(noted.position)
+                self._refused(operation, problem, noted.missing, noted.rules, self._recorder)
+
+    def _with_problems(self) -> Iterator[tuple[_Noted, dict[str, Any] | None]]:
+        """What was noted, with the problem that it has."""
         with self._problems as problems:
             problems.seek(0)
             for noted in self._noted:
-                if noted.problem_length:
-                    problem = orjson.loads(problems.read(noted.problem_length))
-                    operation = self._operations.read(noted.position)
-                    self._refused(operation, noted.status, problem, noted.missing, self._recorder)
+                length = noted.problem_length
+                yield noted, orjson.loads(problems.read(length)) if length else None
 
     def _refused(
         self,
         operation: Operation,
-        status: int,
         problem: dict[str, Any],
         missing: tuple[MissingTarget, ...],
+        rules: tuple[str, ...],
         recorder: WriteRecorder,
     ) -> None:
-        if status not in RECORDED:
-            return
         recorder.refused(
             RefusedWrite(
                 client=self._singles.client,
@@ -203,17 +226,20 @@ class RecordedOperations:
                 document_uuid=operation.document_uuid,
                 sent=_body(operation) if operation.size <= MOST_BODY_BYTES else None,
                 missing=missing,
+                rules=rules,
             )
         )
 
-    def _accepted(self, operation: Operation, id_: str, at: float, batch: str = "") -> AcceptedWrite:
+    def _accepted(
+        self, operation: Operation, id_: str, at: float, batch: str = "", *, has_warnings: bool = False
+    ) -> AcceptedWrite:
         body, preparer = _body(operation), self._preparer(operation)
         known = preparer.partial_identity(body) if body and preparer else None
         ids = ids_of(None, id_) if id_ else ()
         if known and known.referential_id:
             ids = (known.referential_id, *ids)
         client, data_store, is_delete = self._singles.client, self._singles.data_store, operation.kind is Kind.DELETE
-        return AcceptedWrite(client, data_store, _resource(operation), ids, at, is_delete, batch)
+        return AcceptedWrite(client, data_store, _resource(operation), ids, at, is_delete, batch, has_warnings)
 
     def _preparer(self, operation: Operation) -> Preparer | None:
         return None if operation.resource is None else self._singles.preparer(operation.resource)

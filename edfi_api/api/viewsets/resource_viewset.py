@@ -189,8 +189,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         write = self.sent_document(request)
         written = writes.upsert(write, partial(self.authorize, request))
-        record_accepted(request, write, written.document_uuid)
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
+        record_accepted(request, write, written.document_uuid, status)
         return self.written_response(request, prefix, written, status)
 
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:

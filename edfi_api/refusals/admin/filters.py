@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.refusals.models import OpenRefusals, Refusal
-from edfi_api.refusals.overview import LOOKED_AT
+from edfi_api.refusals.overview import LOOKED_AT, found_by_rules
 from edfi_api.security.models import ApiClient, Application, Vendor
 from references.identity import as_uuid
 
@@ -111,6 +111,21 @@ class ProblemFilter(_TextFilter):
 
     title = "problem"
     parameter_name = "problem"
+
+
+class WriteRuleFilter(admin.SimpleListFilter):
+    """The rules of the host that have refused something, or warned of it."""
+
+    title = "rule"
+    parameter_name = "rule"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        return [(found.rule, found.rule) for found in found_by_rules()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        # The first condition is that of the index.
+        return queryset if chosen is None else queryset.exclude(rules=[]).filter(rules__contains=[chosen])
 
 
 class CauseGoneFilter(admin.SimpleListFilter):

@@ -6,8 +6,9 @@ from typing import Any
 from django.urls import reverse
 
 from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered
-from edfi_api.refusals.overview import Activity, CauseCount, Writes
+from edfi_api.refusals.overview import LOOKED_AT, Activity, CauseCount, FoundByRule, Writes
 from edfi_api.refusals.overview import EntryCount as Open
+from edfi_api.write_rules.ruled_write import WriteRule
 
 _LIST = "admin:refusals_refusal_changelist"
 _ACTIVITY = "admin:refusals_activity"
@@ -49,6 +50,33 @@ def causes(found: Iterable[CauseCount]) -> PageTable:
     ]
     heads = ("Cause", "Problem", "Entries", "Occurrences", "Gone")
     return PageTable("Causes of most of the latest open refusals", heads, rows, _NOTHING)
+
+
+def rules(configured: Iterable[WriteRule], found: Iterable[FoundByRule]) -> PageTable:
+    """The configured rules of writes, and what each has found; behind them those that are not configured any more."""
+    by_name = {each.rule: each for each in found}
+    known = [(rule, by_name.pop(rule.name, None)) for rule in sorted(configured, key=lambda rule: rule.name)]
+    rows = [cells(rule.name, _about(rule), rule.text, *_found(each)) for rule, each in known]
+    rows += [cells(name, "not configured", "", *_found(each)) for name, each in by_name.items()]
+    heads = ("Rule", "Resources", "Text", "Refused, open", "Warned of, open", "Occurrences", "Last")
+    return PageTable(f"Rules of writes, and the latest {LOOKED_AT:,} entries", heads, rows, "There are no rules.")
+
+
+def _about(rule: WriteRule) -> str:
+    return ", ".join(rule.resources) or "all"
+
+
+def _found(found: FoundByRule | None) -> list[Any]:
+    if found is None:
+        return [0, 0, 0, None]
+    of_rule = {"rule": found.rule}
+    refused, warned = ("status__gte", "status__lt")
+    return [
+        Cell(found.refused, filtered(_LIST, of_rule | {refused: 400})),
+        Cell(found.warned, filtered(_LIST, of_rule | {warned: 400})),
+        Cell(found.occurrences, filtered(_LIST, of_rule | {"state": "all"})),
+        found.last_at,
+    ]
 
 
 def activity(found: Iterable[Activity]) -> PageTable:

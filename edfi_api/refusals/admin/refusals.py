@@ -33,11 +33,13 @@ from edfi_api.refusals.admin.filters import (
     ResourceFilter,
     StatusFilter,
     VendorFilter,
+    WriteRuleFilter,
 )
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
 from edfi_api.security.models import ApiClient
+from edfi_api.write_rules.configured import configured_rules
 
 MOST_EXPORTED = 1_000_000
 VIEW_KEYS = "refusals.view_refusal_keys"
@@ -62,6 +64,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         ClientFilter,
         ResourceFilter,
         ProblemFilter,
+        WriteRuleFilter,
         StatusFilter,
         CauseGoneFilter,
         CauseFilter,
@@ -81,7 +84,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
             "Details",
             {
                 "fields": [
-                    "operation", "direction", "status", "problem", "title", "organization", "count",
+                    "operation", "direction", "status", "problem", "title", "rules", "organization", "count",
                     "first_at", "last_at", "shown_state", "cause_gone", "resolution", "resolved_at", "correlation_id",
                 ]
             },
@@ -133,6 +136,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         own = [
             path("overview/", self.admin_site.admin_view(self.overview_view), name="refusals_overview"),
             path("activity/", self.admin_site.admin_view(self.activity_view), name="refusals_activity"),
+            path("rules/", self.admin_site.admin_view(self.rules_view), name="refusals_rules"),
         ]
         return [*own, *super().get_urls()]
 
@@ -170,6 +174,12 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
             client = get_object_or_404(ApiClient.objects.filter(pk=row_in(chosen)))
             tables = [pages.activity_of(client.name, client.pk, overview.activity_of(client.pk))]
         return tables_page(request, self.admin_site, tables, title="Activity of clients", above=pages.above())
+
+    def rules_view(self, request: HttpRequest) -> HttpResponse:
+        """The rules of writes, and what each has found."""
+        self._refuse_without_permission(request)
+        tables = [pages.rules(configured_rules().rules, overview.found_by_rules())]
+        return tables_page(request, self.admin_site, tables, title="Rules of writes", above=pages.above())
 
     @admin.action(description="Export as CSV", permissions=["export"])
     def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase:

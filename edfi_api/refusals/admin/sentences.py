@@ -35,9 +35,11 @@ def why(entry: Any) -> str:
 
 
 def became(entry: Any) -> str:
-    """`open`, `open, cause gone`, `accepted`, `deleted` or `dismissed`."""
+    """`open`, `open, cause gone`, `accepted`, `deleted` or `dismissed`; a warning is `accepted, with a warning`."""
     if entry.resolved_at is not None:
         return "accepted" if entry.resolution == "succeeded" else str(entry.resolution)
+    if entry.is_warning:
+        return "accepted, with a warning"
     return "open, cause gone" if entry.cause_gone else "open"
 
 

@@ -34,8 +34,9 @@ def told(entry: Any, *, with_title: bool = False) -> SafeString:
         format_html('<a href="{}">{}</a>: ', reverse(_REFUSAL, args=[entry.pk]), _title(entry)) if with_title else ""
     )
     return format_html(
-        "{}refused {} {} {}, {}. {} {}",
+        "{}{} {} {} {}, {}. {} {}",
         title,
+        "warned of" if entry.is_warning else "refused",
         times(entry.count),
         "by the other side of" if entry.direction == SENT else "to",
         name_of(entry.client) or f"client {entry.client}",
@@ -85,6 +86,8 @@ def _title(entry: Any) -> str:
 
 
 def _outcome(entry: Any) -> SafeString | str:
+    if entry.resolved_at is None and entry.is_warning:
+        return "It was accepted."
     if entry.resolved_at is None and entry.cause_gone:
         return "It is there now, so the client can send the document again."
     if entry.resolved_at is None:

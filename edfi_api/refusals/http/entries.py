@@ -116,6 +116,7 @@ def members(entry: Refusal) -> dict[str, Any]:
         "educationOrganizationId": None if is_hashed() else entry.organization,
         "isSummary": entry.is_summary or None,
         "isBatch": entry.is_batch or None,
+        "rules": entry.rules or None,
         "resolution": entry.resolution,
         "resolvedAt": entry.resolved_at and as_text(entry.resolved_at),
     }
