@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views test-ods pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-exchange test-api-in-a-store stress-batches test-sql-views test-ods pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
+	@echo 'make test-exchange  servers push to each other: a district, thousands of changes, kills'
 	@echo 'make test-ods  random documents and a cutover of the content of make demo, with the time of each step; STUDENTS=200'
 	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
 	@echo 'make test-image  build the image on Debian packages and serve it, read-only; needs root, buildah and debootstrap'
@@ -63,6 +64,11 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest -q -p tests.in_a_store --numprocesses=auto --dist=worksteal \
 		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
+
+# Servers that push to each other: a whole district, and thousands of changes with kills.
+test-exchange: $(VENV)/ready-for-tests
+	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --exchange tests/exchange
 
 # The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
 test-sql-views: $(VENV)/ready-for-tests

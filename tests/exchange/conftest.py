@@ -18,6 +18,7 @@ from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District
+from tests.exchange.random_changes import path_of
 from tests.exchange.reference_source import KEY, SECRET, ReferenceSource
 from tests.exchange.reference_target import ReferenceTarget, serving
 
@@ -29,8 +30,9 @@ def target() -> Iterator[ReferenceTarget]:
 
 
 @pytest.fixture
-def connection(api, target: ReferenceTarget, settings) -> Connection:
+def connection(request: pytest.FixtureRequest, target: ReferenceTarget, settings) -> Connection:
     """Pushes to the target all that the client of the tests may read."""
+    request.getfixturevalue("committing_api" if "committing_api" in request.fixturenames else "api")
     settings.EDFI_API = settings.EDFI_API | {"STORE_KEYS": ("a key for tests",)}
     client = ApiClient.objects.get(name="tests")
     made = Connection(name="state", direction="push", address=target.address, key="key", api_client=client)
@@ -94,3 +96,12 @@ def pull(surface: Surface) -> Callable[..., Pulled]:
             return Puller(pulled, opened, surface, DOCUMENTS, PullOptions(processes=0, **options)).pull()
 
     return run
+
+
+@pytest.fixture
+def descriptors(api) -> None:
+    """Those of schools and enrollments."""
+    for endpoint, code in (("educationOrganizationCategory", "School"), ("gradeLevel", "Ninth grade")):
+        name = f"{endpoint[0].upper()}{endpoint[1:]}Descriptor"
+        body = {"namespace": f"uri://ed-fi.org/{name}", "codeValue": code, "shortDescription": code}
+        path_of(api.post(f"/{endpoint}Descriptors", body))

@@ -4,6 +4,8 @@ import pytest
 
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.refusals.models import Refusal
+from tests.exchange.random_changes import enrollment, path_of
+from tests.exchange.random_changes import school as school_body
 from tests.exchange.reference_target import Answer
 from tests.factories import STUDENT
 
@@ -16,16 +18,8 @@ BELLS = {
 
 
 @pytest.fixture
-def school(api, documents, resource_named) -> None:
-    school = resource_named("School")
-    body = documents.minimal_body(school, schoolId=7)
-    documents.store_targets(school, body)
-    assert api.post("/schools", body).status_code == 201
-
-
-def path_of(answer) -> str:
-    assert answer.status_code in (200, 201), answer.content
-    return answer["Location"].partition("/data")[2].partition("/ed-fi")[2]
+def school(api, descriptors) -> None:
+    path_of(api.post("/schools", school_body(7)))
 
 
 def test_documents_arrive_behind_what_they_refer_to(api, school, target, pushed):
@@ -168,9 +162,7 @@ def test_what_waits_for_a_refused_document_is_sent_when_that_is_accepted(api, sc
     assert set(Refusal.objects.values_list("resolution", flat=True)) == {"succeeded"}
 
 
-def test_a_person_that_may_only_be_changed_after_an_association_is_sent_again_behind_it(
-    api, school, target, pushed, documents, resource_named
-):
+def test_a_person_that_may_only_be_changed_after_an_association_is_sent_again_behind_it(api, school, target, pushed):
     def refuse_without_association(state, method, endpoint, body):
         has_association = any(each.path == "/ed-fi/studentSchoolAssociations" for each in state.stored.values())
         return Answer(403, {"title": "Access Denied"}) if endpoint == "students" and not has_association else None
@@ -178,17 +170,8 @@ def test_a_person_that_may_only_be_changed_after_an_association_is_sent_again_be
     path_of(api.post("/students", STUDENT))
     pushed()
     path_of(api.post("/students", STUDENT | {"firstName": "May"}))
-    association = documents.minimal_body(
-        resource_named("StudentSchoolAssociation"),
-        schoolReference={"schoolId": 7},
-        studentReference={"studentUniqueId": "604822"},
-    )
-    documents.store_targets(
-        resource_named("GradeLevelDescriptor"), documents.minimal_body(resource_named("GradeLevelDescriptor"))
-    )
-    documents.store(resource_named("GradeLevelDescriptor"))
+    path_of(api.post("/studentSchoolAssociations", enrollment("604822", 7)))
     target.refuses = refuse_without_association
-    path_of(api.post("/studentSchoolAssociations", association))
 
     assert pushed().refused == 0
     assert target.bodies("/ed-fi/students") == [STUDENT | {"firstName": "May"}]

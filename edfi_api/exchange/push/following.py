@@ -20,6 +20,8 @@ from edfi_api.exchange.remote_api import RemoteFailed
 from edfi_api.exchange.stored_connections import report
 
 _log = logging.getLogger(__name__)
+# An organization that is new, or is deleted, has nothing above or below it.
+_MOVES = (Operation.UPDATE, Operation.KEY_CHANGE)
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
 # What a client may read can change at any time.
 _SECONDS_OF_READABLE = 30.0
@@ -101,22 +103,22 @@ class PushDelivery(Delivery):
         return True
 
     def _send(self, batch: EventBatch) -> None:
-        changes = batch.events
-        readable = self._current_readable() if changes else self._readable
-        for segment in segments(changes):  # type: ignore[arg-type]
-            self._sender.send_changes(segment, readable)
+        readable = self._current_readable() if batch.events else self._readable
+        found = list(segments(batch.events)) or [[]]  # type: ignore[arg-type]  # The log of documents has changes.
         if readable.is_limited:
-            self._follow_reach(batch, readable)
-
-    def _follow_reach(self, batch: EventBatch, readable: ReadableDocuments) -> None:
-        """Associations decide what may be read of other documents, and the hierarchy of organizations of all."""
-        organizations = {each.url_path.strip("/") for each in readable.resources if each.organization}
-        moves = (Operation.UPDATE, Operation.KEY_CHANGE)
-        if any(each.resource in organizations and each.operation in moves for each in batch.events):
+            known = {each.document_uuid for each in found[-1]}
+            reached = readable.now(readable.whose_reach_changed(self.position, batch.upto))
+            found[-1] += [each for each in reached if each.document_uuid not in known]
+        for segment in found:
+            self._sender.send_changes(segment, readable)
+        if readable.is_limited and self._moves_organizations(batch, readable):
             for documents in readable.differences():
                 self._sender.send_again(documents, readable)
-        elif documents := readable.whose_reach_changed(self.position, batch.upto):
-            self._sender.send_again(documents, readable)
+
+    def _moves_organizations(self, batch: EventBatch, readable: ReadableDocuments) -> bool:
+        """Whether the hierarchy of organizations may have changed, which decides what may be read of everything."""
+        paths = {each.url_path.strip("/") for each in readable.resources if each.organization}
+        return any(each.resource in paths and each.operation in _MOVES for each in batch.events)
 
     def _send_asked(self) -> None:
         while asked := self._sent.asked():

@@ -18,11 +18,12 @@ from edfi_api.exchange.push.sent_documents import SentDocuments
 from edfi_api.exchange.push.sent_refusals import SentRefusals
 from edfi_api.exchange.push.target import Target
 from edfi_api.exchange.push.whole import send_whole
-from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
+from edfi_api.exchange.remote_api import MOST_REPETITIONS, RemoteApi, RemoteFailed, Trust
 from edfi_api.exchange.resource_selection import SelectionMode, selected, targets_of
 from edfi_api.exchange.stored_connections import database_of
 from edfi_api.startup import current_surface
 
+_REPETITIONS = 4
 _log = logging.getLogger(__name__)
 
 
@@ -46,7 +47,9 @@ class Push:
         self._using = database_of(connection)
         self._sent = SentDocuments(connection.pk, self._using)
         self._mapping = connection.mapping
-        self._api = RemoteApi(connection, options.trust, options.connections, options.stop)
+        # One that follows holds its position and tries again by itself.
+        repetitions = _REPETITIONS if options.follows else MOST_REPETITIONS
+        self._api = RemoteApi(connection, options.trust, options.connections, options.stop, repetitions=repetitions)
 
     def __enter__(self) -> Self:
         self._sender = SegmentSender(
@@ -73,7 +76,7 @@ class Push:
         return self._sent.ask_again()
 
     def run(self, *, is_full: bool) -> None:
-        """Send everything, if wanted, and then what has changed. Raises ConsumerIsBusy, and NothingIsLimited."""
+        """Send everything, if wanted, and then what has changed. Raises ConsumerIsBusy, and NothingToPush."""
         delivery = PushDelivery(
             self._connection, self._sender, self._sent, self._readable, self._using, is_patient=self._options.follows
         )

@@ -5,8 +5,7 @@ the conditions on rows are those of its requests.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -17,8 +16,7 @@ from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.push.sendings import Sending, delete, upsert
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.security.authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
-from edfi_api.security.models import ApiClient
+from edfi_api.security.authenticated_client import AuthenticatedClient, client_of_row
 from edfi_api.security.policies.reach import association_types
 from edfi_api.security.requests.authorization import readable_resources
 from edfi_api.startup import current_surface
@@ -52,15 +50,18 @@ SELECT d.document_uuid FROM document d
 _AT_ONCE = 1_000
 
 
-class NothingIsLimited(Exception):
-    """The connection names organizations, but no strategy of its client's claim set asks for any."""
+@dataclass
+class NothingToPush(Exception):
+    """The connection cannot say what it sends; the reason is for the operator."""
+
+    reason: str
 
 
 class ReadableDocuments:
     """The documents that a connection sends, of one database."""
 
     def __init__(self, connection: Connection, paths: Collection[str], mapping: DescriptorMapping, using: str) -> None:
-        """`paths` are those of the selected resources. Raises NothingIsLimited."""
+        """`paths` are those of the selected resources. Raises NothingToPush."""
         surface = current_surface()
         selected = [each for each in surface.resources if each.url_path.strip("/") in paths and not each.is_read_only]
         self._connection = connection
@@ -73,8 +74,13 @@ class ReadableDocuments:
         self._predicates = {resource.name: predicate for resource, predicate in found}
         # Whether the client may read some documents of a resource and not others.
         self.is_limited = any(self._predicates.values())
+        if not found:
+            raise NothingToPush("The API client of the connection may read none of the selected resources.")
         if connection.education_organization_ids and not self.is_limited:
-            raise NothingIsLimited
+            raise NothingToPush(
+                "The connection names education organizations, but the claim set of its client lets it read all "
+                "documents, whatever its organizations are."
+            )
 
     def predicate(self, resource: Resource) -> Predicate | None:
         """The condition on its documents; None if there is none."""
@@ -119,13 +125,19 @@ class ReadableDocuments:
         return [row[0] for row in self._rows(Sql(_REACH_CHANGED.text, window))]
 
     def differences(self) -> Iterator[list[UUID]]:
-        """Documents that have left what may be read, and those that have entered it, some at a time."""
-        for name, predicate in self._predicates.items():
-            facts = {"connection": self._connection.pk, "type": self._numbers[name]}
-            allowed = Sql("true") if predicate is None else predicate.for_one_row
-            for statement in (_LEFT, _ENTERED):
-                found = [row[0] for row in self._rows(statement.fill(is_allowed=allowed).with_values(**facts))]
-                yield from (found[first : first + _AT_ONCE] for first in range(0, len(found), _AT_ONCE))
+        """Documents that have entered what may be read, behind what they refer to, and then those that have left it,
+        before what they refer to; some at a time."""
+        for resource in self.resources:
+            yield from self._differences(_ENTERED, resource)
+        for resource in reversed(self.resources):
+            yield from self._differences(_LEFT, resource)
+
+    def _differences(self, statement: Sql, resource: Resource) -> Iterator[list[UUID]]:
+        predicate = self._predicates[resource.name]
+        allowed = Sql("true") if predicate is None else predicate.for_one_row
+        facts = {"connection": self._connection.pk, "type": self._numbers[resource.name]}
+        found = [row[0] for row in self._rows(statement.fill(is_allowed=allowed).with_values(**facts))]
+        yield from (found[first : first + _AT_ONCE] for first in range(0, len(found), _AT_ONCE))
 
     def _allowed(self, name: ResourceName, predicate: Predicate, ids: list[UUID]) -> Iterator[UUID]:
         facts = {"type": self._numbers[name], "documents": ids}
@@ -147,12 +159,11 @@ class ReadableDocuments:
 
 
 def reader(connection: Connection) -> AuthenticatedClient:
-    """The client of the connection, with the organizations of the connection if it has any."""
-    row = (
-        ApiClient.objects.select_related("application__vendor__tenant")
-        .annotate(**facts_of_client("pk", "application"))
-        .get(pk=connection.api_client_id)
-    )
-    client = authenticated_client(row, row, datetime.max.replace(tzinfo=UTC))
+    """The client of the connection, with the organizations of the connection if it has any. Raises NothingToPush."""
+    client = client_of_row(connection.api_client_id)
+    if client is None:
+        raise NothingToPush("The API client of the connection is inactive, or has expired.")
+    if client.profile_ids:
+        raise NothingToPush("The API client of the connection is bound by API profiles. Documents are sent as a whole.")
     organizations = tuple(connection.education_organization_ids)
     return replace(client, education_organization_ids=organizations) if organizations else client

@@ -58,13 +58,16 @@ class _Segment:
         row = self.rows.get(document)
         return row is not None and row.is_refused
 
+    def may_be_there(self, sending: Sending) -> bool:
+        """Whether this connection may have written the document. If it sends only a part of the documents, one that is
+        there all the same may be somebody else's."""
+        return not self.is_limited or sending.document_uuid in self.rows
+
     def is_moot(self, attempt: Attempt, others: Collection[str]) -> bool:
-        """Whether there is nothing to delete: another document is what has the id there, or this one was never
-        accepted. If only a part of the documents is sent, one that is there all the same may be somebody else's."""
+        """Whether there is nothing to delete: another document has the id there, or this one was never accepted."""
         if attempt.remote_id is not None:
             return attempt.remote_id in others
-        document = attempt.sending.document_uuid
-        return self.is_limited and (document not in self.rows or self.is_refused(document))
+        return self.is_limited and self.is_refused(attempt.sending.document_uuid)
 
 
 class SegmentSender:
@@ -127,9 +130,9 @@ class SegmentSender:
 
     def _send(self, segment: Sequence[Sending], readable: ReadableDocuments) -> _Segment:
         upserts = [each for each in segment if not each.is_delete]
-        deletes = [each for each in segment if each.is_delete]
         self._sent.begin(upserts)
         sent = _Segment(self._sent.rows(each.document_uuid for each in segment), readable.is_limited)
+        deletes = [each for each in segment if each.is_delete and sent.may_be_there(each)]
         try:
             levels = levels_of_upserts(upserts)
             self._in_rounds(([sent.attempt(each) for each in level] for level in levels), sent)

@@ -13,7 +13,7 @@ from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
 from edfi_api.exchange.management.trust_options import add_trust, as_command_errors, given_trust
 from edfi_api.exchange.models import ExchangeDirection, Phase
 from edfi_api.exchange.push.pushing import Push, PushOptions
-from edfi_api.exchange.push.readable import NothingIsLimited
+from edfi_api.exchange.push.readable import NothingToPush
 from edfi_api.exchange.remote_api import RemoteFailed, RemoteStopped
 from edfi_api.exchange.stored_connections import connection_named, report
 from edfi_api.logs.printable import counted
@@ -68,11 +68,9 @@ class Command(BaseCommand):
                 raise
             except ConsumerIsBusy as error:
                 raise CommandError("Another process pushes the changes of this connection.") from error
-            except NothingIsLimited as error:
-                raise CommandError(
-                    "The connection names education organizations, but the claim set of its client lets it read all "
-                    "documents, whatever its organizations are."
-                ) from error
+            except NothingToPush as error:
+                report(connection, Phase.FAILED, failure=error.reason)
+                raise CommandError(error.reason) from error
         figures = push.figures
         denied = f", {figures.denied} denied" if figures.denied else ""
         written = counted(figures.written, "document")
