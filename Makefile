@@ -13,7 +13,7 @@ AUDIT := .venv-audit
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
-	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200'
+	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200 TODAY=2027-03-01'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
@@ -47,7 +47,7 @@ run: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run
 
 demo: $(VENV)/ready
-	@$(BIN)/python -m meadowlark.run --demo $(STUDENTS)
+	@$(BIN)/python -m meadowlark.run --demo $(STUDENTS) $(if $(TODAY),--today $(TODAY))
 
 # Types are checked beside the tests: one process, which would leave the other processors idle.
 test:

@@ -5,6 +5,7 @@ import signal
 import sys
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import Any
 
@@ -17,6 +18,7 @@ from psycopg import errors
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark import garbage_collection
+from meadowlark.postgres_programs import EmbeddedPostgresError, binaries
 
 # Errors of statements in a database that has not been migrated, or not by this version.
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
@@ -27,6 +29,8 @@ def main() -> None:
     garbage_collection.pause()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     _print_any_name()
+    if sys.argv[1:2] == ["dbshell"]:
+        _offer_psql()
     try:
         _CommandLine(sys.argv).execute()
     except (Exception, KeyboardInterrupt) as error:
@@ -69,6 +73,12 @@ def _parsers_within(parser: ArgumentParser) -> Iterator[ArgumentParser]:
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
             yield from action.choices.values()
+
+
+def _offer_psql() -> None:
+    """The psql of the embedded PostgreSQL, where the machine has no other."""
+    with suppress(EmbeddedPostgresError):
+        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(binaries())])
 
 
 def _print_any_name() -> None:

@@ -7,22 +7,34 @@ control database is made; where there are tenants, they are the operator's, and 
 import json
 import secrets
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from io import StringIO
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connection
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.connection_strings import MAIN
+from edfi_api.loading.demo_district import SchoolYear
+from edfi_api.model.examples import Bodies, Body
+from edfi_api.model.surface.bundled_descriptors import bundled_values
+from edfi_api.model.surface.resource import ResourceName
+from meadowlark.demo_vendors import DemoVendor
 
 if TYPE_CHECKING:
     from edfi_api.security.models import ApiClient
 
 NAME = "demo"
+_READER = "analyst"
+_HIGH_SCHOOL = {"schoolId": 770_000_004}
+_FORGOTTEN = {"studentUniqueId": "91001"}
+_UNKNOWN = {"studentUniqueId": "91002"}
+_OWN_WORDS = "uri://finch-rosters.example.org/AttendanceEventCategoryDescriptor#Skipped"
 _SCHOOL_YEAR = "2026"
 _OTHER_VALUE = "1"
 
@@ -39,6 +51,8 @@ class Client:
     address: str = ""
     is_for_management: bool = False
     missing: list[list[str]] = field(default_factory=list)
+    # Clients of a new district that are to send documents, once there is a server.
+    vendors: list[DemoVendor] = field(default_factory=list)
 
 
 @dataclass
@@ -67,12 +81,20 @@ class _Place:
         return dict(zip(api_settings.ROUTE_QUALIFIERS, self.values, strict=True))
 
 
-def make_client(name: str, claim_set: str, students: int | None) -> dict[str, Any]:
-    """The members of the `Client` of this server. A new one finds a district of so many students."""
+@dataclass(frozen=True)
+class NewDistrict:
+    """A district of so many students, as it is on this day."""
+
+    students: int
+    today: date
+
+
+def make_client(name: str, claim_set: str, district: NewDistrict | None) -> dict[str, Any]:
+    """The members of the `Client` of this server. A new one finds the district."""
     if api_settings.MANAGEMENT_ONLY:
         return asdict(_management_client(name))
     if api_settings.has_main_store:
-        return asdict(_made_client(name, claim_set, _Place(None, [], None), students))
+        return asdict(_made_client(name, claim_set, _Place(None, [], None), district))
     tenant = _tenant()
     if tenant is None and api_settings.MULTI_TENANCY:
         call_command("create_tenant", NAME, stdout=sys.stderr)
@@ -82,7 +104,7 @@ def make_client(name: str, claim_set: str, students: int | None) -> dict[str, An
         return asdict(_printed_client(name, claim_set, place))
     if place.data_store is None:
         place.data_store = _store_in_control_database(place)
-    return asdict(_made_client(name, claim_set, place, students))
+    return asdict(_made_client(name, claim_set, place, district))
 
 
 def make_administrator(name: str) -> dict[str, str | None]:
@@ -136,16 +158,15 @@ def _existing(name: str, place: _Place) -> "ApiClient | None":
     return of_tenant.filter(name=place.named(name)).order_by("pk").first()
 
 
-def _made_client(name: str, claim_set: str, place: _Place, students: int | None) -> Client:
-    if _existing(name, place) is None and students:
-        _load_district(students, place)
+def _made_client(name: str, claim_set: str, place: _Place, district: NewDistrict | None) -> Client:
+    vendors = _make_district(district, place) if district and _existing(name, place) is None else []
     output = StringIO()
     options = ["--claim-set", claim_set, *place.of_tenant, "--if-exists", "keep", "--format", "json"]
     call_command("create_api_client", place.named(name), *options, stdout=output)
     client = _existing(name, place)
     if client and place.data_store is not None:
         client.data_stores.add(place.data_store)
-    return Client(**json.loads(output.getvalue()), address=place.address)
+    return Client(**json.loads(output.getvalue()), address=place.address, vendors=vendors)
 
 
 def _printed_client(name: str, claim_set: str, place: _Place) -> Client:
@@ -178,11 +199,69 @@ def _management_client(name: str) -> Client:
     return Client(name, name, secret, address, is_for_management=True)
 
 
-def _load_district(students: int, place: _Place) -> None:
-    """Loading it again changes what clients have changed, and repeats nothing."""
+def _make_district(district: NewDistrict, place: _Place) -> list[DemoVendor]:
+    """Load it, let rules look at it, and make views with a reader. Returns the vendors that are to write, once there
+    is a server. Loading it again changes what clients have changed, and repeats nothing."""
+    today = SchoolYear.of(district.today).today.isoformat()
     into = [] if place.data_store is None else ["--data-store", str(place.data_store)]
     with TemporaryDirectory() as folder:
-        call_command("generate_demo_district", "--output", folder, "--students", str(students))
+        options = ["--students", str(district.students), "--today", today]
+        call_command("generate_demo_district", "--output", folder, *options)
         output = StringIO()
         call_command("load_documents", folder, "--max-refused", "0", *into, stdout=output)
     sys.stderr.write(f"demo district: loaded {output.getvalue().splitlines()[-1]}\n")
+    call_command("run_validation", "--today", today, *into, stdout=StringIO())
+    call_command("create_sql_views", *_reader_options(), *into, stdout=StringIO())
+    return list(_vendors(SchoolYear.of(district.today), place))
+
+
+def reader() -> str | None:
+    """The role that reads the SQL views of the demonstration, if there is one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [_READER])
+        return _READER if cursor.fetchone() is not None else None
+
+
+def _reader_options() -> list[str]:
+    """Roles are common to all databases of a server, so one may be there that has no views yet."""
+    return ["--create-reader" if reader() is None else "--reader", _READER]
+
+
+def _vendors(year: SchoolYear, place: _Place) -> Iterator[DemoVendor]:
+    from edfi_api.startup import current_surface  # noqa: PLC0415  It needs django.setup().
+
+    bodies = Bodies(current_surface(), list(bundled_values(api_settings.data_standard)))
+    for name, sent in _requests(bodies, year).items():
+        output = StringIO()
+        options = ["--vendor", name, "--claim-set", "EdFiSandbox", *place.of_tenant, "--if-exists", "new-secret"]
+        call_command("create_api_client", place.named(name), *options, "--format", "json", stdout=output)
+        client = _existing(name, place)
+        if client and place.data_store is not None:
+            client.data_stores.add(place.data_store)
+        made = json.loads(output.getvalue())
+        yield DemoVendor(name, made["key"], made["secret"], sent)
+
+
+def _requests(bodies: Bodies, year: SchoolYear) -> dict[str, list[tuple[str, Body]]]:
+    """What each vendor posts, completed by the model of the served standard, in this order."""
+    drafts = _Drafts(bodies)
+    entry = {"entryDate": year.labor_day.isoformat(), "entryGradeLevelDescriptor": "Ninth grade"}
+    late = drafts.of("StudentSchoolAssociation", studentReference=_FORGOTTEN, schoolReference=_HIGH_SCHOOL, **entry)
+    names = {"firstName": "Noor", "lastSurname": "Haddad", "birthDate": f"{year.year - 15}-10-04"}
+    unknown = drafts.of("StudentSchoolAssociation", studentReference=_UNKNOWN, schoolReference=_HIGH_SCHOOL, **entry)
+    path, skipped = drafts.of("StudentSchoolAttendanceEvent", eventDate=year.labor_day.isoformat())
+    return {
+        # The enrollment comes before its student, and again behind.
+        "Lakeside SIS": [late, drafts.of("Student", **_FORGOTTEN, **names), late],
+        "Finch Rosters": [unknown, (path, {**skipped, "attendanceEventCategoryDescriptor": _OWN_WORDS})],
+    }
+
+
+@dataclass(frozen=True)
+class _Drafts:
+    bodies: Bodies
+
+    def of(self, name: str, **sparse: Any) -> tuple[str, Body]:
+        surface = self.bodies.surface
+        resource = surface.by_name[ResourceName(surface.core_project.name, name)]
+        return resource.url_path, self.bodies.complete(resource, sparse, {})

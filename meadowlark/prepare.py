@@ -1,7 +1,7 @@
 """Prepares a database to be served: migrations, descriptors, school years. A prepared one is left unchanged.
 
     python -m meadowlark.prepare [--wait SECONDS] [--refuse-newer] [--demo-client NAME CLAIM_SET]
-        [--demo-district STUDENTS] [--demo-administrator NAME]
+        [--demo-district STUDENTS] [--demo-today DAY] [--demo-administrator NAME]
 
 Any number of servers may run this concurrently: one prepares, the others wait for it and then find nothing to do. The
 steps write their messages to standard error; standard output is one line of JSON with the demo client and the
@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import django
@@ -26,11 +27,11 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connect
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.preparing import exclusively
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
-from edfi_api.management.arguments import seconds, whole_number
+from edfi_api.management.arguments import day, seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark import garbage_collection
-from meadowlark.demonstration import make_administrator, make_client
+from meadowlark.demonstration import NewDistrict, make_administrator, make_client, reader
 
 _PAUSE_SECONDS = 0.2
 
@@ -52,6 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=whole_number(FEWEST_STUDENTS, MOST_STUDENTS),
         metavar="STUDENTS",
         help="load a made-up district, once",
+    )
+    parser.add_argument(
+        "--demo-today",
+        type=day,
+        default=date.today(),  # noqa: DTZ011  The machine's.
+        metavar="DAY",
+        help="the day that it is in the district",
     )
     parser.add_argument("--demo-administrator", metavar="NAME", help="make a superuser with a random password, once")
     options = parser.parse_args(arguments)
@@ -123,12 +131,14 @@ def _migrate_data_stores() -> None:
 
 def _print_credentials(options: argparse.Namespace) -> None:
     """Makes what is requested for a demonstration. The client is the last: where it exists, the district is loaded."""
-    made: dict[str, dict[str, Any]] = {}
+    made: dict[str, Any] = {}
     if options.demo_administrator:
         made["administrator"] = make_administrator(options.demo_administrator)
     if options.demo_client:
         name, claim_set = options.demo_client
-        made["client"] = make_client(name, claim_set, options.demo_district)
+        district = NewDistrict(options.demo_district, options.demo_today) if options.demo_district else None
+        made["client"] = make_client(name, claim_set, district)
+        made["reader"] = reader() if district else None
     if made:
         sys.stdout.write(f"{json.dumps(made)}\n")
 

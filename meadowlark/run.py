@@ -1,6 +1,6 @@
 """`make run`: starts PostgreSQL, prepares the database, starts the web server, and prints a first request to try.
 
-    python -m meadowlark.run [--demo [STUDENTS]]
+    python -m meadowlark.run [--demo [STUDENTS] [--today DAY]]
 
 `make demo` does so with a made-up district and an administrator, in a home of its own.
 
@@ -24,11 +24,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from edfi_api.settings_table import SETTINGS
 from meadowlark.child_process import end_session, ending_with_us
-from meadowlark.embedded_postgres import EmbeddedPostgres, default_home
+from meadowlark.demo_vendors import DemoVendor, send
+from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, url_of
+from meadowlark.embedded_roles import APPLICATION
 from meadowlark.postgres_programs import EmbeddedPostgresError
 from meadowlark.secret_key import made_key
 
@@ -40,12 +42,15 @@ _REPEATED = (
     "MEADOWLARK_EXTENSIONS",
     "MEADOWLARK_MULTI_TENANCY",
     "MEADOWLARK_ROUTE_QUALIFIERS",
+    "MEADOWLARK_RULES",
 )
 ADDRESS = "127.0.0.1"
 DEMO_CLIENT = "demo"
 DEMO_ADMINISTRATOR = "admin"
 DEMO_HOME = ".demo"
 DEMO_STUDENTS = "2000"
+# Relative, since commands are run in this folder, too.
+DEMO_RULES = "meadowlark/demo_rules"
 # The commits of a database on the same machine are so fast that requests may wait for those of others.
 _WITH_OWN_DATABASE = {"MEADOWLARK_GROUP_MILLISECONDS": "20"}
 _RESTART_SECONDS = 60
@@ -62,6 +67,7 @@ class DemoClient:
     address: str = ""
     is_for_management: bool = False
     missing: list[list[str]] = field(default_factory=list)
+    vendors: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,8 @@ class DemoCredentials:
 
     client: DemoClient
     administrator: Administrator | None = None
+    # The role that reads SQL views.
+    reader: str | None = None
 
 
 def credentials_text(credentials: DemoCredentials) -> str:
@@ -85,12 +93,14 @@ def credentials_text(credentials: DemoCredentials) -> str:
     return _client_credentials(credentials.client) + (_administrator(administrator) if administrator else "")
 
 
-def welcome(address: str, credentials: DemoCredentials) -> str:
+def welcome(address: str, credentials: DemoCredentials, home: Path | None = None) -> str:
+    """What to do now; `home` is that of the embedded database, if that is used."""
     client = credentials.client
     request = _management_request if client.is_for_management else _data_request
+    see = _what_to_see(address) if credentials.administrator and not client.is_for_management else ""
     return f"""
 Meadowlark is at {address} (Ctrl-C stops it).
-{_what_to_see(address) if credentials.administrator and not client.is_for_management else ""}{_for_commands()}
+{see}{_for_commands()}{_for_psql(home, credentials.reader)}
 A first request:
 {request(address, client)}
 """
@@ -128,13 +138,21 @@ The administrator; the password is shown this once:
 
 def _what_to_see(address: str) -> str:
     admin = os.environ.get("MEADOWLARK_ADMIN_PATH", "admin").strip("/")
-    documents = f"\n  {address}/{admin}/  the documents, and who wrote them" if admin else ""
+    pages = "the documents, who wrote them, what was refused, what rules have found"
+    documents = f"\n  {address}/{admin}/  {pages}" if admin else ""
     return f"\n  {address}/docs   every resource, with examples that can be sent{documents}\n"
 
 
 def _for_commands() -> str:
     """What precedes a command in another terminal, unless it is nothing."""
     return f"\nCommands find this database with this in front of them: {_variables()}\n" if _variables() else ""
+
+
+def _for_psql(home: Path | None, reader: str | None) -> str:
+    if home is None:
+        return ""
+    views = f"\nThe SQL views are at {url_of(reader, home)}" if reader else ""
+    return f"\npsql and pg_dump find the database at {url_of(APPLICATION, home)}{views}\n"
 
 
 def _data_request(address: str, client: DemoClient) -> str:
@@ -194,13 +212,15 @@ def main() -> int:
     parser.add_argument(
         "--demo", nargs="?", const=DEMO_STUDENTS, metavar="STUDENTS", help="with a district of so many students"
     )
-    students = parser.parse_args().demo
+    parser.add_argument("--today", default="", metavar="DAY", help="the day that it is in the district; default: today")
+    options = parser.parse_args()
+    students = options.demo
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
         if students:
             _choose_demo_home()
-        serve(default_home(), students)
+        serve(default_home(), students, options.today)
     except Stopped:
         return 0
     except (CannotServe, EmbeddedPostgresError) as reason:
@@ -234,9 +254,11 @@ def _choose_demo_home() -> None:
         raise CannotServe("DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.")
     if not os.environ.get("MEADOWLARK_HOME"):
         os.environ["MEADOWLARK_HOME"] = DEMO_HOME
+    if not os.environ.get("MEADOWLARK_RULES"):
+        os.environ["MEADOWLARK_RULES"] = DEMO_RULES
 
 
-def serve(home: Path, demo_students: str | None = None) -> NoReturn:
+def serve(home: Path, demo_students: str | None = None, demo_today: str = "") -> NoReturn:
     """Never returns: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping the servers."""
     port = _port()
     with ExitStack() as running:
@@ -248,11 +270,14 @@ def serve(home: Path, demo_students: str | None = None) -> NoReturn:
         key = os.environ.get("MEADOWLARK_SECRET_KEY") or made_key(home)
         environment = defaults | os.environ | {"MEADOWLARK_SECRET_KEY": key}
         demo = ["--demo-district", demo_students, "--demo-administrator", DEMO_ADMINISTRATOR] if demo_students else []
+        demo += ["--demo-today", demo_today] if demo and demo_today else []
         credentials = _prepare(environment, postgres, demo)
         # Before anything else can fail: the secret of a new client cannot be read again.
         _print(credentials_text(credentials))
         gunicorn = _start_gunicorn(running, port, environment)
-        _print(welcome(f"http://{ADDRESS}:{port}", credentials))
+        address = f"http://{ADDRESS}:{port}"
+        send(address + credentials.client.address, [DemoVendor(**each) for each in credentials.client.vendors])
+        _print(welcome(address, credentials, home if postgres else None))
         _watch(gunicorn, postgres, Schedule(running, environment))
 
 
@@ -296,7 +321,7 @@ def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, 
         raise CannotServe(f"Meadowlark was not started, for the reason above.{_failure_of(postgres)}")
     made = json.loads(output)
     administrator = Administrator(**made["administrator"]) if "administrator" in made else None
-    return DemoCredentials(DemoClient(**made["client"]), administrator)
+    return DemoCredentials(DemoClient(**made["client"]), administrator, made.get("reader"))
 
 
 def _failure_of(postgres: EmbeddedPostgres | None) -> str:

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -60,6 +60,14 @@ def seconds(text: str) -> float:
     if not 0 <= number <= _DAY:
         raise ArgumentTypeError(f"{text} is not between 0 and {_DAY} seconds")
     return number
+
+
+def day(given: str) -> date:
+    """A date, such as 2027-07-01."""
+    try:
+        return date.fromisoformat(given)
+    except ValueError:
+        raise ArgumentTypeError(f"{given!r} is not a date such as 2027-07-01") from None
 
 
 def moment(given: str) -> datetime:

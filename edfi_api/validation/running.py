@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from secrets import token_hex
 from typing import Any
 from uuid import UUID
@@ -84,6 +84,8 @@ class RunOptions:
     run: UUID | None = None
     # Whether the rules are all there are: results of others are resolved then.
     retires_others: bool = True
+    # The day that rules take for today, the current one of UTC if there is none.
+    today: date | None = None
 
     def includes(self, rule: Rule) -> bool:
         return (not self.rules or rule.identifier in self.rules) and (
@@ -122,7 +124,7 @@ def run_rules(rules: Iterable[Rule], options: RunOptions, surface: Surface, usin
     Raises AlreadyRunning, WasStopped, UnusableValue for a value of a parameter, NoReplica and ReplicaLags.
     """
     known = list(rules)
-    values = run_values(surface, using, datetime.now(UTC).date(), options.texts)
+    values = run_values(surface, using, options.today or datetime.now(UTC).date(), options.texts)
     for rule in known:
         values.of(rule, {})
     identifier = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}-{token_hex(2)}"

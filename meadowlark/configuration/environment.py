@@ -168,6 +168,9 @@ def _database(setting: Setting, default: str) -> dict[str, Any]:
 def database_at(address: str) -> dict[str, Any]:
     """The entry of Django's DATABASES for a URL. Raises ValueError for a port that is no number."""
     config: dict[str, Any] = _env.db_url_config(address)
+    options = config.get("OPTIONS", {})
+    if not config["HOST"] and "host" in options:
+        config["HOST"] = options.pop("host")  # Where psql is told of it, too, by `manage.py dbshell`.
     return config
 
 

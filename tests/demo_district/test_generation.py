@@ -1,15 +1,16 @@
 """Generation of the demo district: reproducible by its seed, for both bundled standards."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from edfi_api.loading.demo_district import generate
+from edfi_api.loading.demo_district import SchoolYear, generate
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.resource import Resource
-from tests.demo_district.conftest import bodies_of, district_of
+from tests.demo_district.conftest import TODAY, bodies_of, district_of
 from tests.serving import STANDARDS
 
 PAGE = Path(__file__).parents[2] / "meadowlark/docs/start/demo-district.md"
@@ -24,6 +25,34 @@ def test_the_district_depends_only_on_its_seed() -> None:
 
     assert first == again
     assert first != other
+
+
+@pytest.mark.parametrize(
+    ("today", "year", "day"),
+    [
+        ("2026-10-11", 2026, "2026-06-05"),
+        ("2026-10-12", 2027, "2026-10-12"),
+        ("2027-03-01", 2027, "2027-03-01"),
+        ("2027-08-01", 2027, "2027-06-04"),
+    ],
+)
+def test_the_school_year_is_that_of_the_day_from_its_ninth_week_on(today: str, year: int, day: str) -> None:
+    assert SchoolYear.of(date.fromisoformat(today)) == SchoolYear(year, date.fromisoformat(day))
+
+
+def test_nothing_has_happened_in_the_future() -> None:
+    today = date(2026, 10, 20)
+    district = {name.resource: bodies for name, bodies in district_of("5.2", today=today).bodies.items()}
+    own = [body for body in district["StudentSchoolAttendanceEvent"] if "604822" not in str(body)]
+    marks = {body["studentSectionAssociationReference"]["sessionName"] for body in district["Grade"]}
+
+    assert {body["sessionReference"]["schoolYear"] for body in own} == {2027}
+    assert date(2026, 10, 13) <= date.fromisoformat(max(body["eventDate"] for body in own)) <= today
+    assert marks == {"Fall", "Example"}
+    assert {each["schoolYear"]: each["currentSchoolYear"] for each in district["SchoolYearType"]} == {
+        2026: False,
+        2027: True,
+    }
 
 
 @pytest.mark.parametrize("standard", STANDARDS)
@@ -78,7 +107,7 @@ def test_every_named_member_and_descriptor_value_exists_in_a_standard() -> None:
     for standard in STANDARDS:
         plain = bodies_of(standard)
         recording = Recording(plain.surface, plain._values)
-        generate(recording, 200, seed=1)
+        generate(recording, 200, seed=1, today=TODAY)
         values = {(value.descriptor, value.code_value) for value in plain._values}
         for drafts in recording.__dict__["recorded"].values():
             for resource, sparse in drafts:

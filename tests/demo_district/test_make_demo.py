@@ -5,15 +5,21 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
+from meadowlark import embedded_postgres
+from tests.demo_district.answers import answers_of
 from tests.demo_district.conftest import STUDENTS, district_of
+from tests.demo_district.mistakes import SEARCHES, listed
 from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port
+from tests.sql_views.questions import QUESTIONS
 
 TOP = Path(__file__).parents[2]
 Demo = tuple[str, Path, Run]
@@ -66,6 +72,30 @@ def test_the_whole_district_is_accepted_and_intact(demo: Demo) -> None:
     subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True)
 
 
+def test_every_question_of_the_page_has_an_answer(demo: Demo) -> None:
+    standard, _, run = demo
+    if standard != "5.2":
+        pytest.skip("the statements are of data standard 5.2")
+    [address] = re.findall(r"^The SQL views are at (\S+)$", run.output, re.MULTILINE)
+    district = {name.resource: bodies for name, bodies in district_of(standard).bodies.items()}
+    # Whom Lakeside SIS has sent.
+    district["Student"].append(
+        {"studentUniqueId": "91001", "firstName": "Noor", "lastSurname": "Haddad", "birthDate": "2011-10-04"}
+    )
+    of_lakeside = {"studentReference": {"studentUniqueId": "91001"}, "schoolReference": {"schoolId": 770_000_004}}
+    grade = {"entryGradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"}
+    district["StudentSchoolAssociation"].append({**of_lakeside, **grade})
+    with psycopg.connect(address) as connection:
+        answers = {number: connection.execute(statement).fetchall() for number, (_, statement) in QUESTIONS.items()}
+
+    assert len(answers) == 30
+    assert {number for number, rows in answers.items() if not rows} == set()
+    computed = answers_of(district)
+    assert {number: sorted(answers[number], key=str) for number in computed} == {
+        number: sorted(rows, key=str) for number, rows in computed.items()
+    }
+
+
 def test_every_example_is_accepted_in_load_order(demo: Demo) -> None:
     standard, _, run = demo
     paths, client = documented(run), api(run)
@@ -80,6 +110,68 @@ def test_every_example_is_accepted_in_load_order(demo: Demo) -> None:
     assert answers["/ed-fi/students"].status_code == 200
     assert answers["/ed-fi/studentSchoolAttendanceEvents"].status_code == 201
     assert not any("id" in body for body in examples.values())
+
+
+def open_results(home: Path) -> dict[str, list[str]]:
+    """By rule: what its results say, and about which documents."""
+    statement = """
+    SELECT v.identifier, concat_ws(' ', r.student, r.natural_key, r.context) FROM validation_result r
+      JOIN validation_rule v ON v.id = r.rule_id WHERE r.resolved_at IS NULL
+    """
+    found: dict[str, list[str]] = {}
+    with psycopg.connect(embedded_postgres.url(home)) as connection:
+        for rule, text in connection.execute(statement):
+            found.setdefault(rule, []).append(text)
+    return found
+
+
+def test_each_error_is_found_by_the_rule_that_the_page_names(demo: Demo) -> None:
+    standard, home, _ = demo
+    others = {"6.1": {"ST-401": "ST-402"}, "4.0": {"D-5": "D-6"}, "3.3.1-b": {"D-5": "D-6"}}.get(standard, {})
+    district = {name.resource: bodies for name, bodies in district_of(standard).bodies.items()}
+    of_the_district = {
+        name: [body for body in bodies if "604822" not in str(body)]
+        for name, bodies in district.items()
+        if name.startswith(("Student", "Staff", "Grade"))
+    }
+    results = open_results(home)
+
+    missed = {
+        description: rule
+        for (description, rule), search in zip(listed(), SEARCHES, strict=True)
+        for [error] in [search(of_the_district)]
+        if not any(key in text for key in keys_in(error) for text in results.get(others.get(rule, rule), []))
+    }
+    assert missed == {}
+
+
+def keys_in(error: Any) -> set[str]:
+    """Unique ids of students, the names of a person, and identifiers of sections, as results have them."""
+    text = str(error)
+    return {
+        *re.findall(r"\b7[79]\d{6}\b", text),
+        *(f"sectionIdentifier={section}" for section in re.findall(r"'sectionIdentifier': '([^']+)'", text)),
+        *(["79000001"] if isinstance(error, tuple) else []),
+    }
+
+
+def test_vendors_have_sent_what_was_refused_and_one_refusal_is_mended(demo: Demo) -> None:
+    _, home, _ = demo
+    statement = "SELECT resource, status, resolution FROM refusal ORDER BY resolution, status"
+    deadline = time.monotonic() + 20
+    refused: list[tuple[Any, ...]] = []
+    while not refused or (refused[0][2] is None and time.monotonic() < deadline):
+        time.sleep(0.2)
+        with psycopg.connect(embedded_postgres.url(home)) as connection:
+            refused = connection.execute(statement).fetchall()
+
+    enrollments = "/ed-fi/studentSchoolAssociations"
+    assert [each[:2] for each in refused] == [
+        (enrollments, 409),
+        ("/ed-fi/studentSchoolAttendanceEvents", 400),
+        (enrollments, 409),
+    ]
+    assert [each[2] is not None for each in refused] == [True, False, False]
 
 
 def test_the_example_of_a_put_is_accepted_with_the_id_of_its_url(demo: Demo) -> None:
@@ -100,11 +192,12 @@ def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> Non
     assert f"with this in front of them: MEADOWLARK_HOME={home} " in first.output
     assert first.stop(signal.SIGTERM) == 0
 
-    second = Run(home, free_port(), "--demo", str(STUDENTS))
+    second = Run(home, free_port(), "--demo", str(STUDENTS))  # The district is that of the first start.
     try:
         second.wait_until_served()
         assert len(Client(second.address, key, secret).get("students", limit=500)) > 190
         assert "demo district" not in second.output
+        assert f"\nThe SQL views are at postgresql://analyst@/meadowlark?host={home}/postgres\n" in second.output
         assert secret not in second.output and admin_password not in second.output
         assert "Documents by resource" in admin_page(second.address, admin_password)
     finally:

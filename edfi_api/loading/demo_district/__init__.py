@@ -5,9 +5,10 @@ its schools share. `generation` walks the table and has every body completed by 
 `mistakes` puts errors into the result, for people who look for them. The same seed gives the same district.
 """
 
+from edfi_api.loading.demo_district.calendar import SchoolYear
 from edfi_api.loading.demo_district.generation import District, generate
 
 # Each mistake needs a student of its own; and what the memory of a small machine holds.
 FEWEST_STUDENTS, MOST_STUDENTS = 200, 50_000
 
-__all__ = ["FEWEST_STUDENTS", "MOST_STUDENTS", "District", "generate"]
+__all__ = ["FEWEST_STUDENTS", "MOST_STUDENTS", "District", "SchoolYear", "generate"]

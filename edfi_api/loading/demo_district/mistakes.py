@@ -4,39 +4,40 @@ meadowlark/docs/start/demo-district.md lists them. Each concerns another student
 """
 
 from collections.abc import Callable
+from datetime import date, timedelta
 from typing import NamedTuple
 
-from edfi_api.loading.demo_district.calendar import FIRST_DAY, LAST_DAY, SEMESTERS
+from edfi_api.loading.demo_district.calendar import SchoolYear, Semester
 from edfi_api.model.examples import Body
 
 # By the resource's name in the table of parts.
 Found = dict[str, list[Body]]
 
-_END_OF_FALL = SEMESTERS[0].end.isoformat()
 # Where a standard has them; newer ones have a resource for them.
 _DEMOGRAPHICS = ("StudentEducationOrganizationAssociation", "StudentDemographic")
 _TRANSFERRED = "uri://ed-fi.org/ExitWithdrawTypeDescriptor#Transferred"
 
 
 class Mistake(NamedTuple):
-    """What is wrong, and what makes it so: a function of all bodies and of the enrollment of a regular student."""
+    """What is wrong, and what makes it so: a function of all bodies, of the enrollment of a regular student, and of
+    the school year."""
 
     description: str
-    make: Callable[[Found, Body], None]
+    make: Callable[[Found, Body, SchoolYear], None]
 
 
-def make_mistakes(found: Found) -> None:
+def make_mistakes(found: Found, year: SchoolYear) -> None:
     """Change the bodies. Raises ValueError if there are too few regular students."""
     regular = [
         enrollment
         for enrollment in found["StudentSchoolAssociation"]
-        if enrollment["entryDate"] == FIRST_DAY.isoformat() and "exitWithdrawDate" not in enrollment
+        if enrollment["entryDate"] == year.first_day.isoformat() and "exitWithdrawDate" not in enrollment
     ]
     step = len(regular) // len(MISTAKES)
     if not step:
         raise ValueError("too few students for the mistakes")
     for mistake, enrollment in zip(MISTAKES, regular[::step], strict=False):
-        mistake.make(found, enrollment)
+        mistake.make(found, enrollment, year)
 
 
 def _of_student(found: Found, resource: str, enrollment: Body) -> list[Body]:
@@ -49,60 +50,62 @@ def _student(found: Found, enrollment: Body) -> Body:
     return next(body for body in found["Student"] if body["studentUniqueId"] == unique_id)
 
 
-def _classes(found: Found, enrollment: Body) -> list[Body]:
-    """Those of the fall."""
+def _classes(found: Found, enrollment: Body, semester: Semester) -> list[Body]:
     classes = _of_student(found, "StudentSectionAssociation", enrollment)
-    return [each for each in classes if each["beginDate"] == FIRST_DAY.isoformat()]
+    return [each for each in classes if each["beginDate"] == semester.begin.isoformat()]
 
 
-def _add_absence(found: Found, enrollment: Body, day: str) -> None:
+def _add_absence(found: Found, enrollment: Body, day: date, year: SchoolYear) -> None:
     """In the fall, when all schools have absences that can be copied."""
+    end_of_fall = year.semesters[0].end.isoformat()
     copied = next(
         event
         for event in found["StudentSchoolAttendanceEvent"]
-        if event["schoolReference"] == enrollment["schoolReference"] and event["eventDate"] < _END_OF_FALL
+        if event["schoolReference"] == enrollment["schoolReference"] and event["eventDate"] < end_of_fall
     )
-    added = {**copied, "studentReference": enrollment["studentReference"], "eventDate": day}
+    added = {**copied, "studentReference": enrollment["studentReference"], "eventDate": day.isoformat()}
     found["StudentSchoolAttendanceEvent"].append(added)
 
 
-def _two_schools(found: Found, enrollment: Body) -> None:
+def _two_schools(found: Found, enrollment: Body, year: SchoolYear) -> None:
     others = (school["schoolId"] for school in found["School"])
     other = next(each for each in others if each != enrollment["schoolReference"]["schoolId"])
     found["StudentSchoolAssociation"].append({**enrollment, "schoolReference": {"schoolId": other}})
 
 
-def _exit_before_entry(found: Found, enrollment: Body) -> None:
-    enrollment |= {"exitWithdrawDate": "2025-08-01", "exitWithdrawTypeDescriptor": _TRANSFERRED}
+def _exit_before_entry(found: Found, enrollment: Body, year: SchoolYear) -> None:
+    before = year.first_day - timedelta(days=17)
+    enrollment |= {"exitWithdrawDate": before.isoformat(), "exitWithdrawTypeDescriptor": _TRANSFERRED}
 
 
-def _exit_without_type(found: Found, enrollment: Body) -> None:
-    enrollment["exitWithdrawDate"] = LAST_DAY.isoformat()
+def _exit_without_type(found: Found, enrollment: Body, year: SchoolYear) -> None:
+    enrollment["exitWithdrawDate"] = year.last_day.isoformat()
 
 
-def _absent_on_a_holiday(found: Found, enrollment: Body) -> None:
-    _add_absence(found, enrollment, "2025-11-27")
+def _absent_on_a_holiday(found: Found, enrollment: Body, year: SchoolYear) -> None:
+    _add_absence(found, enrollment, year.labor_day, year)
 
 
-def _absent_before_entry(found: Found, enrollment: Body) -> None:
-    enrollment["entryDate"] = "2025-10-01"
-    _add_absence(found, enrollment, "2025-09-15")
+def _absent_before_entry(found: Found, enrollment: Body, year: SchoolYear) -> None:
+    entry = year.first_day + timedelta(days=44)
+    enrollment["entryDate"] = entry.isoformat()
+    _add_absence(found, enrollment, entry - timedelta(days=16), year)
 
 
-def _class_without_teacher(found: Found, enrollment: Body) -> None:
-    section = _classes(found, enrollment)[0]["sectionReference"]
+def _class_without_teacher(found: Found, enrollment: Body, year: SchoolYear) -> None:
+    section = _classes(found, enrollment, year.semester)[0]["sectionReference"]
     teachers = found["StaffSectionAssociation"]
     teachers[:] = [each for each in teachers if each["sectionReference"] != section]
 
 
-def _no_demographics(found: Found, enrollment: Body) -> None:
+def _no_demographics(found: Found, enrollment: Body, year: SchoolYear) -> None:
     for resource in _DEMOGRAPHICS:
         for body in _of_student(found, resource, enrollment):
             for member in ("races", "hispanicLatinoEthnicity"):
                 body.pop(member, None)
 
 
-def _registered_twice(found: Found, enrollment: Body) -> None:
+def _registered_twice(found: Found, enrollment: Body, year: SchoolYear) -> None:
     again = {"studentUniqueId": "79000001"}
     found["Student"].append({**_student(found, enrollment), **again})
     for resource in _DEMOGRAPHICS:
@@ -111,49 +114,51 @@ def _registered_twice(found: Found, enrollment: Body) -> None:
     found["StudentSchoolAssociation"].append({**enrollment, "studentReference": again})
 
 
-def _never_enrolled(found: Found, enrollment: Body) -> None:
+def _never_enrolled(found: Found, enrollment: Body, year: SchoolYear) -> None:
     names = {"firstName": "Wren", "lastSurname": "Nowhere", "studentUniqueId": "79000002"}
     found["Student"].append({**_student(found, enrollment), **names})
 
 
-def _born_long_ago(found: Found, enrollment: Body) -> None:
+def _born_long_ago(found: Found, enrollment: Body, year: SchoolYear) -> None:
     _student(found, enrollment)["birthDate"] = "1951-03-04"
 
 
-def _impossible_mark(found: Found, enrollment: Body) -> None:
+def _impossible_mark(found: Found, enrollment: Body, year: SchoolYear) -> None:
     student = enrollment["studentReference"]["studentUniqueId"]
     grades = found["Grade"]
     of_student = (each for each in grades if each["studentSectionAssociationReference"]["studentUniqueId"] == student)
     next(of_student)["numericGradeEarned"] = 870
 
 
-def _plan_ends_before_it_begins(found: Found, enrollment: Body) -> None:
+def _plan_ends_before_it_begins(found: Found, enrollment: Body, year: SchoolYear) -> None:
     """Of the first student who has a plan."""
     plan = found["StudentSpecialEducationProgramAssociation"][0]
-    plan["iepEndDate"] = "2025-01-10"
+    plan["iepEndDate"] = (year.first_day - timedelta(days=220)).isoformat()
 
 
-def _no_contact(found: Found, enrollment: Body) -> None:
+def _no_contact(found: Found, enrollment: Body, year: SchoolYear) -> None:
     student, families = enrollment["studentReference"], found["StudentContactAssociation"]
     families[:] = [each for each in families if each["studentReference"] != student]
 
 
-def _class_after_its_session(found: Found, enrollment: Body) -> None:
+def _class_after_its_session(found: Found, enrollment: Body, year: SchoolYear) -> None:
     """A class of the fall that begins in the spring; its mark refers to it."""
-    wrong = _classes(found, enrollment)[0]
+    fall, spring = year.semesters
+    wrong = _classes(found, enrollment, fall)[0]
+    begin = (spring.begin + timedelta(weeks=3)).isoformat()
     key = {**wrong["sectionReference"], **wrong["studentReference"], "beginDate": wrong["beginDate"]}
     for grade in found["Grade"]:
         if grade["studentSectionAssociationReference"] == key:
-            grade["studentSectionAssociationReference"]["beginDate"] = "2026-02-02"
-    wrong["beginDate"] = "2026-02-02"
-    wrong["endDate"] = LAST_DAY.isoformat()
+            grade["studentSectionAssociationReference"]["beginDate"] = begin
+    wrong["beginDate"] = begin
+    wrong["endDate"] = year.last_day.isoformat()
 
 
 MISTAKES = (
     Mistake("A student is enrolled at two schools at the same time.", _two_schools),
     Mistake("A student leaves school before entering it.", _exit_before_entry),
-    Mistake("A student has left, and no type of exit says why.", _exit_without_type),
-    Mistake("A student is absent on Thanksgiving.", _absent_on_a_holiday),
+    Mistake("A student leaves on the last day of school, and no type of exit says why.", _exit_without_type),
+    Mistake("A student is absent on Labor Day.", _absent_on_a_holiday),
     Mistake("A student is absent from a school two weeks before entering it.", _absent_before_entry),
     Mistake("A class has students and no teacher.", _class_without_teacher),
     Mistake("An enrolled student has neither race nor ethnicity.", _no_demographics),

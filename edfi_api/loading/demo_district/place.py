@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
+from edfi_api.loading.demo_district.calendar import SchoolYear
 from edfi_api.model.examples import Scope, Sparse
 
 # What the documents at the top belong to.
@@ -32,6 +33,7 @@ class PlacedDraft:
     draft: Draft
     scope: Scope
     random: Random
+    year: SchoolYear
     parent: PlacedDraft | None = None
     _below: dict[str, list[PlacedDraft]] = field(default_factory=dict)
 
@@ -55,7 +57,7 @@ class PlacedDraft:
 
     def add(self, resource: str, number: int, draft: Draft, scope: Scope) -> PlacedDraft:
         """A document that belongs to this one, and so to those above."""
-        added = PlacedDraft(resource, number, draft, scope, self.random, self)
+        added = PlacedDraft(resource, number, draft, scope, self.random, self.year, self)
         for place in self._upwards():
             place._below.setdefault(resource, []).append(added)
         return added

@@ -5,9 +5,7 @@ from datetime import date
 from typing import NamedTuple
 
 from edfi_api.loading.demo_district import people
-from edfi_api.loading.demo_district.calendar import FIRST_DAY, SEMESTERS, holidays, instructional_days, weekdays
 from edfi_api.loading.demo_district.place import DISTRICT, Draft, PlacedDraft
-from edfi_api.model.examples import SCHOOL_YEAR
 
 STUDENTS_OF_A_SECTION = 25
 SUBJECTS = ("English Language Arts", "Mathematics", "Science", "Social Studies", "Fine and Performing Arts")
@@ -74,13 +72,14 @@ def calendar(school: PlacedDraft) -> Drafts:
 
 
 def calendar_dates(calendar: PlacedDraft) -> Drafts:
-    for day in weekdays():
-        event = "Holiday" if day in holidays() else "Instructional day"
+    holidays = calendar.year.holidays()
+    for day in calendar.year.weekdays():
+        event = "Holiday" if day in holidays else "Instructional day"
         yield Draft({"date": day.isoformat(), "calendarEvents": [{"calendarEventDescriptor": event}]})
 
 
 def grading_periods(school: PlacedDraft) -> Drafts:
-    for semester in SEMESTERS:
+    for semester in school.year.semesters:
         yield Draft(
             {
                 "gradingPeriodDescriptor": semester.grading_period,
@@ -88,20 +87,20 @@ def grading_periods(school: PlacedDraft) -> Drafts:
                 "periodSequence": semester.sequence,
                 "beginDate": semester.begin.isoformat(),
                 "endDate": semester.end.isoformat(),
-                "totalInstructionalDays": len(instructional_days(semester.begin, semester.end)),
+                "totalInstructionalDays": len(school.year.instructional_days(semester.begin, semester.end)),
             }
         )
 
 
 def sessions(school: PlacedDraft) -> Drafts:
-    for semester, period in zip(SEMESTERS, school.below("GradingPeriod"), strict=True):
+    for semester, period in zip(school.year.semesters, school.below("GradingPeriod"), strict=True):
         yield Draft(
             {
                 "sessionName": semester.name,
                 "termDescriptor": semester.term,
                 "beginDate": semester.begin.isoformat(),
                 "endDate": semester.end.isoformat(),
-                "totalInstructionalDays": len(instructional_days(semester.begin, semester.end)),
+                "totalInstructionalDays": len(school.year.instructional_days(semester.begin, semester.end)),
                 "gradingPeriods": [{"gradingPeriodReference": {}}],
             },
             period,
@@ -116,7 +115,7 @@ def courses(school: PlacedDraft) -> Drafts:
                 {
                     "courseCode": code,
                     "courseTitle": f"{subject}, {grade}",
-                    "numberOfParts": len(SEMESTERS),
+                    "numberOfParts": len(school.year.semesters),
                     "identificationCodes": [
                         {"identificationCode": code, "courseIdentificationSystemDescriptor": "LEA course code"}
                     ],
@@ -148,7 +147,7 @@ def students_of_a_grade(place: PlacedDraft) -> int:
 
 def staff(school: PlacedDraft) -> Drafts:
     """Teachers, each with five classes of a semester; the first of a school is the principal."""
-    sections = len(school.below("Section")) // len(SEMESTERS)
+    sections = len(school.below("Section")) // len(school.year.semesters)
     for number in range(2 + sections // len(SUBJECTS)):
         sex = people.sex(school.random)
         yield Draft(
@@ -163,7 +162,7 @@ def staff(school: PlacedDraft) -> Drafts:
 
 
 def employment(member: PlacedDraft) -> Drafts:
-    hired = date(member.random.randint(2008, SCHOOL_YEAR - 2), 8, 1)
+    hired = date(member.random.randint(2008, member.year.year - 2), 8, 1)
     yield Draft({"hireDate": hired.isoformat(), "employmentStatusDescriptor": "Tenured or permanent"})
 
 
@@ -173,7 +172,7 @@ def assignment(member: PlacedDraft) -> Drafts:
         {
             "staffClassificationDescriptor": "Principal" if is_principal else "Teacher",
             "positionTitle": "Principal" if is_principal else "Teacher",
-            "beginDate": FIRST_DAY.isoformat(),
+            "beginDate": member.year.first_day.isoformat(),
         }
     )
 

@@ -5,7 +5,6 @@ from datetime import date, timedelta
 from itertools import count, islice
 
 from edfi_api.loading.demo_district import people
-from edfi_api.loading.demo_district.calendar import FIRST_DAY, LAST_DAY, instructional_days
 from edfi_api.loading.demo_district.place import Draft, PlacedDraft
 from edfi_api.loading.demo_district.schools import GRADES, STUDENTS_OF_A_SECTION, kind_of, students_of_a_grade
 from edfi_api.model.examples import Sparse
@@ -31,7 +30,7 @@ def students(school: PlacedDraft) -> Drafts:
     random = school.random
     numbers = count(1)
     for grade in kind_of(school).grades:
-        born = date(FIRST_DAY.year - _AGE_OF_THE_FIRST_GRADE - GRADES.index(grade), 8, 31)
+        born = date(school.year.first_day.year - _AGE_OF_THE_FIRST_GRADE - GRADES.index(grade), 8, 31)
         for number in islice(numbers, students_of_a_grade(school)):
             sex = people.sex(random)
             yield Draft(
@@ -53,11 +52,11 @@ def _grade(student: PlacedDraft) -> str:
 
 def enrollment(student: PlacedDraft) -> Drafts:
     """From the first day on and without an end, for most."""
-    random = student.random
-    days = instructional_days(FIRST_DAY, LAST_DAY)
-    entry = random.choice(days[5:-20]) if random.random() < _SHARE_ENTERING_LATE else FIRST_DAY
+    random, first_day = student.random, student.year.first_day
+    days = student.year.days_held(first_day, student.year.last_day)
+    entry = random.choice(days[5:-20]) if random.random() < _SHARE_ENTERING_LATE else first_day
     left = {}
-    if entry == FIRST_DAY and random.random() < _SHARE_LEAVING:
+    if entry == first_day and random.random() < _SHARE_LEAVING:
         left = {"exitWithdrawDate": random.choice(days[20:]).isoformat(), "exitWithdrawTypeDescriptor": "Transferred"}
     yield Draft({"entryDate": entry.isoformat(), "entryGradeLevelDescriptor": _grade(student), **left})
 
@@ -137,13 +136,15 @@ def classes(section: PlacedDraft) -> Drafts:
 def _enrolled(student: PlacedDraft) -> tuple[str, str]:
     """The first and the last day, as they are written, which sorts as they do."""
     [enrolled] = student.below("StudentSchoolAssociation")
-    return enrolled.sparse["entryDate"], enrolled.sparse.get("exitWithdrawDate", LAST_DAY.isoformat())
+    return enrolled.sparse["entryDate"], enrolled.sparse.get("exitWithdrawDate", student.year.last_day.isoformat())
 
 
 def marks(attended: PlacedDraft) -> Drafts:
-    """For the semester of the class."""
+    """For the semester of the class, once it has begun."""
     points = min(100, max(35, round(attended.random.gauss(82, 10))))
-    session = attended.above("Session").sparse["sessionName"]
+    session, begin = (attended.above("Session").sparse[name] for name in ("sessionName", "beginDate"))
+    if begin > attended.year.today.isoformat():
+        return
     periods = attended.above("School").below("GradingPeriod")
     yield Draft(
         {
@@ -159,7 +160,7 @@ def attendance(student: PlacedDraft) -> Drafts:
     """Absences: days without an event were attended."""
     random = student.random
     entry, left = _enrolled(student)
-    days = instructional_days(date.fromisoformat(entry), date.fromisoformat(left))
+    days = student.year.days_held(date.fromisoformat(entry), date.fromisoformat(left))
     count = min(int(random.expovariate(1 / _MEAN_ABSENCES)), _MOST_ABSENCES, len(days))
     for day in sorted(random.sample(days, count)):
         session = next(
@@ -192,7 +193,7 @@ def special_education(student: PlacedDraft) -> Drafts:
 
 
 def incidents(school: PlacedDraft) -> Drafts:
-    days = instructional_days(FIRST_DAY, LAST_DAY)
+    days = school.year.days_held(school.year.first_day, school.year.last_day)
     for number in range(1, 1 + len(school.below("Student")) // _STUDENTS_TO_AN_INCIDENT):
         yield Draft({"incidentIdentifier": f"{number}", "incidentDate": school.random.choice(days).isoformat()})
 

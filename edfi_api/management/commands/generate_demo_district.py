@@ -3,10 +3,12 @@
 import sys
 from argparse import ArgumentParser
 from contextlib import AbstractContextManager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
@@ -14,7 +16,7 @@ from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS, Distr
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.exporting import WriteResource, into_folder, into_stream
 from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import not_empty, whole_number
+from edfi_api.management.arguments import day, not_empty, whole_number
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Surface
@@ -27,8 +29,8 @@ _STANDARD_OUTPUT = "-"
 class Command(BaseCommand):
     help = (
         "Writes a made-up school district as JSON Lines that load_documents reads: a school year of enrollment, "
-        "classes, attendance and grades, with some deliberate errors in the data. The same seed gives the same "
-        "district. No real person or organization is in it."
+        "classes, attendance and grades, with some deliberate errors in the data. The same seed and day give "
+        "the same district. No real person or organization is in it."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -46,14 +48,21 @@ class Command(BaseCommand):
             metavar="N",
             help=f"default: {STUDENTS}",
         )
+        parser.add_argument(
+            "--today",
+            type=day,
+            default=None,
+            metavar="DAY",
+            help="the day in the school year that it is; default: today",
+        )
         parser.add_argument("--seed", type=whole_number(0, 2**31), default=1, metavar="N", help="default: 1")
 
-    def handle(self, *args: Any, output: str, students: int, seed: int, **options: Any) -> None:
+    def handle(self, *args: Any, output: str, students: int, seed: int, today: date | None, **options: Any) -> None:
         surface = current_surface()
         values = list(bundled_values(api_settings.data_standard))
         if not values:
             raise CommandError("The data standard comes without descriptor values, which the district is made with.")
-        district = generate(Bodies(surface, values), students, seed)
+        district = generate(Bodies(surface, values), students, seed, today or timezone.localdate())
         with as_command_errors(), _writer(output, surface) as write:
             _write(district, surface, write)
         count = sum(map(len, district.bodies.values()))

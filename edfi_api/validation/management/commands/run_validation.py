@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.management.arguments import add_database, name, text, whole_number
+from edfi_api.management.arguments import add_database, day, name, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import served
@@ -52,6 +52,9 @@ class Command(DataStoreCommand):
         parser.add_argument(
             "--set", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="value of a parameter"
         )
+        parser.add_argument(
+            "--today", type=day, default=None, metavar="DAY", help="what rules take for today; default: today, in UTC"
+        )
         parser.add_argument("--dry-run", action="store_true", help="print what rules find; nothing is stored")
         parser.add_argument("--replica", action="store_true", help="rules read from the streaming replica")
         parser.add_argument("--requested", action="store_true", help="only the runs that clients have requested")
@@ -69,6 +72,7 @@ class Command(DataStoreCommand):
             is_dry_run=options["dry_run"],
             jobs=options["jobs"],
             on_replica=options["replica"],
+            today=options["today"],
         )
         try:
             is_whole = self._run_requested(chosen, database) if options["requested"] else self._run(chosen, database)
