@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings, bundled_standards
+from edfi_api.loading.mapping.losses import LossPlace
 from edfi_api.logs.printable import counted
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.resource import ResourceName, Surface
@@ -38,6 +39,9 @@ _OF_THE_ODS = re.compile(r"(auth|changes|dbo|public|util|tracked_changes_.*|trac
 # Of which documents know nothing.
 _INTEROP = "interop"
 _WITH_TRIM_SCALE = 130_000
+_SOURCE = "ODS"
+_UNREADABLE = "the role may not read it"
+_NO_PLACE = "the served model has no place for it"
 _BOUNDED = re.compile(r"character(?: varying)?\((\d+)\)\Z")
 _VARCHAR = re.compile(r"VARCHAR\((\d+)\)\Z")
 
@@ -73,30 +77,48 @@ class ServedModel:
 
 @dataclass(frozen=True)
 class Loss:
-    """Something with values of which no document can have a place: a table or a column."""
+    """Something with values of which no document can have a place: a table or a column. Without `rows` it is a table
+    that may not be read."""
 
     table: str
     column: str
     rows: int
 
+    @property
+    def place(self) -> LossPlace:
+        """For the report of a pass."""
+        return LossPlace(_SOURCE, self.table, self.column or "all columns", self._reason)
+
     def __str__(self) -> str:
         where = f"{self.table}.{self.column}" if self.column else self.table
         what = "rows with a value" if self.column else "rows"
-        return f"{where}: {self.rows:,} {what}; the served model has no place for it"
+        return f"{where}: {f'{self.rows:,} {what}; ' if self.rows else ''}{self._reason}"
+
+    @property
+    def _reason(self) -> str:
+        return _NO_PLACE if self.rows else f"{_UNREADABLE}, and {_NO_PLACE}"
 
 
 @dataclass(frozen=True)
 class UnservedExtension:
-    """A schema of the source whose project is not served, with its tables that have rows."""
+    """A schema of the source whose project is not served: how many of its tables have rows, and how many may not be
+    read."""
 
     schema: str
     tables: int
     rows: int
+    unreadable: int
+
+    @property
+    def place(self) -> LossPlace:
+        """For the report of a pass."""
+        return LossPlace(_SOURCE, self.schema, "all tables", "the extension is not served")
 
     def __str__(self) -> str:
+        unreadable = f" and {counted(self.unreadable, 'table')} that may not be read" if self.unreadable else ""
         return (
-            f"extension {self.schema}: {self.rows:,} rows in {counted(self.tables, 'table')}; it is not served:"
-            " MEADOWLARK_EXTENSIONS has to name its project"
+            f"extension {self.schema}: {self.rows:,} rows in {counted(self.tables, 'table')}{unreadable}; it is not"
+            " served: MEADOWLARK_EXTENSIONS has to name its project"
         )
 
 
@@ -162,14 +184,17 @@ def unbounded(model: ServedModel, source: OdsSource) -> Iterator[tuple[str, str,
 
 
 def unserved_extensions(model: ServedModel, source: OdsSource) -> Iterator[UnservedExtension]:
-    """Those that have rows."""
-    by_schema: dict[str, list[int]] = defaultdict(list)
+    """Those that have rows, or tables that may not be read."""
+    by_schema: dict[str, list[str]] = defaultdict(list)
     for table in source.tables:
         schema = table.partition(".")[0]
-        if is_of_a_project(schema) and schema not in model.projects and source.has_rows(table):
-            by_schema[schema].append(_count(source, table, "true"))
-    for schema, rows in sorted(by_schema.items()):
-        yield UnservedExtension(schema, len(rows), sum(rows))
+        if is_of_a_project(schema) and schema not in model.projects:
+            by_schema[schema].append(table)
+    for schema, tables in sorted(by_schema.items()):
+        readable = list(filter(source.may_read, tables))
+        rows = [_count(source, table, "true") for table in readable if source.has_rows(table)]
+        if rows or len(readable) < len(tables):
+            yield UnservedExtension(schema, len(rows), sum(rows), len(tables) - len(readable))
 
 
 def is_of_a_project(schema: str) -> bool:
@@ -186,7 +211,9 @@ def losses(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
             continue
         known = model.by_name.get(table)
         if known is None:
-            if source.has_rows(table):
+            if not source.may_read(table):
+                yield Loss(table, "", 0)
+            elif source.has_rows(table):
                 yield Loss(table, "", _count(source, table, "true"))
             continue
         names = {column.name for column in known.columns if column.source is not None}

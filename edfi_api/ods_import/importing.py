@@ -37,7 +37,14 @@ from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.ods_import import passes
 from edfi_api.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
 from edfi_api.ods_import.document_queries import DocumentQuery
-from edfi_api.ods_import.fitting import ServedModel, queries
+from edfi_api.ods_import.fitting import (
+    Loss,
+    ServedModel,
+    UnservedExtension,
+    losses,
+    queries,
+    unserved_extensions,
+)
 from edfi_api.ods_import.models import OdsPass
 from edfi_api.ods_import.ods_source import OdsSource, quoted
 from edfi_api.ods_import.ownership_tokens import clients_by_token
@@ -103,6 +110,9 @@ def import_documents(
     result.of_unknown_owners = _count_of_unknown_owners(source, chosen, list(owners))
     with passes.exclusively(using):
         begun = _begin(source, using, options, result.has_versions)
+        if begun.since is None:
+            lost: list[Loss | UnservedExtension] = [*unserved_extensions(model, source), *losses(model, source)]
+            result.load.losses.lost.update({loss.place: loss.rows for loss in lost})
         changed_here = "{}" if options.overwrite or not result.has_versions else passes.versions_given_here(using)
         context = _Context(source, model.surface, using, options, begun, changed_here)
         _Pass(context, result, on_refusal).run(chosen)

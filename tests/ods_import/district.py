@@ -2,9 +2,10 @@
 
     python -m tests.ods_import.district [--students N] [--kills N]
 
-A district is loaded, copied by our views into a database with the tables of an ODS, and removed here; then it is
-imported, by processes that are killed, without its source, whole, and in passes beside a writer; both sides have to be
-the same. Needs a database of its own, which it empties.
+A district is loaded, copied by our views into a database with the tables of an ODS on a server of its own, and removed
+here; then it is imported, by processes that are killed, from a source that restarts, whole, and in passes beside a
+writer; both sides have to be the same. At last a text of 1 GB has to be refused. No import may need more than 300 MB.
+Needs a database of its own, which it empties.
 """
 
 import argparse
@@ -15,13 +16,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import django
 
 MANAGE = Path(__file__).parents[2] / "manage.py"
+MOST_MEGABYTES = 300
 NEXT = "nextval('changes.changeversionsequence')"
 
 
@@ -33,7 +36,8 @@ def main() -> None:
     students, kills = options.students, options.kills
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     django.setup()
-    from tests.ods_import.ods import ODS, database  # noqa: PLC0415  It needs Django's settings.
+    from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres  # noqa: PLC0415  It needs Django's settings.
+    from tests.ods_import.ods import ODS, database  # noqa: PLC0415  Likewise.
 
     for command in (
         ["migrate", "--verbosity", "0"],
@@ -44,7 +48,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         manage("generate_demo_district", "--output", folder, "--students", str(students))
         loaded = timed("load_documents, into the same database before", "load_documents", folder)
-    with database("ods_of_the_district", ODS) as ods:
+    with (
+        tempfile.TemporaryDirectory(prefix="meadowlark-ods-") as home,
+        EmbeddedPostgres(Path(home), VOLATILE) as server,
+        database("ods_of_the_district", ODS, url=server.url) as ods,
+    ):
         count = move_out(ods)
         print(f"{count:,} documents")
         source = ("--from", ods.address)
@@ -55,7 +63,9 @@ def main() -> None:
         continued = timed(f"import_ods documents, continued after {kills} kills", "import_ods", "documents", *source)
         timed("import_ods compare", "import_ods", "compare", *source)
         empty()
-        lose_the_source(ods, *source)
+        restart_the_source(server, *source)
+        timed("import_ods documents, continued after that", "import_ods", "documents", *source)
+        timed("import_ods compare", "import_ods", "compare", *source)
         empty()
         whole = timed("import_ods documents", "import_ods", "documents", *source)
         print(f"{size() / count:,.0f} bytes a document, with indexes", flush=True)
@@ -64,6 +74,7 @@ def main() -> None:
                 timed("--since-last, beside a writer", "import_ods", "documents", *source, "--since-last")
         timed("--since-last, the last one", "import_ods", "documents", *source, "--since-last")
         timed("import_ods compare", "import_ods", "compare", *source)
+        refuse_a_large_text(ods, *source)
     print(f"continued {continued:.1f} s; {count / whole:,.0f} documents/s; load_documents {loaded:.1f} s")
 
 
@@ -103,6 +114,13 @@ def read_alone(ods) -> None:
     print(f"{seconds:8.1f} s  reading alone: {count / seconds:,.0f} documents/s", flush=True)
 
 
+def has_documents() -> bool:
+    from django.db import connection  # noqa: PLC0415  It needs Django's settings.
+
+    with connection.cursor() as cursor:
+        return bool(cursor.execute("SELECT EXISTS (SELECT FROM document)").fetchone()[0])
+
+
 def size() -> int:
     """Of the tables of documents."""
     from django.db import connection  # noqa: PLC0415  It needs Django's settings.
@@ -123,15 +141,30 @@ def kill(after: float, *source: str) -> None:
     process.wait()
 
 
-def lose_the_source(ods, *source: str) -> None:
-    """The connection of an import to the source is ended: it says so, in one line."""
+def restart_the_source(server, *source: str) -> None:
+    """The server of the source restarts while it is read: the import says so, in one line."""
     arguments = [sys.executable, str(MANAGE), "import_ods", "documents", *source]
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
-    ended = ods.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '%import_ods'")
+    while not has_documents() and process.poll() is None:
+        time.sleep(0.05)
+    server.__exit__()
     _, err = process.communicate()
-    assert ended == [(True,)] and process.returncode == 1, (ended, process.returncode, err)
-    assert "the source cannot be read" in err.splitlines()[-1], err
+    server.__enter__()
+    assert process.returncode == 1 and "the source cannot be read" in err.splitlines()[-1], (process.returncode, err)
+
+
+def refuse_a_large_text(ods, *source: str) -> None:
+    """A text of 1 GB in a column that has lost its limit: refused by its size, which costs no memory here."""
+    ods.run("ALTER TABLE edfi.student ALTER firstname TYPE text")
+    ods.run(
+        f"UPDATE edfi.student SET firstname = repeat('x', 1000000000), changeversion = {NEXT}"
+        " WHERE studentusi = (SELECT min(studentusi) FROM edfi.student)"
+    )
+    passed = ["import_ods", "documents", *source, "--since-last", "--max-refused", "1"]
+    timed("--since-last, with a text of 1 GB", *passed)
+    checked = run([sys.executable, str(MANAGE), "import_ods", "check", *source])
+    assert checked.status == 1 and "1 texts of more than 75 characters" in checked.text, checked.text
+    assert checked.megabytes < MOST_MEGABYTES, checked.megabytes
 
 
 @contextmanager
@@ -167,16 +200,31 @@ def timed(what: str, *arguments: str) -> float:
     return seconds
 
 
-def manage(*arguments: str) -> list[str]:
-    """The lines that a command prints; the memory of its largest process is added to the last one."""
+class Ended(NamedTuple):
+    """What a process has printed, its exit status, and the memory of the largest of its processes."""
+
+    status: int
+    text: str
+    megabytes: float
+
+
+def run(arguments: Sequence[str]) -> Ended:
     with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen([sys.executable, str(MANAGE), *arguments], stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(arguments, stdout=out, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(process.pid, 0)
         out.seek(0)
-        lines = out.read().splitlines()
-    if status:
+        return Ended(os.waitstatus_to_exitcode(status), out.read(), usage.ru_maxrss / 1024)
+
+
+def manage(*arguments: str) -> list[str]:
+    """The lines that a command prints; its memory is added to the last one."""
+    ended = run([sys.executable, str(MANAGE), *arguments])
+    lines = ended.text.splitlines()
+    if ended.status:
         sys.exit("\n".join([*arguments[:2], *lines[-50:]]))
-    return [*lines[:-1], f"{lines[-1] if lines else ''}; {usage.ru_maxrss / 1024:,.0f} MB"]
+    if arguments[0] == "import_ods" and ended.megabytes > MOST_MEGABYTES:
+        sys.exit(f"{arguments[:2]} took {ended.megabytes:,.0f} MB")
+    return [*lines[:-1], f"{lines[-1] if lines else ''}; {ended.megabytes:,.0f} MB"]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from django.db import connections
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from edfi_api.sql_views.shape import SqlTable
 from edfi_api.sql_views.views import View
@@ -81,9 +81,10 @@ class Ods:
 
 
 @contextmanager
-def database(name: str, *files: Path, script: str = "") -> Iterator[Ods]:
-    """A new database with the tables of these files and this script, in which a role of its own may read."""
-    given = superuser.parameters()
+def database(name: str, *files: Path, script: str = "", url: str = "") -> Iterator[Ods]:
+    """A new database with the tables of these files and this script, in which a role of its own may read. `url` is that
+    of another embedded server than that of the tests."""
+    given = conninfo_to_dict(superuser.url_of(url)) if url else superuser.parameters()
     parameters = {key: given[key] for key in ("host", "port", "user", "password") if given.get(key)}
     reader = f"{name}_reader"
     with psycopg.connect(make_conninfo(**parameters, dbname="postgres"), autocommit=True) as server:

@@ -54,6 +54,11 @@ def test_what_has_no_place_is_named_with_its_number(api, ods, with_a_descriptor,
         " VALUES (1, '2010-02-03', 'Mae', 'Ortiz', '1', now(), now(), gen_random_uuid(), 1, 1, 'chess')"
     )
     ods.run("INSERT INTO interop.operationalcontext VALUES ('uri://x', 'x', 'x', now(), now(), gen_random_uuid())")
+
+    out = printed("import_ods", "documents", "--from", ods.address, "--processes", 0)
+
+    assert "lost: edfi.student hobby: 1 (the served model has no place for it)" in out.err
+    assert "lost: interop.operationalcontext all columns: 1 (the served model has no place for it)" in out.err
     altered(
         "ALTER TABLE edfi.student RENAME maidenname TO birthname",
         "ALTER TABLE edfi.student RENAME birthname TO maidenname",
@@ -98,6 +103,17 @@ def test_an_extension_that_is_not_served_is_named_with_its_rows(api, ods, with_a
     assert "1 thing would be lost or refused" in out
 
 
+def test_what_the_role_may_not_read_is_named_and_stops_nothing_else(api, ods, with_a_descriptor, altered) -> None:
+    altered("CREATE TABLE edfi.secret (id int)", "DROP TABLE edfi.secret")
+    altered("CREATE SCHEMA tpdm; CREATE TABLE tpdm.candidate (id int)", "DROP SCHEMA tpdm CASCADE")
+
+    out = checked(ods)
+
+    assert "edfi.secret: the role may not read it, and the served model has no place for it" in out
+    assert "extension tpdm: 0 rows in 0 tables and 1 table that may not be read; it is not served" in out
+    assert "1 documents read" in printed("import_ods", "documents", "--from", ods.address, "--processes", 0).out
+
+
 @pytest.mark.parametrize(
     ("served_projects", "said"),
     [
@@ -117,6 +133,24 @@ def test_a_source_of_other_projects_is_refused_with_what_to_serve(ods, db, serve
         assert said in checked(ods)
         with pytest.raises(CommandError, match=said):
             import_documents(ods)
+
+
+def test_rows_that_are_of_no_type_are_named(api, ods, with_a_descriptor) -> None:
+    ods.run(
+        "INSERT INTO edfi.descriptor (descriptorid, namespace, codevalue, shortdescription, createdate,"
+        " lastmodifieddate, id, discriminator, uri, aggregateid, changeversion)"
+        " VALUES (99, 'uri://x', 'x', 'x', now(), now(), gen_random_uuid(), 'edfi.GoneDescriptor', 'uri://x#x', 99, 9)"
+    )
+    ods.run(
+        "INSERT INTO edfi.educationorganization (educationorganizationid, nameofinstitution, discriminator,"
+        " createdate, lastmodifieddate, id, aggregateid, changeversion)"
+        " VALUES (1, 'x', 'edfi.Gone', now(), now(), gen_random_uuid(), 1, 9)"
+    )
+
+    out = checked(ods)
+
+    assert "edfi.descriptor without a row of its type: 1 rows" in out
+    assert "edfi.educationorganization without a row of its type: 1 rows" in out
 
 
 def test_texts_that_are_longer_than_the_model_has_them_are_refused_by_size(api, ods, altered) -> None:

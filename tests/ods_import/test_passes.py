@@ -348,6 +348,17 @@ def test_a_refused_document_is_reported_with_its_id_key_and_cause(api, ods, move
     assert read["summary"]["total"]["refused"] == 1
 
 
+def test_a_descriptor_of_another_type_is_refused(api, ods, moved_in) -> None:
+    ods.run(
+        "UPDATE edfi.educationorganization SET operationalstatusdescriptorid ="
+        f" (SELECT gradeleveldescriptorid FROM edfi.gradeleveldescriptor), changeversion = {NEXT}"
+    )
+
+    out = import_documents(ods, "--since-last", "--max-refused", 1)
+
+    assert "1 refused" in out
+
+
 def test_an_owner_is_given_once_its_client_is_here(api, ods, moved_in) -> None:
     id_, _ = of(moved_in, "students")
     ods.run("UPDATE edfi.student SET createdbyownershiptokenid = 7")
