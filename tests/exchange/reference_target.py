@@ -1,7 +1,7 @@
 """A small Ed-Fi API to push to, in memory, with the faults of others: it drops connections, is busy, refuses, forgets
 tokens.
 
-It has resources with references, and neither batches nor OpenAPI documents.
+It has resources with references, batches if wanted, and no OpenAPI documents.
 """
 
 import json
@@ -54,6 +54,8 @@ class ReferenceTarget:
 
     changes_keys: bool = True
     token_seconds: float = 3600
+    # Operations of a batch at most; 0 if there are no batches.
+    batch_size: int = 0
     fault: Fault = lambda *_: None
     refuses: Callable[["ReferenceTarget", str, str, dict | None], Answer | None] = lambda *_: None
     stored: dict[UUID, Stored] = field(default_factory=dict)
@@ -90,6 +92,7 @@ class ReferenceTarget:
         path = urlsplit(target).path
         if path == "/":
             urls = {"dataManagementApi": f"{self.address}data/v3/", "oauth": f"{self.address}oauth/token"}
+            urls |= {"batchApi": f"{self.address}batch"} if self.batch_size else {}
             return Answer(200, {"version": "7.3", "dataModels": [{"name": "Ed-Fi", "version": "5.2.0"}], "urls": urls})
         if path == "/oauth/token":
             token = uuid4().hex
@@ -112,12 +115,29 @@ class ReferenceTarget:
             return fault
         if self.tokens.get(headers.get("Authorization", "").removeprefix("Bearer "), 0) < time.monotonic():
             return Answer(401, {"title": "Unauthorized"})
+        if split.path == "/batch":
+            return self._batch(json.loads(body))
         _, _, _, project, endpoint, *rest = split.path.split("/")
         sent = json.loads(body) if body else None
         with self._lock:
             if method != "GET" and (refused := self.refuses(self, method, endpoint, sent)):
                 return refused
             return self._carried_out(method, f"/{project}/{endpoint}", "".join(rest), split.query, sent)
+
+    def _batch(self, operations: list[dict[str, Any]]) -> Answer:
+        if len(operations) > self.batch_size:
+            return Answer(413, {"title": "Too Many Operations"})
+        results = []
+        for each in operations:
+            path, id_ = each["resource"], each.get("id", "")
+            method = "DELETE" if each["op"] == "delete" else "POST"
+            with self._lock:
+                endpoint = path.rpartition("/")[2]
+                refused = self.refuses(self, method, endpoint, each.get("document"))
+                answer = refused or self._carried_out(method, path, id_, "", each.get("document"))
+            id_ = answer.location.rpartition("/")[2] or id_
+            results.append({"status": answer.status, **({"problem": answer.body} if answer.body else {"id": id_})})
+        return Answer(200, [*results, {"summary": {}}])
 
     def _carried_out(self, method: str, path: str, id_: str, query: str, sent: Any) -> Answer:
         match method:

@@ -1,9 +1,11 @@
 """Pushing to another Ed-Fi API: what it has afterwards, in which order it was sent, and what it has refused."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.refusals.models import Refusal
+from tests.admin_users import client_of
 from tests.exchange.random_changes import enrollment, path_of
 from tests.exchange.random_changes import school as school_body
 from tests.exchange.reference_target import Answer
@@ -127,7 +129,28 @@ def test_deletes_are_sent_behind_those_of_their_referrers(api, school, target, p
     assert target.writes()[-2:] == [("DELETE", "bellSchedules"), ("DELETE", "classPeriods")]
 
 
-def test_a_refusal_is_in_the_ledger_until_it_is_accepted(api, target, pushed):
+def test_batches_are_halved_until_they_are_taken(api, school, target, pushed):
+    target.batch_size = 3
+    path_of(api.post("/classPeriods", PERIOD))
+    period = path_of(api.post("/classPeriods", PERIOD | {"classPeriodName": "Second"}))
+    path_of(api.post("/bellSchedules", BELLS))
+    for number in range(8):
+        path_of(api.post("/students", STUDENT | {"studentUniqueId": str(number)}))
+    target.refuses = lambda _, method, endpoint, body: (
+        Answer(400, {"title": "No"}) if endpoint == "students" and body["studentUniqueId"] == "3" else None
+    )
+
+    figures = pushed()
+
+    assert (figures.written, figures.refused) == (len(target.stored), 1)
+    assert {path for _, path in target.requests} == {"/batch"}
+    assert Refusal.objects.get().natural_key == "NK#studentUniqueId=3"
+    assert api.delete(period).status_code == 204
+    assert pushed().deleted == 1
+    assert target.bodies("/ed-fi/classPeriods") == [PERIOD]
+
+
+def test_a_refusal_is_in_the_ledger_until_it_is_accepted(api, target, pushed, connection):
     target.refuses = lambda *_: Answer(400, {"title": "No", "errors": ["Not this one."], "correlationId": "c-1"})
     path_of(api.post("/students", STUDENT))
 
@@ -137,7 +160,7 @@ def test_a_refusal_is_in_the_ledger_until_it_is_accepted(api, target, pushed):
     assert (figures.written, figures.refused) == (0, 1)
     assert (entry.direction, entry.status, entry.title, entry.errors) == ("sent", 400, "No", ["Not this one."])
     assert entry.natural_key == "NK#studentUniqueId=604822" and entry.correlation_id == "c-1"
-    assert entry.client == entry.client and entry.resource == "/ed-fi/students"
+    assert (entry.client, entry.resource) == (connection.api_client_id, "/ed-fi/students")
     target.refuses = lambda *_: None
     assert pushed().written == 0
     assert pushed(retries=True).written == 1
@@ -175,3 +198,18 @@ def test_a_person_that_may_only_be_changed_after_an_association_is_sent_again_be
 
     assert pushed().refused == 0
     assert target.bodies("/ed-fi/students") == [STUDENT | {"firstName": "May"}]
+
+
+def test_a_steward_has_refused_documents_sent_again(api, target, pushed):
+    target.refuses = lambda *_: Answer(400, {"title": "No"})
+    path_of(api.post("/students", STUDENT))
+    pushed()
+    target.refuses = lambda *_: None
+    steward = client_of(User.objects.create(username="steward", is_staff=True, is_superuser=True))
+    chosen = {"action": "send_again", "_selected_action": [str(Refusal.objects.get().pk)]}
+
+    page = steward.post("/admin/refusals/refusal/", chosen, follow=True)
+
+    assert "1 document will be sent by push_changes" in page.content.decode()
+    assert pushed().written == 1
+    assert target.bodies("/ed-fi/students") == [STUDENT]

@@ -85,7 +85,7 @@ class PushDelivery(Delivery):
     def _attempt(self, send: Callable[[], None]) -> bool:
         """Whether the target has answered; if not, this delivery is due again later. Raises RemoteFailed if it is not
         patient."""
-        before = (self._sender.figures.accepted, self._sender.figures.refused)
+        began, before = time.monotonic(), (self._sender.figures.accepted, self._sender.figures.refused)
         try:
             send()
         except RemoteFailed as failure:
@@ -99,7 +99,7 @@ class PushDelivery(Delivery):
             return False
         self._failures = 0
         if before != (self._sender.figures.accepted, self._sender.figures.refused):
-            self._report(Phase.RUNNING, before)
+            self._report(Phase.RUNNING, before, seconds=time.monotonic() - began)
         return True
 
     def _send(self, batch: EventBatch) -> None:
@@ -131,7 +131,9 @@ class PushDelivery(Delivery):
             self._readable_until = time.monotonic() + _SECONDS_OF_READABLE
         return self._readable
 
-    def _report(self, phase: Phase, before: tuple[int, int] | None = None, failure: str = "") -> None:
+    def _report(
+        self, phase: Phase, before: tuple[int, int] | None = None, failure: str = "", seconds: float = 0
+    ) -> None:
         figures = self._sender.figures
         accepted, refused = before or (figures.accepted, figures.refused)
         report(
@@ -142,4 +144,5 @@ class PushDelivery(Delivery):
             newest=max(self._newest, self.position),
             accepted=figures.accepted - accepted,
             refused=figures.refused - refused,
+            rate=(figures.accepted - accepted) / seconds if seconds else None,
         )

@@ -5,6 +5,7 @@ association of the same segment. What is refused in the end is recorded. Rows sa
 depends on it, so that a process that is killed anywhere sends again, and loses nothing.
 """
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -19,8 +20,11 @@ from edfi_api.exchange.push.sendings import Sending, delete
 from edfi_api.exchange.push.sent_documents import SentDocuments, SentRow
 from edfi_api.exchange.push.sent_refusals import SentRefusals, problem_of
 from edfi_api.exchange.push.target import Attempt, Outcome, Target
+from edfi_api.logs.printable import printable
 from edfi_api.startup import current_surface
 
+_log = logging.getLogger(__name__)
+_MOST_LOGGED, _LONGEST_LOGGED = 20, 100
 _INVALID, _DENIED, _GONE = 400, 403, 404
 _Each = TypeVar("_Each")
 
@@ -243,6 +247,12 @@ class SegmentSender:
             (each.sending.document_uuid, each.remote_id, [target.referential_id for target in missing])
             for each, missing in found
         )
+        for each in refused[:_MOST_LOGGED]:
+            _log.info(
+                "refused there: %s %s of document %s, status %s, correlation id there %s",
+                *("delete" if each.sending.is_delete else "upsert", each.sending.resource.url_path),
+                *(each.sending.document_uuid, each.status, printable(each.correlation_id or "-")[:_LONGEST_LOGGED]),
+            )
         denied = sum(each.status == _DENIED for each in refused) if self._are_denials_warnings else 0
         self.figures.denied += denied
         self.figures.refused += len(refused) - denied

@@ -56,6 +56,8 @@ UPDATE exchange_sent_document SET is_asked = true
  WHERE connection = %(connection)s AND refused_at IS NOT NULL
    AND (%(documents)s::uuid[] IS NULL OR document_uuid = ANY (%(documents)s)) RETURNING 1
 """
+# The change stream's listeners, the workers of connections among them.
+_WAKE = "NOTIFY document_change"
 _ANSWERED = """
 UPDATE exchange_sent_document SET is_asked = false
  WHERE connection = %(connection)s AND document_uuid = ANY (%(documents)s) AND is_asked
@@ -144,7 +146,9 @@ class SentDocuments:
 
     def ask_again(self, documents: Iterable[UUID] | None = None) -> int:
         """Note that refused documents, or all of them, are to be sent again; how many."""
-        return len(self._execute(_ASK, documents=None if documents is None else list(documents)))
+        asked = self._execute(_ASK, documents=None if documents is None else list(documents))
+        self._execute(_WAKE)
+        return len(asked)
 
     def asked(self, most: int = AT_ONCE) -> list[UUID]:
         """Refused documents that a person wants to be sent again."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.core.exceptions import PermissionDenied
 from django.db import DEFAULT_DB_ALIAS
@@ -14,8 +14,10 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.exchange.push.asking import ask_again
 from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.logs import audit
+from edfi_api.logs.printable import counted
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
 from edfi_api.operation.administration.moments import moment
@@ -76,7 +78,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         f"{ROWS_COUNTED:,} refusals"
     )
     ordering = ["-id"]
-    actions = ["export_csv"]
+    actions = ["export_csv", "send_again"]
     fieldsets = [
         (None, {"fields": ["what", "who", "why", "story", "missing", "document"]}),
         ("Messages", {"fields": ["messages_text"]}),
@@ -109,6 +111,10 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     def has_export_permission(self, request: HttpRequest) -> bool:
         """The file has natural keys and messages."""
         return request.user.has_perm(VIEW_KEYS)
+
+    def has_send_permission(self, request: HttpRequest) -> bool:
+        """Who may change connections may have them send."""
+        return request.user.has_perm("exchange.change_connection")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Refusal], search_term: str
@@ -189,6 +195,18 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         file = csv_file(COLUMNS, rows)
         file.seek(0)
         return FileResponse(file, as_attachment=True, filename="refusals.csv", content_type=CONTENT_TYPE)
+
+    @admin.action(description="Send again to the other side", permissions=["send"])
+    def send_again(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> None:
+        """Documents that were refused there; the worker of the connection sends them."""
+        number = ask_again(queryset.order_by("id")[:MOST_EXPORTED])
+        audit.administered("refused documents to be sent again", by=request.user.get_username(), documents=number)
+        self.message_user(
+            request,
+            f"{counted(number, 'document')} will be sent by push_changes. What was refused here is not among them: its "
+            "client has to send it again.",
+            messages.SUCCESS if number else messages.WARNING,
+        )
 
     def document_key(self, row: Any) -> DocumentKey:
         if not row.shows_keys:
