@@ -7,6 +7,7 @@ import httpx
 
 SCHOOLS = (7, 8, 9)
 _CATEGORY = "uri://ed-fi.org/EducationOrganizationCategoryDescriptor#School"
+_AGENCY = "uri://ed-fi.org/LocalEducationAgencyCategoryDescriptor#Regular public school district"
 _GRADE = "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"
 
 
@@ -18,6 +19,15 @@ def school(id_: int, agency: int | None = None) -> dict[str, Any]:
         "gradeLevels": [{"gradeLevelDescriptor": _GRADE}],
     }
     return body | ({"localEducationAgencyReference": {"localEducationAgencyId": agency}} if agency else {})
+
+
+def local_education_agency(id_: int) -> dict[str, Any]:
+    return {
+        "localEducationAgencyId": id_,
+        "nameOfInstitution": f"Agency {id_}",
+        "categories": [{"educationOrganizationCategoryDescriptor": _CATEGORY}],
+        "localEducationAgencyCategoryDescriptor": _AGENCY,
+    }
 
 
 def student(id_: str, name: str = "Mae") -> dict[str, Any]:

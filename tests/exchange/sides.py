@@ -35,8 +35,8 @@ class Side:
     def address(self) -> str:
         return f"http://{ADDRESS}:{self.server.port}/"
 
-    def client(self) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {self.server.token}"}
+    def client(self, token: str = "") -> httpx.Client:
+        headers = {"Authorization": f"Bearer {token or self.server.token}"}
         return httpx.Client(base_url=self.address, headers=headers, timeout=60)
 
     def manage(self, *arguments: str, given: str = "") -> str:

@@ -8,7 +8,7 @@ from edfi_api.exchange.push.models import SentDocument
 from edfi_api.exchange.push.readable import NothingToPush
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
-from tests.exchange.random_changes import enrollment, path_of, school, student
+from tests.exchange.random_changes import enrollment, local_education_agency, path_of, school, student
 from tests.exchange.reference_target import Answer
 
 
@@ -87,15 +87,13 @@ def test_what_was_never_accepted_is_not_deleted_there(api, schools, target, push
 
 
 def test_a_school_that_moves_below_another_agency_takes_its_documents_along(api, schools, target, pushed, connection):
-    category = {
-        "educationOrganizationCategoryDescriptor": "uri://ed-fi.org/EducationOrganizationCategoryDescriptor#School"
+    kind = {
+        "namespace": "uri://ed-fi.org/LocalEducationAgencyCategoryDescriptor",
+        "codeValue": "Regular public school district",
     }
-    kind = {"namespace": "uri://ed-fi.org/LocalEducationAgencyCategoryDescriptor", "codeValue": "Other"}
     path_of(api.post("/localEducationAgencyCategoryDescriptors", kind | {"shortDescription": "Other"}))
     for id_ in (70, 80):
-        agency = {"localEducationAgencyId": id_, "nameOfInstitution": f"Agency {id_}", "categories": [category]}
-        agency |= {"localEducationAgencyCategoryDescriptor": f"{kind['namespace']}#Other"}
-        path_of(api.post("/localEducationAgencies", agency))
+        path_of(api.post("/localEducationAgencies", local_education_agency(id_)))
     path_of(api.post("/schools", school(8, 80)))
     Connection.objects.update(education_organization_ids=[70])
     pushed()
