@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Self
 
+from django.db import DEFAULT_DB_ALIAS, connections
+
 from edfi_api.changes.change_stream.changes import Operation
 from edfi_api.changes.change_stream.delivery import Delivery
 from edfi_api.changes.change_stream.log import EventBatch, Newest, logs
@@ -28,8 +30,8 @@ _SECONDS_OF_READABLE = 30.0
 
 
 def consumer_of(connection: Connection) -> str:
-    """The name under which the change stream keeps its position."""
-    return f"push {connection.name}"
+    """The name under which the change stream keeps its position. Another connection may get the name of this one."""
+    return f"push {connection.pk}"
 
 
 class PushDelivery(Delivery):
@@ -58,6 +60,9 @@ class PushDelivery(Delivery):
         super().__init__(consumer_of(connection), logs()[0], self._readable.resources, using)
 
     def __enter__(self) -> Self:
+        control = connections[DEFAULT_DB_ALIAS]
+        if control.connection is not None and not control.is_usable():
+            control.close()  # It was away, too, when that of the documents was.
         super().__enter__()
         self._report(Phase.RUNNING)
         return self
@@ -76,6 +81,11 @@ class PushDelivery(Delivery):
 
     def accept(self, batch: EventBatch) -> bool:
         return self._attempt(lambda: self._send(batch))
+
+    def until_answered(self, send: Callable[[], None]) -> None:
+        """Send, and again until the target answers. Raises RemoteFailed if this delivery is not patient."""
+        while not self._attempt(send):
+            time.sleep(max(0.0, self.due_at - time.monotonic()))
 
     def move_to(self, version: int) -> None:
         """Everything up to this version is sent."""

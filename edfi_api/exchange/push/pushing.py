@@ -82,7 +82,8 @@ class Push:
         )
         if is_full:
             with delivery:
-                delivery.move_to(send_whole(self._sender, self._sent, self._readable(), self._using))
+                readable, until_answered = self._readable(), delivery.until_answered
+                delivery.move_to(send_whole(self._sender, self._sent, readable, until_answered, self._using))
         if self._options.follows:
             deliver_for_ever([delivery], self._using)
         else:

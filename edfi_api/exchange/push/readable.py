@@ -134,7 +134,9 @@ class ReadableDocuments:
 
     def _differences(self, statement: Sql, resource: Resource) -> Iterator[list[UUID]]:
         predicate = self._predicates[resource.name]
-        allowed = Sql("true") if predicate is None else predicate.for_one_row
+        allowed = Sql("true")
+        if predicate is not None:
+            allowed = predicate.for_many_rows if statement is _ENTERED else predicate.for_one_row
         facts = {"connection": self._connection.pk, "type": self._numbers[resource.name]}
         found = [row[0] for row in self._rows(statement.fill(is_allowed=allowed).with_values(**facts))]
         yield from (found[first : first + _AT_ONCE] for first in range(0, len(found), _AT_ONCE))

@@ -8,7 +8,7 @@ depends on it, so that a process that is killed anywhere sends again, and loses 
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 from uuid import UUID
 
@@ -45,8 +45,8 @@ class PushFigures:
 
 @dataclass(slots=True)
 class _Segment:
-    """What is known of a segment: the rows of its documents, and what has become of them. `new` are documents that are
-    there now and were not, or not as they are here."""
+    """What is known of a segment: the rows that its documents had before, and what has become of them. `new` are
+    documents that are there now and were not, or not as they are here."""
 
     rows: dict[UUID, SentRow]
     is_limited: bool
@@ -56,7 +56,11 @@ class _Segment:
 
     def attempt(self, sending: Sending) -> Attempt:
         row = self.rows.get(sending.document_uuid)
-        return Attempt(sending, row.remote_id if row else None)
+        if row is not None and row.remote_id is not None:
+            return Attempt(sending, row.remote_id)
+        # One that has a former key there may be somebody else's.
+        may_have_been_there = not self.is_limited or (row is not None and not row.is_refused)
+        return Attempt(sending if may_have_been_there else replace(sending, former_keys=()))
 
     def is_refused(self, document: UUID) -> bool:
         row = self.rows.get(document)
@@ -134,8 +138,8 @@ class SegmentSender:
 
     def _send(self, segment: Sequence[Sending], readable: ReadableDocuments) -> _Segment:
         upserts = [each for each in segment if not each.is_delete]
-        self._sent.begin(upserts)
         sent = _Segment(self._sent.rows(each.document_uuid for each in segment), readable.is_limited)
+        self._sent.begin(upserts)
         deletes = [each for each in segment if each.is_delete and sent.may_be_there(each)]
         try:
             levels = levels_of_upserts(upserts)

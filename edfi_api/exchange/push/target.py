@@ -27,6 +27,7 @@ _MOST_BYTES = 8 * 2**20
 _LONGEST_ID = 100
 # So many documents of a query are compared with the key that was asked for.
 _FOUND_AT_MOST = 25
+_TOO_LARGE = 413
 _GONE = frozenset({404, 410})
 # How an API answers a PUT with another key, if it does not change keys.
 _KEEPS_KEYS = frozenset({400, 405})
@@ -73,13 +74,14 @@ class Target:
         self._mapping = mapping
         self._write_profile = write_profile
         self._batch = api.discovery.batch
+        self._takes_batches = bool(self._batch)
         # Resources whose keys the other side has refused to change.
         self._keeps_keys: set[ResourceName] = set()
 
     def works(self, attempts: Sequence[Attempt]) -> list[Callable[[], list[Outcome]]]:
         """Calls that send these attempts, which do not depend on each other; each may be made by a thread of its
         own."""
-        in_batches, alone = _divided(attempts) if self._batch else ([], attempts)
+        in_batches, alone = _divided(attempts) if self._takes_batches else ([], attempts)
         return [
             *(partial(self._send_batch, run) for run in self._runs(in_batches)),
             *(partial(self._send_alone, each) for each in alone),
@@ -160,11 +162,11 @@ class Target:
     def _send_batch(self, run: Sequence[Attempt]) -> list[Outcome]:
         operations = json_text.dumps([self._operation(each) for each in run])
         answer = self._request("POST", f"{self._batch}?mode=independent", operations)
-        if answer.status == 413 and len(run) > 1:
+        if answer.status == _TOO_LARGE and len(run) > 1:
             middle = len(run) // 2
             return [*self._send_batch(run[:middle]), *self._send_batch(run[middle:])]
         if not answer.is_success:
-            self._batch = ""
+            self._takes_batches = self._takes_batches and answer.status == _TOO_LARGE
             return [self.send(each) for each in run]
         results = answer.json()
         if not isinstance(results, list) or len(results) != len(run) + 1:

@@ -1,7 +1,8 @@
 """Everything that a connection sends, as it stands at one moment, in load order; the stream goes on from there."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from django.db import connections
@@ -18,25 +19,31 @@ from edfi_api.storage.driver.sql import Sql
 
 _PAGE = 500
 # Documents and bytes of bodies that are sent as one segment.
-_MOST_DOCUMENTS, _MOST_BYTES = 2_000, 32 * 2**20
+_MOST_DOCUMENTS, _MOST_BYTES = 5_000, 32 * 2**20
 _BODIES = Sql("""
 SELECT d.document_uuid, d.body::text FROM document d WHERE d.resource_type_id = %(type)s AND {is_allowed} ORDER BY d.id
 """)
 
 
-def send_whole(sender: SegmentSender, sent: SentDocuments, readable: ReadableDocuments, using: str) -> int:
+def send_whole(
+    sender: SegmentSender,
+    sent: SentDocuments,
+    readable: ReadableDocuments,
+    until_answered: Callable[[Callable[[], None]], None],
+    using: str,
+) -> int:
     """Returns the version after which changes are still to be sent. What was sent before and is not here any more, or
     may not be read, is deleted there. Raises RemoteFailed."""
     # Before the snapshot, which then has every change up to it.
     version = newest(using).settled
     with _snapshot(using) as documents:
         for segment in _segments(documents, readable, using):
-            sender.send(segment, readable)
+            until_answered(partial(sender.send, segment, readable))
     for gone in sent.gone():
-        sender.send_again(gone, readable)
+        until_answered(partial(sender.send_again, gone, readable))
     if readable.is_limited:
         for changed in readable.differences():
-            sender.send_again(changed, readable)
+            until_answered(partial(sender.send_again, changed, readable))
     return version
 
 
