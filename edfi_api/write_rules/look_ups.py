@@ -5,6 +5,7 @@ take. PostgreSQL ends a look-up that takes longer than the whole budget. Code th
 when it returns: Python cannot interrupt it.
 """
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from edfi_api.storage.stored import StoredDocument, stored_documents
 from edfi_api.write_rules.exceptions import BudgetExceeded
 
 MOST_FOUND = 500
+# What may be exceeded.
+LOOK_UPS, TIME = "look-ups", "time"
 
 # Of the transaction, in which the setting ends. What was set before is restored for the statements of the write.
 _LIMIT = Sql(
@@ -38,11 +41,11 @@ _RESTORE = Sql("SELECT set_config('statement_timeout', %(before)s::text, true)")
 
 
 class Budget:
-    """What one rule may take for one write."""
+    """What one rule may take for one write; look-ups alone if it is not timed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_timed: bool = True) -> None:
         self._look_ups = api_settings.WRITE_RULE_LOOKUPS
-        self._seconds = api_settings.WRITE_RULE_MILLISECONDS / 1000
+        self._seconds = api_settings.WRITE_RULE_MILLISECONDS / 1000 if is_timed else math.inf
         self._waited = 0.0
         self._began = time.thread_time()
         # Also if the rule caught the exception.
@@ -52,7 +55,7 @@ class Budget:
     def look_up(self) -> Iterator[None]:
         """Takes one look-up. Raises BudgetExceeded."""
         if self._look_ups == 0:
-            self._exceed("look-ups")
+            self._exceed(LOOK_UPS)
         self.check_time()
         self._look_ups -= 1
         began, of_processor = time.monotonic(), time.thread_time()
@@ -60,7 +63,7 @@ class Budget:
             yield
         except OperationalError as error:
             if isinstance(error.__cause__, QueryCanceled):
-                self._exceed("time")
+                self._exceed(TIME)
             raise
         finally:
             self._waited += (time.monotonic() - began) - (time.thread_time() - of_processor)
@@ -78,7 +81,7 @@ class Budget:
     def check_time(self) -> None:
         """Raises BudgetExceeded."""
         if time.thread_time() - self._began + self._waited > self._seconds:
-            self._exceed("time")
+            self._exceed(TIME)
 
     def _exceed(self, what: str) -> None:
         self.exceeded = self.exceeded or BudgetExceeded(what)
@@ -118,7 +121,10 @@ class LookedUpResources:
 class LookUps:
     """Implements `OtherDocuments` for a write; `budget` is that of the rule that runs."""
 
-    def __init__(self, resources: LookedUpResources, incoming: IncomingDocument, using: str) -> None:
+    def __init__(
+        self, resources: LookedUpResources, incoming: IncomingDocument, using: str, *, is_timed: bool = True
+    ) -> None:
+        self._is_timed = is_timed
         self._resources = resources
         self._incoming = incoming
         self._using = using
@@ -161,7 +167,7 @@ class LookUps:
     def looking_up(self) -> Iterator[None]:
         """Takes a look-up, which PostgreSQL ends in time. Raises BudgetExceeded."""
         with self.budget.look_up():
-            if self._timeout_before is None:
+            if self._is_timed and self._timeout_before is None:
                 milliseconds = str(api_settings.WRITE_RULE_MILLISECONDS)
                 [(self._timeout_before, _)] = execute(_LIMIT.with_values(milliseconds=milliseconds), self._using)
             yield
@@ -169,6 +175,8 @@ class LookUps:
 
 class NoLookUps:
     """In place of `LookUps` for rules that have declared to read the document only."""
+
+    budget: Budget
 
     def by_key(self, resource: str, key: Mapping[str, Any]) -> dict[str, Any] | None:
         raise LooksUpDespiteDeclaration

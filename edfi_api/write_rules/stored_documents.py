@@ -15,7 +15,7 @@ from edfi_api.queries.selection import LAST_ROW, all_documents
 from edfi_api.storage.exceptions import NotChecked
 from edfi_api.storage.stored import StoredDocument
 from edfi_api.write_rules.configured import RulesOfResource
-from edfi_api.write_rules.enforcing import findings_in
+from edfi_api.write_rules.enforcing import WriteCheck
 from edfi_api.write_rules.ruled_write import Finding
 
 _AT_ONCE = 200
@@ -47,9 +47,8 @@ def checked_documents(rules: RulesOfResource, using: str) -> Iterator[FoundInDoc
 def _found(document: StoredDocument, rules: RulesOfResource, using: str) -> FoundInDocument:
     body = json_text.loads(document.text)
     incoming = rules.resources.preparers[rules.resource.name].understand(body)
+    found = FoundInDocument(document.document_uuid, incoming.identity.natural_key, [])
     try:
-        return FoundInDocument(
-            document.document_uuid, incoming.identity.natural_key, findings_in(incoming, body, rules, using)
-        )
+        return found._replace(findings=WriteCheck(rules, is_timed=False).found_in_stored(incoming, using))
     except NotChecked as error:
-        return FoundInDocument(document.document_uuid, incoming.identity.natural_key, [], error.rule)
+        return found._replace(unchecked_by=error.rule)

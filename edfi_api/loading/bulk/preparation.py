@@ -136,7 +136,7 @@ def _checked(incoming: IncomingDocument, work: Work) -> tuple[Finding, ...]:
     rules = None if work.skips_rules else rules_of(incoming.resource)
     if rules is None:
         return ()
-    check = WriteCheck(rules)
+    check = WriteCheck(rules, is_timed=False)
     check.document(incoming)
     return check.warnings
 

@@ -115,7 +115,7 @@ class BatchWriter:
         if self.skips_rules or not api_settings.WRITE_RULES:
             return None
         rules = rules_of(resource)
-        return None if rules is None else WriteCheck(rules)
+        return None if rules is None else WriteCheck(rules, is_timed=False)
 
     def _write_under_rules(self, batch: Batch, prepared: Prepared, resolve: Resolve) -> Results:
         """Write a batch in one transaction with the rules that look up other documents. It has one document, or those

@@ -1,5 +1,7 @@
 """Failures that the client did not cause: 500 and 503."""
 
+from dataclasses import replace
+
 from django.db import InterfaceError, InternalError, OperationalError
 
 from edfi_api.memory import MemoryExhausted
@@ -24,7 +26,8 @@ def internal_error(error: InternalError) -> Problem | None:
 
 @problem_of.register
 def not_checked(error: NotChecked) -> Problem:
-    return unavailable(retry_after=5, rule=error.rule)
+    problem = unavailable(retry_after=5, rule=error.rule)
+    return replace(problem, errors=[f"The rule '{error.rule}' could not check the document."])
 
 
 def unavailable(retry_after: int, **log_facts: str) -> Problem:
