@@ -5,7 +5,7 @@ itself and sees its snapshot: a permission that is revoked while a write runs ap
 write has waited for the lock on the document and is retried.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -43,7 +43,7 @@ _statement = statements_beside(__file__)
 _VERSION_BY_ALIAS = CurrentVersion(_statement("version_by_alias"), policy_statements.stored_by_alias(None))
 _VERSION_BY_UUID = CurrentVersion(_statement("version_by_uuid"), policy_statements.stored_by_uuid(None))
 _LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by_uuid")
-_LOCKED_BY_ALIAS = _statement("locked_by_alias")
+_LOCKED_BY_ALIASES = _statement("locked_by_aliases")
 _KEEP_CREATION = _statement("keep_creation")
 
 _DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome.DELETED})
@@ -168,10 +168,10 @@ def get(
     raise TooMuchContention
 
 
-def locked_body(referential_id: UUID, using: str) -> bytes | None:
-    """The body of the document with this id, which stays as it is until the transaction ends; None if there is none."""
-    rows = execute(_LOCKED_BY_ALIAS.with_values(referential_id=referential_id), using)
-    return rows[0][0] if rows else None
+def locked_bodies(referential_ids: Sequence[UUID], using: str) -> dict[UUID, bytes]:
+    """The bodies of the documents with these ids, which stay as they are until the transaction ends; those of no
+    document are missing."""
+    return dict(execute(_LOCKED_BY_ALIASES.with_values(ids=list(referential_ids)), using))
 
 
 def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, created_at: datetime) -> Written:

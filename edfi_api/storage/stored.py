@@ -123,10 +123,10 @@ def stored_versions(ids: Iterable[UUID], using: str) -> dict[UUID, StoredVersion
     return {id_: StoredVersion(*found) for id_, *found in with_retries(lambda: execute(statement, using))}
 
 
-def stored_documents(ids: Iterable[UUID], using: str) -> list[StoredDocument]:
-    """The documents that have these referential ids, in any order; those of no document are missing."""
+def stored_documents(ids: Iterable[UUID], using: str) -> dict[UUID, StoredDocument]:
+    """By referential id; those of no document are missing."""
     statement = _DOCUMENTS_BY_ALIASES.with_values(ids=list(ids))
-    return [StoredDocument(*row) for row in execute(statement, using)]
+    return {id_: StoredDocument(*columns) for id_, *columns in execute(statement, using)}
 
 
 def referential_ids(document_uuids: Iterable[UUID], using: str) -> dict[UUID, set[UUID]]:

@@ -6,7 +6,7 @@ The setting has files and folders of TOML, modules, names of entry points of the
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -27,14 +27,38 @@ ENTRY_POINTS = "meadowlark.write_rules"
 _BUNDLED = "bundled:"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RulesOfResource:
-    """The rules of a resource: those that read the document only, and the others."""
+    """The rules of a resource: those that read the document only, and the others.
+
+    `look_at_own`: the others may look up documents of the resource itself. `followed` are the steps of the references
+    that they are known to follow.
+    """
 
     resource: Resource
     document_only: tuple[WriteRule, ...]
     others: tuple[WriteRule, ...]
     resources: LookedUpResources
+
+    @cached_property
+    def look_at_own(self) -> bool:
+        return any(self._may_look_at_own(rule) for rule in self.others)
+
+    @cached_property
+    def followed(self) -> frozenset[tuple[str, ...]]:
+        declared = [rule.declared for rule in self.others if isinstance(rule.declared, DeclaredRule)]
+        paths = (path for each in declared for condition in each.conditions for path, _ in condition.references)
+        return frozenset(JsonPath.parse(path).steps for path in paths)
+
+    def _may_look_at_own(self, rule: WriteRule) -> bool:
+        if not isinstance(rule.declared, DeclaredRule):
+            return True
+        own, above = self.resource.name, self.resource.superclass
+        names = {own, above.name} if above else {own}
+        targets = {str(each.path): each.target for each in self.resource.references}
+        followed = {targets[path] for each in rule.declared.conditions for path, _ in each.references}
+        found = {self.resources[name].name for each in rule.declared.conditions for name, _, _ in each.queries}
+        return not names.isdisjoint(followed | found)
 
     def only(self, names: Collection[str]) -> "RulesOfResource":
         """Those with these names."""

@@ -24,7 +24,7 @@ from edfi_api.storage.merges import Check, MergeRequest
 from edfi_api.write_rules import metrics
 from edfi_api.write_rules.configured import RulesOfResource
 from edfi_api.write_rules.exceptions import BudgetExceeded, RefusedByRules
-from edfi_api.write_rules.look_ups import TIME, Budget, LookUps, NoLookUps
+from edfi_api.write_rules.look_ups import NOTHING, TIME, Budget, Known, LookUps, NoLookUps
 from edfi_api.write_rules.ruled_write import Finding, FindingSeverity, RuledWrite, WriteRule
 
 _log = logging.getLogger(__name__)
@@ -65,31 +65,45 @@ class WriteCheck:
         """Whether there are rules that may look at the stored document or at others."""
         return bool(self._rules.others)
 
+    @property
+    def looks_at_own(self) -> bool:
+        """Whether they may look at other documents of the resource itself."""
+        return self._rules.look_at_own
+
+    @property
+    def followed(self) -> frozenset[tuple[str, ...]]:
+        """The steps of references that they are known to follow."""
+        return self._rules.followed
+
     def document(self, incoming: IncomingDocument) -> None:
         """Run the rules that read the document only. Raises RefusedByRules and NotChecked."""
         self._of_document = self._accepted(self._found(self._rules.document_only, incoming, None, NoLookUps()))
 
-    def others(self, using: str) -> Check:
-        """Runs the other rules, in the transaction of the write. Raises RefusedByRules and NotChecked."""
-        return partial(self._with_look_ups, self._rules.others, using)
+    def others(self, using: str, referred: Known = NOTHING) -> Check:
+        """Runs the other rules, in the transaction of the write. `referred` has documents that need not be read.
+
+        Raises RefusedByRules and NotChecked.
+        """
+        return partial(self._with_look_ups, self._rules.others, using, referred)
 
     def all(self, using: str) -> Check:
         """Runs all rules, likewise. Raises also ContradictsHidden."""
-        return partial(self._with_look_ups, (*self._rules.document_only, *self._rules.others), using)
+        return partial(self._with_look_ups, (*self._rules.document_only, *self._rules.others), using, NOTHING)
 
     def _with_look_ups(
-        self, rules: Iterable[WriteRule], using: str, incoming: IncomingDocument, stored: Stored
+        self, rules: Iterable[WriteRule], using: str, referred: Known, incoming: IncomingDocument, stored: Stored
     ) -> None:
-        self._others = self._accepted(self._looked_up(rules, using, incoming, stored))
+        look_ups = LookUps(self._rules.resources, incoming, using, referred, is_timed=self._is_timed)
+        self._others = self._accepted(self._looked_up(rules, incoming, stored, look_ups))
 
     def found_in_stored(self, incoming: IncomingDocument, using: str) -> list[Finding]:
         """What all rules find in a stored document, whatever their severity. Raises NotChecked."""
-        return self._looked_up((*self._rules.document_only, *self._rules.others), using, incoming, incoming.body)
+        look_ups = LookUps(self._rules.resources, incoming, using, is_timed=self._is_timed)
+        return self._looked_up((*self._rules.document_only, *self._rules.others), incoming, incoming.body, look_ups)
 
     def _looked_up(
-        self, rules: Iterable[WriteRule], using: str, incoming: IncomingDocument, stored: Stored
+        self, rules: Iterable[WriteRule], incoming: IncomingDocument, stored: Stored, look_ups: LookUps
     ) -> list[Finding]:
-        look_ups = LookUps(self._rules.resources, incoming, using, is_timed=self._is_timed)
         try:
             return self._found(rules, incoming, stored, look_ups)
         finally:

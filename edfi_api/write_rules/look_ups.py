@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +31,9 @@ from edfi_api.storage.stored import StoredDocument, stored_documents
 from edfi_api.write_rules.exceptions import BudgetExceeded
 
 MOST_FOUND = 500
+# Stored documents by referential id.
+Known = Mapping[UUID, StoredDocument]
+NOTHING: Known = MappingProxyType({})
 # What may be exceeded.
 LOOK_UPS, TIME = "look-ups", "time"
 
@@ -122,8 +126,15 @@ class LookUps:
     """Implements `OtherDocuments` for a write; `budget` is that of the rule that runs."""
 
     def __init__(
-        self, resources: LookedUpResources, incoming: IncomingDocument, using: str, *, is_timed: bool = True
+        self,
+        resources: LookedUpResources,
+        incoming: IncomingDocument,
+        using: str,
+        known: Known = NOTHING,
+        *,
+        is_timed: bool = True,
     ) -> None:
+        self._known = known
         self._is_timed = is_timed
         self._resources = resources
         self._incoming = incoming
@@ -160,17 +171,24 @@ class LookUps:
             self._timeout_before = None
 
     def _stored(self, ids: list[UUID]) -> list[dict[str, Any]]:
-        with self.looking_up():
-            return [_with_id(each) for each in stored_documents(ids, self._using)]
+        with self.budget.look_up():
+            found: Known = {id_: self._known[id_] for id_ in ids if id_ in self._known}
+            if len(found) < len(ids):
+                self._limit()
+                found = stored_documents(ids, self._using)
+            return [_with_id(found[id_]) for id_ in dict.fromkeys(ids) if id_ in found]
 
     @contextmanager
     def looking_up(self) -> Iterator[None]:
         """Takes a look-up, which PostgreSQL ends in time. Raises BudgetExceeded."""
         with self.budget.look_up():
-            if self._is_timed and self._timeout_before is None:
-                milliseconds = str(api_settings.WRITE_RULE_MILLISECONDS)
-                [(self._timeout_before, _)] = execute(_LIMIT.with_values(milliseconds=milliseconds), self._using)
+            self._limit()
             yield
+
+    def _limit(self) -> None:
+        if self._is_timed and self._timeout_before is None:
+            milliseconds = str(api_settings.WRITE_RULE_MILLISECONDS)
+            [(self._timeout_before, _)] = execute(_LIMIT.with_values(milliseconds=milliseconds), self._using)
 
 
 class NoLookUps:

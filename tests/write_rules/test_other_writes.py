@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from edfi_api.models import Document
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.models import Application
+from tests.architecture.request_path import path_of
 from tests.batch.operations import enrolment, student
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.factories import STUDENT
@@ -194,3 +195,22 @@ def test_a_dry_run_runs_rules_beside_what_is_stored(api, district, rules, load):
 
     assert [each["line"] for each in report["refusals"]] == [1]
     assert stored("StudentSchoolAssociation") == 1
+
+
+def test_documents_of_a_load_that_rules_do_not_compare_are_written_in_sets(api, district, rules, load):
+    rules("bundled:EN-1", "bundled:EN-2", "bundled:ST-2")
+    students = [student(number) for number in range(10, 40)]
+    refused = enrolment(1, entryGradeLevelDescriptor=TENTH)
+
+    reports = []
+
+    path = path_of(lambda: reports.append(load(*students, student(10, birthDate="2011-01-01"), enrolment(2), refused)))
+
+    [(_, report)] = reports
+    assert [(each["line"], each["reason"]) for each in report["refusals"]] == [
+        (33, "$.entryGradeLevelDescriptor: The school does not offer this grade level.")
+    ]
+    [warning] = report["summary"]["rules"]["warnings"]
+    assert (warning["rule"], warning["count"]) == ("bundled/ST-2", 1)
+    assert (stored("Student"), stored("StudentSchoolAssociation")) == (32, 1)
+    assert sum(code.co_name == "write_staged" for code in path.calls) == 2

@@ -120,7 +120,7 @@ class BulkWriter:
 
     def _write(self, under_way: _UnderWay, earlier: Sequence[_UnderWay]) -> Results:
         # Rules may look up whatever was written before.
-        waits = self._writer.goes_alone(under_way.batch[0].resource)
+        waits = self._writer.looks_up(under_way.batch[0].resource)
         for other in earlier:
             if waits or not under_way.write_set.is_independent_of(other.write_set):
                 other.written()

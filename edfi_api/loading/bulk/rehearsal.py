@@ -11,7 +11,6 @@ from uuid import UUID
 from psycopg.rows import TupleRow
 
 from edfi_api.documents import json_text
-from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.envelopes import PreservedFields
@@ -58,13 +57,11 @@ class Rehearsal(BatchWriter):
         missing = super()._missing(ids)
         return missing - {UUID(bytes=id_) for id_ in self._accepted.among(id_.bytes for id_ in missing)}
 
-    def _stored(self, incoming: IncomingDocument) -> dict[str, Any] | None:
-        earlier = self._accepted.body(incoming.identity.referential_id.bytes)
-        if earlier is None:
-            stored = stored_documents([incoming.identity.referential_id], self._using)
-            return json_text.loads(stored[0].text) if stored else None
-        body: dict[str, Any] = json_text.loads(earlier.encode())
-        return body
+    def _stored(self, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
+        """Without locks; what has been accepted before counts as stored."""
+        stored = {id_: each.text for id_, each in stored_documents(ids, self._using).items()}
+        accepted = {id_: body.encode() for id_ in ids if (body := self._accepted.body(id_.bytes)) is not None}
+        return {id_: json_text.loads(text) for id_, text in (stored | accepted).items()}
 
     def _resolve_with_accepted(self, resolve: Resolve, is_stored: set[int]) -> Resolve:
         """As `resolve`, after what has been accepted before counts as stored."""

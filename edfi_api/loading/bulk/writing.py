@@ -3,9 +3,10 @@
 Documents that conflict with a concurrent writer are written one by one with `store.upsert`, as for any client.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -22,9 +23,9 @@ from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.driver.execution import StatementAborted
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.sets import REFUSALS, Refusal
-from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
+from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve, resolve_together
 from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, write_staged
-from edfi_api.storage.stored import Outcome
+from edfi_api.storage.stored import Outcome, StoredDocument, stored_documents
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck
 from edfi_api.write_rules.ruled_write import Finding
@@ -62,14 +63,19 @@ class BatchWriter:
         stored = self._stored_uris({id_ for id_, _ in prepared.descriptors})
         return {id_: stored[id_] for id_, used in prepared.descriptors if stored.get(id_, used) != used}
 
-    def goes_alone(self, resource: Resource) -> bool:
-        """Whether rules of the host may look at what was written before a document of the resource."""
+    def looks_up(self, resource: Resource) -> bool:
+        """Whether rules of the host may look at what was written before documents of the resource."""
         check = self._check(resource)
         return check is not None and check.looks_up
 
+    def goes_alone(self, resource: Resource) -> bool:
+        """Whether they may look at other documents of the resource itself."""
+        check = self._check(resource)
+        return check is not None and check.looks_at_own
+
     def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:
         """The result of each candidate by its position, as if they were written one by one."""
-        if api_settings.WRITE_RULES and any(self.goes_alone(each.resource) for each in batch):
+        if api_settings.WRITE_RULES and any(self.looks_up(each.resource) for each in batch):
             return self._write_under_rules(batch, prepared, resolve)
         return self._write(batch, prepared, resolve)
 
@@ -118,11 +124,11 @@ class BatchWriter:
         return None if rules is None else WriteCheck(rules, is_timed=False)
 
     def _write_under_rules(self, batch: Batch, prepared: Prepared, resolve: Resolve) -> Results:
-        """Write a batch in one transaction with the rules that look up other documents. It has one document, or those
-        of circles, of which rules do not see each other."""
+        """Write a batch in one transaction with the rules that look up other documents. They do not look at others of
+        the batch, unless these are those of circles, of which rules do not see each other."""
         for _ in range(_ATTEMPTS):
             with suppress(MetConcurrentWrites, StatementAborted), one_transaction(self._using):
-                judged = self._judged(batch, prepared)
+                judged = self._judged(batch, prepared, is_circle=resolve is resolve_together)
                 results = self._write(batch, prepared.without(judged.refused), resolve)
                 if any(results[position] in _REPLACED for position in judged.new):
                     raise MetConcurrentWrites  # The rules were not given what is replaced.
@@ -130,31 +136,54 @@ class BatchWriter:
                 return results
         return {**dict.fromkeys(prepared.aliases, TooMuchContention()), **prepared.refusals}
 
-    def _judged(self, batch: Batch, prepared: Prepared) -> "_Judged":
+    def _judged(self, batch: Batch, prepared: Prepared, *, is_circle: bool) -> "_Judged":
         """What rules find, in documents that are not stored, or are locked."""
+        looked_up = [position for position in prepared.aliases if self.looks_up(batch[position].resource)]
+        documents = {position: self._incoming(batch[position]) for position in looked_up}
+        ids = chain.from_iterable(each.targets for each in documents.values())
+        missing = set() if is_circle else resolution.missing(ids, self._using)
+        bodies = self._stored([each.identity.referential_id for each in documents.values()])
+        referred = self._referred(documents.values())
         judged = _Judged({}, {}, set())
-        for position in prepared.aliases:
-            check = self._check(batch[position].resource)
-            if check is None or not check.looks_up:
-                continue
-            incoming = self._incoming(batch[position])
-            if len(batch) == 1 and resolution.missing(incoming.targets, self._using) - set(incoming.identity.aliases):
+        for position, incoming in documents.items():
+            if missing.intersection(incoming.targets) - set(incoming.identity.aliases):
                 continue  # Refused for that.
-            stored = self._stored(incoming)
-            try:
-                check.others(self._using)(incoming, stored)
-            except REFUSALS as refusal:
-                judged.refused[position] = refusal
-                continue
-            judged.warnings[position] = check.warnings
-            if stored is None:
-                judged.new.add(position)
+            self._judge(position, incoming, bodies, referred, judged)
         return judged
 
-    def _stored(self, incoming: IncomingDocument) -> dict[str, Any] | None:
-        """The body that the document replaces, locked."""
-        body = store.locked_body(incoming.identity.referential_id, self._using)
-        return None if body is None else json_text.loads(body)
+    def _judge(
+        self,
+        position: int,
+        incoming: IncomingDocument,
+        bodies: dict[UUID, dict[str, Any]],
+        referred: Mapping[UUID, StoredDocument],
+        judged: "_Judged",
+    ) -> None:
+        check, own = self._check(incoming.resource), incoming.identity.referential_id
+        assert check is not None  # noqa: S101  Its rules look up.
+        stored = bodies.get(own)
+        try:
+            check.others(self._using, referred)(incoming, stored)
+        except REFUSALS as refusal:
+            judged.refused[position] = refusal
+            return
+        judged.warnings[position] = check.warnings
+        if stored is None:
+            judged.new.add(position)
+        bodies[own] = incoming.body  # A further version of the document replaces it.
+
+    def _referred(self, documents: Iterable[IncomingDocument]) -> dict[UUID, StoredDocument]:
+        """The targets of references that rules are known to follow."""
+        ids: set[UUID] = set()
+        for each in documents:
+            check = self._check(each.resource)
+            followed = check.followed if check else frozenset()
+            ids.update(reference.referential_id for reference in each.references if reference.steps in followed)
+        return stored_documents(ids, self._using) if ids else {}
+
+    def _stored(self, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
+        """The bodies of the documents with these referential ids, which are locked."""
+        return {id_: json_text.loads(body) for id_, body in store.locked_bodies(ids, self._using).items()}
 
     def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
         return self._preparers.of(candidate.resource).prepare(self._body(candidate), self._stored_uris)
