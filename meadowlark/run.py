@@ -19,17 +19,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+import psycopg
+
 from edfi_api.settings_table import SETTINGS
 from meadowlark.child_process import end_session, ending_with_us
 from meadowlark.demo_vendors import DemoVendor, send
-from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, url_of
+from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, url, url_of
 from meadowlark.embedded_roles import APPLICATION
 from meadowlark.postgres_programs import EmbeddedPostgresError
 from meadowlark.secret_key import made_key
@@ -54,6 +56,7 @@ DEMO_RULES = "meadowlark/demo_rules"
 # The commits of a database on the same machine are so fast that requests may wait for those of others.
 _WITH_OWN_DATABASE = {"MEADOWLARK_GROUP_MILLISECONDS": "20"}
 _RESTART_SECONDS = 60
+_SECONDS_BETWEEN_LOOKS = 30
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
@@ -248,6 +251,34 @@ class Schedule:
         self._due = time.monotonic() + _RESTART_SECONDS
 
 
+class Exchange:
+    """`manage.py run_exchange`, once there is an enabled connection to another API."""
+
+    _ENABLED = "SELECT EXISTS (SELECT FROM exchange_connection WHERE is_enabled)"
+
+    def __init__(self, running: ExitStack, environment: Mapping[str, str], database_url: str) -> None:
+        self._running = running
+        self._environment = environment
+        self._database_url = database_url
+        self._process: subprocess.Popen[bytes] | None = None
+        self._due = 0.0
+
+    def ensure_running(self) -> None:
+        """Looks every half a minute; without connections there is no process that would take memory for nothing."""
+        if (self._process and self._process.poll() is None) or time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + _SECONDS_BETWEEN_LOOKS
+        if self._is_needed():
+            self._process = _start(self._running, ["meadowlark.command_line", "run_exchange"], self._environment)
+
+    def _is_needed(self) -> bool:
+        try:
+            with psycopg.connect(self._database_url, connect_timeout=2) as connection:
+                return bool((connection.execute(self._ENABLED).fetchone() or [False])[0])
+        except psycopg.Error:
+            return False  # Requests report it.
+
+
 def _choose_demo_home() -> None:
     """The made-up district must not get into a database with other data."""
     if os.environ.get("DATABASE_URL", "").strip():
@@ -278,7 +309,8 @@ def serve(home: Path, demo_students: str | None = None, demo_today: str = "") ->
         address = f"http://{ADDRESS}:{port}"
         send(address + credentials.client.address, [DemoVendor(**each) for each in credentials.client.vendors])
         _print(welcome(address, credentials, home if postgres else None))
-        _watch(gunicorn, postgres, Schedule(running, environment))
+        database_url = environment.get("DATABASE_URL", "").strip() or url(home)
+        _watch(gunicorn, postgres, [Schedule(running, environment), Exchange(running, environment, database_url)])
 
 
 def _stop(*_: int | FrameType | None) -> None:
@@ -358,10 +390,13 @@ def _is_answering(port: int) -> bool:
         return probe.connect_ex((ADDRESS, port)) == 0
 
 
-def _watch(gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None, schedule: Schedule) -> NoReturn:
+def _watch(
+    gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None, others: Sequence[Schedule | Exchange]
+) -> NoReturn:
     while True:
         _ensure_alive(gunicorn)
-        schedule.ensure_running()
+        for each in others:
+            each.ensure_running()
         if postgres and not postgres.is_running():
             raise CannotServe(f"PostgreSQL ended by itself: {postgres.exit_reason()}")
         time.sleep(0.5)

@@ -34,6 +34,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     },
     "check_connection": {"name": ["connection"]},
     "list_connections": {},
+    "run_exchange": {"is_listed": ["--list"]},
     "pull_changes": {"name": ["connection"]},
     "push_changes": {"name": ["connection"]},
     "add_data_store_derivative": {

@@ -118,8 +118,13 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
     later = [
         ("change_queries", "0002_consumers_of_logs"),
         ("change_queries", "0003_kept_versions"),
+        ("change_queries", "0004_restorations"),
+        ("exchange", "0002_waiting_deletes"),
         ("ods_import", "0002_documents_of_the_last_pass"),
+        ("refusals", "0002_direction"),
+        ("refusals", "0003_rules"),
         ("validation", "0002_consumers_of_results"),
+        ("validation", "0003_dismissals"),
     ]
     initial = [
         (app, "0001_initial")
@@ -129,6 +134,8 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
             "data_stores",
             "descriptors",
             "edfi_api",
+            "exchange",
+            "exchange_push",
             "management_api",
             "ods_import",
             "profiles",

@@ -12,7 +12,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
-from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
@@ -23,6 +23,7 @@ from edfi_api.data_stores.breaker import Breaker
 from edfi_api.data_stores.databases import data_store_of
 from edfi_api.data_stores.provisioning_state import Pending
 from edfi_api.data_stores.routes import routes
+from edfi_api.exchange.models import ConnectionState, Phase
 from edfi_api.operation.schedule.models import CommandOutcome, of_this_schedule
 from edfi_api.refusals.overview import open_by_vendor
 from edfi_api.sql_views.copies import age
@@ -145,6 +146,36 @@ class ChangeStreamCollector(Collector):
         yield from (seconds, versions, letters)
 
 
+class ExchangeCollector(Collector):
+    """How far the connections to other APIs are, and what has become of their documents."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        lag = GaugeMetricFamily(
+            "meadowlark_exchange_lag_changes",
+            "Change versions that the other side, or this one, has given behind the position of a connection.",
+            labels=["connection", "direction"],
+        )
+        failed = GaugeMetricFamily(
+            "meadowlark_exchange_failed",
+            "Whether a connection waits or has failed.",
+            labels=["connection", "direction"],
+        )
+        documents = CounterMetricFamily(
+            "meadowlark_exchange_documents",
+            "Documents that have passed a connection, or were refused.",
+            labels=["connection", "direction", "result"],
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for state in ConnectionState.objects.select_related("connection"):
+                labels = [state.connection.name, state.connection.direction]
+                if state.position is not None and state.newest is not None:
+                    lag.add_metric(labels, max(state.newest - state.position, 0))
+                failed.add_metric(labels, state.phase in (Phase.WAITING, Phase.FAILED))
+                documents.add_metric([*labels, "accepted"], state.accepted)
+                documents.add_metric([*labels, "refused"], state.refused)
+        yield from (lag, failed, documents)
+
+
 class SqlCopyCollector(Collector):
     """The age of the SQL views that are copies."""
 
@@ -244,6 +275,7 @@ class DataStoreCollector(Collector):
 _DATABASE = CollectorRegistry()
 _DATABASE.register(DatabaseCollector())
 _DATABASE.register(ChangeStreamCollector())
+_DATABASE.register(ExchangeCollector())
 _DATABASE.register(SqlCopyCollector())
 _DATABASE.register(DataStoreCollector())
 _DATABASE.register(RefusalCollector())
