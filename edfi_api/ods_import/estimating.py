@@ -11,8 +11,6 @@ from edfi_api.ods_import.fitting import (
     ServedModel,
     is_of_a_project,
     losses,
-    misfit,
-    resembled_standard,
     unbounded,
     unserved_extensions,
 )
@@ -22,6 +20,13 @@ from edfi_api.sql_views.shape import Envelope
 # On two processors for both databases; of the demo district they were twice as many, with 1,800 bytes each.
 _DOCUMENTS_A_SECOND = 5_000
 _BYTES_A_DOCUMENT = 2_000
+_SAYS_ITS_STANDARD = """
+SELECT EXISTS (
+    SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE n.nspname = 'util' AND p.proname = 'getedfistandardversion' AND p.pronargs = 0
+       AND has_schema_privilege(n.oid, 'USAGE') AND has_function_privilege(p.oid, 'EXECUTE')
+)
+"""
 # Of the tool that applies the scripts of an ODS.
 _JOURNAL = "public.DeployJournal"
 _LAST_SCRIPT = 'SELECT scriptname, applied::date FROM public."DeployJournal" ORDER BY applied DESC LIMIT 1'
@@ -39,11 +44,11 @@ class Facts:
     newest_version: int
 
 
-def facts(source: OdsSource) -> Facts:
-    """Raises SourceUnusable."""
+def facts(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> Facts:
+    """`found` is their misfit. Raises SourceUnusable."""
     schemas = {table.partition(".")[0] for table in source.tables}
     return Facts(
-        standard=_standard(source),
+        standard=_standard(model, source, found),
         server=_server(source),
         projects=sorted(filter(is_of_a_project, schemas)),
         is_tracked=any(schema.startswith("tracked_changes_") for schema in schemas),
@@ -51,10 +56,11 @@ def facts(source: OdsSource) -> Facts:
     )
 
 
-def _standard(source: OdsSource) -> str:
-    if source.rows("SELECT to_regprocedure('util.getedfistandardversion()')") == [(None,)]:
-        return f"{resembled_standard(source)} (which its tables resemble most)"
-    return f"{source.rows('SELECT util.getedfistandardversion()')[0][0]} (util.getedfistandardversion)"
+def _standard(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> str:
+    if source.rows(_SAYS_ITS_STANDARD) == [(True,)]:
+        return f"{source.rows('SELECT util.getedfistandardversion()')[0][0]} (util.getedfistandardversion)"
+    served = model.surface.core_project.version
+    return f"{found.standard or served} (which its tables resemble most)" if found else f"{served} (by its tables)"
 
 
 def _server(source: OdsSource) -> str:
@@ -67,10 +73,10 @@ def _server(source: OdsSource) -> str:
     return "".join([concluded, *(f"; the last of its scripts is {script}, of {day}" for script, day in last)])
 
 
-def faults(model: ServedModel, source: OdsSource) -> Iterator[str]:
+def faults(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> Iterator[str]:
     """What cannot be imported as it is: another standard, tables and columns that are missing, or have no place; texts
     that are too long."""
-    if found := misfit(model, source):
+    if found:
         yield from misfit_in_words(found)
         yield from (f"{name}: the served model needs it, and the source does not have it" for name in found.missing)
     yield from map(str, unserved_extensions(model, source))

@@ -79,12 +79,27 @@ def test_what_the_source_is_is_said_with_what_says_so(api, ods, with_a_descripto
 
     out = printed("import_ods", "check", "--from", ods.address).out
 
-    assert "data standard 5.2 (which its tables resemble most); edfi" in out
+    assert "data standard 5.2.0 (by its tables); edfi" in out
     assert "ODS/API 7.3 or later (its tables have aggregatedata)" in out
     assert "the last of its scripts is" not in out  # The role may not read them.
     ods.run('GRANT SELECT ON public."DeployJournal" TO PUBLIC')
     out = printed("import_ods", "check", "--from", ods.address).out
     assert "the last of its scripts is last, of 2027-02-01" in out
+
+
+def test_the_function_of_an_ods_that_says_its_standard_is_asked_if_the_role_may(
+    api, ods, with_a_descriptor, altered
+) -> None:
+    altered(
+        "CREATE SCHEMA util; CREATE FUNCTION util.getedfistandardversion() RETURNS text LANGUAGE sql RETURN '5.2.x'",
+        "DROP SCHEMA util CASCADE",
+    )
+    assert "data standard 5.2.0 (by its tables)" in printed("import_ods", "check", "--from", ods.address).out
+
+    ods.run(f"GRANT USAGE ON SCHEMA util TO {ods.name}_reader")
+
+    out = printed("import_ods", "check", "--from", ods.address).out
+    assert "data standard 5.2.x (util.getedfistandardversion); edfi" in out
 
 
 def test_an_extension_that_is_not_served_is_named_with_its_rows(api, ods, with_a_descriptor, altered) -> None:
@@ -98,7 +113,7 @@ def test_an_extension_that_is_not_served_is_named_with_its_rows(api, ods, with_a
 
     out = checked(ods)
 
-    assert "data standard 5.2 (which its tables resemble most); edfi, tpdm" in out
+    assert "data standard 5.2.0 (by its tables); edfi, tpdm" in out
     assert "extension tpdm: 3 rows in 2 tables; it is not served: MEADOWLARK_EXTENSIONS has to name its project" in out
     assert "1 thing would be lost or refused" in out
 
@@ -130,7 +145,9 @@ def test_a_source_of_other_projects_is_refused_with_what_to_serve(ods, db, serve
         of_projects = ServedModel(of_test.surface, sql_tables(model), bodies)
         monkeypatch.setattr(ServedModel, "current", lambda using: of_projects)
 
-        assert said in checked(ods)
+        out = checked(ods)
+        assert said in out
+        assert "data standard 5.2" in out
         with pytest.raises(CommandError, match=said):
             import_documents(ods)
 

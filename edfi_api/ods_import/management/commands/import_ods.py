@@ -130,16 +130,17 @@ class Command(DataStoreCommand):
     def _check(self, using: str, **options: Any) -> None:
         model = ServedModel.current(using)
         with opened(address(options)) as source:
-            known = estimating.facts(source)
+            does_not_fit = misfit(model, source)
+            known = estimating.facts(model, source, does_not_fit)
             self.stdout.write(printable(f"ODS/API {known.server}"))
             self.stdout.write(printable(f"data standard {known.standard}; {', '.join(known.projects)}"))
             self.stdout.write(
                 f"newest change version {known.newest_version:,}; deletes and key changes are"
                 f" {'' if known.is_tracked else 'not '}recorded"
             )
-            found = list(estimating.faults(model, source))
+            found = list(estimating.faults(model, source, does_not_fit))
             documents = 0
-            for query in () if misfit(model, source) else queries(model, source).values():
+            for query in () if does_not_fit else queries(model, source).values():
                 if number := estimating.count(source, query):
                     documents += number
                     self.stdout.write(f"{number:>12,} {query.resource.endpoint}")
