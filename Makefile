@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-exchange test-api-in-a-store stress-batches test-sql-views test-ods pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo 'make check  lint, format and types alone'
 	@echo 'make docs   write the pages about settings and commands again'
 	@echo 'make house  count what a request calls, and the size of the project; writes meadowlark/docs/design/architecture.md'
+	@echo 'make test-browser  all kinds of pages in a browser at two widths, with axe-core; needs chromium and chromedriver'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-batches  measure batches beside single requests'
@@ -132,6 +133,11 @@ docs: $(VENV)/ready
 house: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest -q -s --write-house tests/architecture/test_house.py
+
+# Only its file of axe-core is used, so nothing that it depends on is needed.
+test-browser: $(VENV)/ready-for-tests
+	$(BIN)/python -m pip install -q --no-deps axe-playwright-python==0.1.8
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) $(BIN)/python -m pytest -q tests/browser
 
 pictures: $(VENV)/ready-for-tests
 	$(BIN)/python -m tests.browser.pictures

@@ -9,6 +9,7 @@ from django.urls import URLPattern, re_path
 DATA = "data"
 OAUTH = "oauth/token"
 INTROSPECTION = "oauth/token_info"
+SHOWN_ONCE = "secret"
 DISCOVERY = ""
 METADATA = "metadata"
 SPECIFICATIONS = "metadata/specifications"

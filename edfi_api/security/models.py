@@ -233,6 +233,21 @@ class ExternalIdentity(models.Model):
             raise ValidationError({"issuer": f"MEADOWLARK_OIDC_ISSUERS has no such issuer; it has: {known}."})
 
 
+class SecretLink(models.Model):
+    """A link that shows the secret of a client one time: the digest of its token, and the secret encrypted by it."""
+
+    api_client = models.OneToOneField(ApiClient, on_delete=models.CASCADE, primary_key=True, related_name="secret_link")
+    digest = models.CharField(max_length=64, unique=True)
+    ciphertext = models.TextField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "secret_link"
+
+    def __str__(self) -> str:
+        return f"link for {self.api_client}"
+
+
 class RefusedTokens(models.Model):
     """Tokens of an issuer are refused that it issued before a time: those of one client, or of all (no `client`)."""
 

@@ -102,6 +102,16 @@ SELECT given.id, document.body ->> 'nameOfInstitution'
   JOIN organization_closure AS own ON own.ancestor_id = given.id AND own.descendant_id = given.id
   LEFT JOIN document ON document.hierarchy IS NOT NULL AND document.hierarchy[1] = given.id
 """
+_MOST_NAMED = 50
+# Every organization has a row for itself.
+_NAMED = """
+SELECT own.ancestor_id, document.body ->> 'nameOfInstitution'
+  FROM organization_closure AS own
+  JOIN document ON document.hierarchy IS NOT NULL AND document.hierarchy[1] = own.ancestor_id
+ WHERE own.descendant_id = own.ancestor_id
+   AND strpos(lower(document.body ->> 'nameOfInstitution'), lower(%(name)s)) > 0
+ ORDER BY lower(document.body ->> 'nameOfInstitution') <> lower(%(name)s), own.ancestor_id LIMIT %(most)s
+"""
 _UNUSABLE = (ConnectionUnusable, DataStoreUnavailable, NotProvisioned, DatabaseError, InterfaceError)
 
 
@@ -132,6 +142,24 @@ def organization_names(ids: Sequence[int], data_stores: Sequence[int]) -> Organi
                 raise
             is_complete = False
     return OrganizationNames(names, is_complete)
+
+
+def organizations_named(name: str, data_stores: Sequence[int]) -> dict[int, str]:
+    """Names by id of the organizations in the same data stores as `organization_names`: those of this name in any case,
+    else those with it in their names."""
+    if not data_stores and not api_settings.has_main_store:
+        return {}
+    stores: list[int | None] = [*sorted(data_stores, reverse=True)[:MOST_DATA_STORES]]
+    found: dict[int, str] = {}
+    for store in stores or [None]:
+        try:
+            with _visit(store) as visited, connections[visited.using].cursor() as cursor:
+                found |= dict(cursor.execute(_NAMED, {"name": name, "most": _MOST_NAMED}))
+        except _UNUSABLE:
+            if store is None:
+                raise
+    same = {id_: each for id_, each in found.items() if each.casefold() == name.casefold()}
+    return same or found
 
 
 def data_stores_of(application: Application) -> list[int]:

@@ -83,6 +83,7 @@ OWNERS = {
     "staged_violation": VALIDATION,
     "student_path": STORAGE,
     "restoration": HISTORY,
+    "secret_link": SECURITY,
     "superseded_document": HISTORY,
     "tenant": DATA_STORES,
     "validation_dismissal": VALIDATION,

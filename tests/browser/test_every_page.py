@@ -1,6 +1,7 @@
 """A crawl of all HTML pages: none fails or causes messages in the browser's console."""
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
@@ -24,15 +25,17 @@ def test_no_page_fails_or_logs_to_the_console(
     window = browser(*DESKTOP)
     log_in(window, live_server.url, "operator", "correct horse battery")
 
-    visited, wrong = _crawl(window, live_server.url)
+    visited, wrong = crawl(window, live_server.url)
 
     assert wrong == []
     assert {"/", "/docs", "/metadata", "/health", "/admin/edfi_api/document/N/change/"} <= visited
     assert 50 < len(visited) < 150
 
 
-def _crawl(window: WebDriver, server: str) -> tuple[set[str], list[str]]:
-    """The kinds of pages reachable by links without a query string, and their failures."""
+def crawl(
+    window: WebDriver, server: str, look: Callable[[WebDriver], list[str]] = complaints
+) -> tuple[set[str], list[str]]:
+    """The kinds of pages reachable by links without a query string, with their failures and what `look` finds."""
     visited: set[str] = set()
     wrong: list[str] = []
     waiting = deque([f"{server}/", f"{server}/admin/"])
@@ -45,7 +48,7 @@ def _crawl(window: WebDriver, server: str) -> tuple[set[str], list[str]]:
         window.get(address)
         status = window.execute_script("return performance.getEntriesByType('navigation')[0].responseStatus")
         wrong += [f"{address}: {status}"] if status != 200 else []
-        wrong += [f"{address}: {each}" for each in complaints(window)]
+        wrong += [f"{address}: {each}" for each in look(window)]
         links = window.execute_script("return Array.from(document.querySelectorAll('a[href]'), link => link.href)")
         waiting.extend(urldefrag(link).url for link in links if link.startswith(f"{server}/"))
     return visited, wrong

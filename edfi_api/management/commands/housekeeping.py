@@ -10,15 +10,16 @@ from django.db import DatabaseError, InterfaceError
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import State
 from edfi_api.data_stores.routes import read_table
+from edfi_api.security.secret_links import remove_expired
 
 
 class Command(BaseCommand):
     help = (
         "Removes what is no longer needed: old versions and the bodies of documents deleted long ago (purge_changes), "
         "old refusals (purge_refusals), results of validation that were resolved (purge_validation), expired tokens "
-        "(cleartokens), and expired sessions of the admin (clearsessions). To be run once a day, as the "
-        "default of MEADOWLARK_SCHEDULE does. Several may run at a time. The exit status is 1 "
-        "if a step failed, after the others were tried."
+        "(cleartokens), links to secrets that nobody used in time (secret_links), and expired sessions of the admin "
+        "(clearsessions). To be run once a day, as the default of MEADOWLARK_SCHEDULE does. Several may run at a time. "
+        "The exit status is 1 if a step failed, after the others were tried."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,6 +28,7 @@ class Command(BaseCommand):
             "purge_refusals": lambda: call_command("purge_refusals", stdout=self.stdout),
             "purge_validation": lambda: self._in_all_databases("purge_validation"),
             "cleartokens": lambda: call_command("cleartokens"),
+            "secret_links": remove_expired,
             "clearsessions": lambda: call_command("clearsessions"),
         }
         failed = [name for name, step in steps.items() if not self._succeeds(name, step)]

@@ -80,6 +80,12 @@ _TASKS = (
         ("change_queries.view_deleteddocument", _SEES_DATA),
     ),
     Task(
+        "Give a vendor access",
+        "Vendor, application and organizations on one page; then key and secret.",
+        "admin:security_onboarding",
+        ("security.add_vendor", "security.add_application", "security.add_apiclient"),
+    ),
+    Task(
         "API clients",
         "Who has a key, what it may do, and when it was used.",
         "admin:security_apiclient_changelist",

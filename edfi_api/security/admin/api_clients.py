@@ -6,6 +6,7 @@ django-oauth-toolkit registers `ApiClientAdmin`, through its setting `APPLICATIO
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -23,6 +24,8 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from oauth2_provider.models import get_access_token_model
 
+from edfi_api import addresses
+from edfi_api.addresses import base_of
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import DataStore
 from edfi_api.logs.attribution import attribute_to
@@ -35,8 +38,8 @@ from ..clients import disable_client, new_secret, rotate_secret
 from ..credentials import Credentials
 from ..issuers import issuers
 from ..models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
-from .pages import OneByOneAdmin, named_organizations
-from .vendors import remark
+from ..secret_links import VALID, make_link
+from .pages import OneByOneAdmin, named_organizations, remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,16 @@ class ExternalIdentityInline(admin.StackedInline):  # type: ignore[type-arg]
 
     def has_add_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
         return self.has_change_permission(request, obj)
+
+
+def secret_context(request: HttpRequest, client: ApiClient, credentials: Credentials) -> dict[str, Any]:
+    """What the page of a new secret shows beside it. The link is made here, while the secret is known."""
+    root = base_of(request)
+    return {
+        "link": f"{root}/{addresses.SHOWN_ONCE}#{make_link(client, credentials)}",
+        "hours": VALID // timedelta(hours=1),
+        "token_url": f"{root}/{addresses.OAUTH}",
+    }
 
 
 class ApiClientAdmin(OneByOneAdmin):
@@ -294,7 +307,7 @@ class ApiClientAdmin(OneByOneAdmin):
         return format_html_join("", "{}: {}<br>", lines_of_use) or SafeString("none that is kept")
 
     def _shown_once(self, request: HttpRequest, client: ApiClient, credentials: Credentials) -> HttpResponse:
-        context = {"client": client, "credentials": credentials}
+        context = {"client": client, "credentials": credentials, **secret_context(request, client, credentials)}
         return self._page(request, "secret", f"The secret of {client}", context)
 
     def _page(self, request: HttpRequest, name: str, title: str, context: dict[str, Any]) -> HttpResponse:

@@ -1,10 +1,10 @@
 """What the pages of this app have in common, such as forms of authorization strategies by action."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db.models import Field
@@ -13,13 +13,17 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.operation.administration.authorship import RecordedAdmin
+from edfi_api.model.profiles.checking import ProfileChecker
+from edfi_api.operation.administration.authorship import RecordedAdmin, admin_user
+from edfi_api.profiles.loading import assign_profiles, notices
+from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
 from ..claim_names import Action
+from ..claims.remarks import remarks
 from ..claims.strategy_faults import advice_on_views, unknown_for
-from ..models import DefaultStrategies, OverridingStrategies
-from ..organizations import OrganizationNames, organization_names
+from ..models import Application, DefaultStrategies, OverridingStrategies
+from ..organizations import OrganizationNames, data_stores_of, organization_names
 from ..policies.table import STRATEGIES
 
 MOST_SHOWN = 100
@@ -133,3 +137,18 @@ def _lines(ids: Sequence[int], found: OrganizationNames) -> Iterator[str]:
     without_name = "does not exist yet" if found.is_complete else "not found; not every data store answers"
     for id_ in ids:
         yield f"{id_}: {found.names.get(id_, without_name)}"
+
+
+def assign(request: HttpRequest, application: Application, profiles: Iterable[Profile]) -> None:
+    """Bind the clients of the application by these profiles, with the notices about each as warnings."""
+    assigned = assign_profiles(application, [profile.name for profile in profiles], by=admin_user(request))
+    checker = ProfileChecker(current_surface())
+    for notice in (notice for profile in assigned for notice in notices(profile, checker)):
+        messages.warning(request, f"{application}: {notice}")
+
+
+def remark(request: HttpRequest, application: Application) -> None:
+    """Show the remarks about the application's claim set and organizations as warnings on the next page."""
+    unknown = unknown_organizations(application.education_organization_ids, data_stores_of(application))
+    for text in (*remarks(application), *unknown):
+        messages.warning(request, f"{application}: {text}")

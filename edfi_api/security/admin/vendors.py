@@ -1,27 +1,22 @@
 """Vendors with their applications, and these with their clients and profiles."""
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.admin import TenantOwnedAdmin
-from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.profiles.forms import ApplicationForm
-from edfi_api.profiles.loading import assign_profiles, notices
-from edfi_api.profiles.models import Profile
-from edfi_api.startup import current_surface
 
-from ..claims.remarks import remarks
 from ..models import ApiClient, Application, Vendor
 from ..organizations import data_stores_of
-from .pages import CheckedItems, OneByOneAdmin, named_organizations, unknown_organizations
+from .onboarding import onboarding_page
+from .pages import CheckedItems, OneByOneAdmin, assign, named_organizations, remark
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z")
 
@@ -52,10 +47,15 @@ class VendorAdmin(TenantOwnedAdmin, OneByOneAdmin):
 
     list_display = ["name", "namespace_prefixes"]
     form = VendorForm
-    fields = ["name", "namespace_prefixes"]
+    fields = ["name", "contact_name", "contact_email", "namespace_prefixes"]
     search_fields = ["name", "namespace_prefixes", "applications__name"]
     search_help_text = "A name, a namespace prefix, or the name of an application"
     inlines = [ApplicationInline]
+    change_list_template = "admin/security/vendor/change_list.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(lambda request: onboarding_page(request, self.admin_site))
+        return [path("onboarding/", page, name="security_onboarding"), *super().get_urls()]
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         super().save_formset(request, form, formset, change)
@@ -100,7 +100,7 @@ class ApplicationAdmin(OneByOneAdmin):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         if "api_profiles" in form.changed_data:
-            _assign(request, form.instance, form.cleaned_data["api_profiles"])
+            assign(request, form.instance, form.cleaned_data["api_profiles"])
 
     @admin.display(description="claim set", ordering="claim_set_name")
     def claim_set_shown(self, application: Application) -> str:
@@ -116,18 +116,3 @@ class ApplicationAdmin(OneByOneAdmin):
     def api_profiles(self, application: Application) -> str:
         """For users who may not change the application."""
         return ", ".join(profile.name for profile in application.profiles.all()) or "-"
-
-
-def _assign(request: HttpRequest, application: Application, profiles: Iterable[Profile]) -> None:
-    """Bind the clients of the application by these profiles, with the notices about each as warnings."""
-    assigned = assign_profiles(application, [profile.name for profile in profiles], by=admin_user(request))
-    checker = ProfileChecker(current_surface())
-    for notice in (notice for profile in assigned for notice in notices(profile, checker)):
-        messages.warning(request, f"{application}: {notice}")
-
-
-def remark(request: HttpRequest, application: Application) -> None:
-    """Show the remarks about the application's claim set and organizations as warnings on the next page."""
-    unknown = unknown_organizations(application.education_organization_ids, data_stores_of(application))
-    for text in (*remarks(application), *unknown):
-        messages.warning(request, f"{application}: {text}")

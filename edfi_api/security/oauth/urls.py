@@ -1,4 +1,4 @@
-"""Routes of the token endpoints."""
+"""Routes of the token endpoints, and of the page that shows a secret one time."""
 
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path
@@ -6,8 +6,10 @@ from edfi_api.startup import current_surface
 
 from .endpoint import TokenView
 from .introspection import TokenInfoView
+from .secret_page import SecretView
 
 urlpatterns = [
     fixed_path(addresses.OAUTH, TokenView.as_view(), "oauth-token"),
+    fixed_path(addresses.SHOWN_ONCE, SecretView.as_view(), "secret"),
     fixed_path(addresses.INTROSPECTION, TokenInfoView.as_view(surface=current_surface()), "oauth-token-info"),
 ]

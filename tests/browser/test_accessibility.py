@@ -1,0 +1,88 @@
+"""Every kind of page at the widths of a desk and of a phone: what axe-core finds, what hangs over, the keyboard alone.
+
+Left out are Select2 and the tooltips of Django's admin, and Swagger UI, which are not ours.
+
+axe-core comes with a distribution of which nothing else is used; `make test-browser` installs it.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
+
+from tests.browser.conftest import Browse
+from tests.browser.test_every_page import crawl
+from tests.browser.windows import log_in, overhang, shown
+
+_DISTRIBUTION = "axe_playwright_python"
+_RUN = """
+const done = arguments[arguments.length - 1];
+axe.run({exclude: [".select2", ".help-tooltip", ".swagger-ui"]}, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).then(found => done(found.violations
+  .filter(each => ["serious", "critical"].includes(each.impact))
+  .map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(" | ")}`)));
+"""
+_MOST_TABS = 80
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core."""
+    found = find_spec(_DISTRIBUTION)
+    if found is None or found.origin is None:
+        pytest.skip(f"needs {_DISTRIBUTION}: make test-browser")
+    return Path(found.origin).with_name("axe.min.js").read_text()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (400, 844)])
+def test_no_page_has_a_serious_finding_or_hangs_over(
+    width: int, height: int, axe: str, browser: Browse, live_server: Any, row_in_every_table: None
+) -> None:
+    def look(window: WebDriver) -> list[str]:
+        if window.execute_script("return document.contentType") != "text/html":
+            return []
+        window.execute_script(axe)
+        too_wide = overhang(window)
+        return [*window.execute_async_script(_RUN), *([f"{too_wide} px too wide"] if too_wide > 0 else [])]
+
+    User.objects.create_superuser("operator", password="correct horse battery")
+    window = browser(width, height)
+    log_in(window, live_server.url, "operator", "correct horse battery")
+
+    visited, wrong = crawl(window, live_server.url, look)
+
+    assert not wrong, "\n".join(wrong)
+    assert len(visited) > 50
+
+
+def test_a_document_is_found_and_opened_by_the_keyboard_alone(
+    browser: Browse, live_server: Any, row_in_every_table: None
+) -> None:
+    User.objects.create_superuser("operator", password="correct horse battery")
+    window = browser(1400, 900)
+    log_in(window, live_server.url, "operator", "correct horse battery")
+    window.get(f"{live_server.url}/admin/edfi_api/document/")
+
+    _tab_to(window, "#searchbar")
+    _press(window, Keys.ENTER)
+    shown(window, "#result_list")
+    _tab_to(window, "#result_list .field-key a")
+    _press(window, Keys.ENTER)
+
+    assert shown(window, "#values")
+
+
+def _tab_to(window: WebDriver, selector: str) -> None:
+    for _ in range(_MOST_TABS):
+        _press(window, Keys.TAB)
+        if window.execute_script("return document.activeElement.matches(arguments[0])", selector):
+            return
+    raise AssertionError(f"{_MOST_TABS} tabs do not lead to {selector}")
+
+
+def _press(window: WebDriver, key: str) -> None:
+    ActionChains(window).send_keys(key).perform()
