@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-queries test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make test-image  build the image on Debian packages and serve it, read-only; needs root, buildah and debootstrap'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
+	@echo 'make test-queries  queries beyond equality by clients with any rights, against the same in Python; EXAMPLES=2000'
 	@echo 'make test-refusals  refusals of every resource of all bundled data standards, and a million of one client'
 	@echo 'make test-standards  everything that depends on the data standard, for all bundled ones; an hour'
 	@echo 'make test-large-tables  what pages of a million refusals and results read; about two minutes'
@@ -100,6 +101,11 @@ test-profiles: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=logical --dist=worksteal \
 		tests/profiles/every_resource --profile-rules=$(RULES)
+
+EXAMPLES ?= 2000
+test-queries: $(VENV)/ready-for-tests
+	EXAMPLES=$(EXAMPLES) $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --numprocesses=2 tests/queries/test_any_client.py tests/queries/test_operators_against_python.py
 
 test-refusals: $(VENV)/ready-for-tests
 	for standard in 5.2 6.1 4.0 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \

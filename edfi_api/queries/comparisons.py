@@ -53,7 +53,7 @@ def _argument(resource: Resource, comparison: Comparison) -> str:
 
 def _condition(operator: Operator, path: JsonPath, value: object, parameter: str) -> Sql:
     if operator is Operator.PREFIX:
-        return Sql(begins_with(text_at(path), f"%({parameter})s"), {parameter: value})
+        return Sql(begins_with(text_at(path), f"%({parameter})s::text"), {parameter: value})
     if operator is Operator.EXISTS:
         return Sql(f"{value_at(path)} {'>' if value else '='} {MISSING}")
     text = _RANGES[operator].format(value_at(path), f"%({parameter})s::jsonb")

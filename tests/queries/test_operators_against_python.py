@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 from collections.abc import Callable
 from operator import ge, gt, le, lt
 from typing import Any
@@ -17,6 +18,7 @@ DATES = ["2009-05-05", "2010-02-03", "2010-12-31", "2011-01-01"]
 NAMES = ["Lee", "Leé", "ORTIZ", "Ortega", "o'Neil", "Oz%", "Oz_a", "ÉMILE"]
 CITIES = [None, "Lyon", "Oslo", "lyon", "null", "11"]
 NUMBER = 24
+EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
 RANGES: dict[str, Callable[[Any, Any], bool]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
 FIELDS = {"birthDate": DATES, "lastSurname": NAMES, "birthCity": CITIES}
 BODIES = [
@@ -85,7 +87,7 @@ def students(api):
     return api
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     found=st.lists(comparisons(), max_size=3),
     order=st.lists(st.sampled_from(list(FIELDS)), unique=True, max_size=3).flatmap(
