@@ -312,6 +312,14 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "tokens are accepted, beside those of this server",
         ),
     ),
+    "The documentation": (
+        text(
+            "DOCS_CLIENT",
+            "",
+            "key and secret of a client, with a colon between them, that `/docs` fills in for everybody who presses a "
+            "button: for demonstrations alone, as `make demo` sets it",
+        ),
+    ),
     "The admin": (
         route("ADMIN_PATH", "admin", "where the admin is; empty for no admin"),
         time_zone("ADMIN_TIME_ZONE", "UTC", "in which its pages show times: `America/Chicago`"),

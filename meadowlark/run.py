@@ -34,7 +34,7 @@ from meadowlark.demo_vendors import DemoVendor, send
 from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, url, url_of
 from meadowlark.embedded_roles import APPLICATION
 from meadowlark.postgres_programs import EmbeddedPostgresError
-from meadowlark.secret_key import made_key
+from meadowlark.secret_key import kept_client, made_key
 
 DEMO_CLAIM_SET = "EdFiSandbox"
 # Variables that commands in another terminal need as well. Others may be secrets.
@@ -143,7 +143,8 @@ def _what_to_see(address: str) -> str:
     admin = os.environ.get("MEADOWLARK_ADMIN_PATH", "admin").strip("/")
     pages = "the documents, who wrote them, what was refused, what rules have found"
     documents = f"\n  {address}/{admin}/  {pages}" if admin else ""
-    return f"\n  {address}/docs   every resource, with examples that can be sent{documents}\n"
+    examples = "every resource, with examples that can be sent; a button fills in the client"
+    return f"\n  {address}/docs   {examples}{documents}\n"
 
 
 def _for_commands() -> str:
@@ -305,12 +306,21 @@ def serve(home: Path, demo_students: str | None = None, demo_today: str = "") ->
         credentials = _prepare(environment, postgres, demo)
         # Before anything else can fail: the secret of a new client cannot be read again.
         _print(credentials_text(credentials))
+        if demo_students:
+            environment |= _docs_client(home, credentials.client)
         gunicorn = _start_gunicorn(running, port, environment)
         address = f"http://{ADDRESS}:{port}"
         send(address + credentials.client.address, [DemoVendor(**each) for each in credentials.client.vendors])
         _print(welcome(address, credentials, home if postgres else None))
         database_url = environment.get("DATABASE_URL", "").strip() or url(home)
         _watch(gunicorn, postgres, [Schedule(running, environment), Exchange(running, environment, database_url)])
+
+
+def _docs_client(home: Path, client: DemoClient) -> dict[str, str]:
+    """What lets `/docs` fill in the client of a demonstration, which only this machine reaches."""
+    setting = SETTINGS["DOCS_CLIENT"].variable
+    offered = "" if client.address else kept_client(home, client.key, client.secret)
+    return {setting: offered} if offered and not os.environ.get(setting) else {}
 
 
 def _stop(*_: int | FrameType | None) -> None:

@@ -69,6 +69,51 @@ def test_links_lead_from_the_first_page_to_an_accepted_post(
     ]
 
 
+def test_one_button_authorizes_the_client_of_a_demonstration(
+    browser: Browse, live_server: Any, credentials: Credentials, settings: Any
+) -> None:
+    settings.EDFI_API = {**settings.EDFI_API, "DOCS_CLIENT": f"{credentials.key}:{credentials.secret}"}
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/docs")
+
+    click(window, ".demo-client")
+
+    shown(window, ".auth-wrapper .authorize.locked")
+    assert window.find_elements(By.CSS_SELECTOR, ".demo-client") == []
+    assert complaints(window) == []
+    assert "201" in sent(window, "/ed-fi/students", "postStudent").text
+
+
+def test_resources_are_grouped_by_the_domains_of_the_model(browser: Browse, live_server: Any) -> None:
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/docs")
+    shown(window, "#operations-tag-students")
+
+    domains = [each.text for each in window.find_elements(By.CSS_SELECTOR, "h2.domain")]
+    tags = len(window.find_elements(By.CSS_SELECTOR, ".opblock-tag"))
+    assert domains[:-1] == sorted(domains[:-1])
+    assert domains[-1] == "Other"
+    assert {"Bell Schedule", "Discipline"} <= set(domains)
+
+    shown(window, ".operation-filter-input").send_keys("discipline")
+    found = [each.get_attribute("data-tag") for each in window.find_elements(By.CSS_SELECTOR, ".opblock-tag")]
+    assert 3 < len(found) < tags
+    assert "disciplineIncidents" in found and "students" in found
+    assert complaints(window) == []
+
+
+def test_what_was_typed_goes_with_the_definition(browser: Browse, live_server: Any) -> None:
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/docs")
+    shown(window, "#operations-tag-students")
+    shown(window, ".operation-filter-input").send_keys("students")
+
+    Select(shown(window, "#select")).select_by_visible_text("History")
+
+    shown(window, "#operations-tag-history")
+    assert shown(window, ".operation-filter-input").get_attribute("value") == ""
+
+
 def test_requests_of_a_profile_are_tried_out_with_its_media_types(
     browser: Browse, live_server: Any, credentials: Credentials
 ) -> None:
@@ -98,6 +143,19 @@ def test_every_specification_can_be_chosen(browser: Browse, live_server: Any) ->
     options = [each.text for each in shown(window, "#select").find_elements(By.TAG_NAME, "option")]
 
     assert options[:2] == ["Resources", "Descriptors"]
+    assert "Management API" not in options
+
+
+def test_the_management_api_is_among_them_where_it_is_on(browser: Browse, live_server: Any, settings: Any) -> None:
+    settings.EDFI_API = {**settings.EDFI_API, "MANAGEMENT_PATH": "config"}
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/docs")
+
+    options = {
+        each.text: each.get_attribute("value") for each in shown(window, "#select").find_elements(By.TAG_NAME, "option")
+    }
+
+    assert options["Management API"] == f"{live_server.url}/config/metadata/specifications"
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])

@@ -197,6 +197,8 @@ def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> Non
         second.wait_until_served()
         assert len(Client(second.address, key, secret).get("students", limit=500)) > 190
         assert "demo district" not in second.output
+        assert secret in httpx.get(f"{second.address}/docs").text  # For a button; the file is its owner's.
+        assert (home / "demo_client").stat().st_mode & 0o777 == 0o600
         assert f"\nThe SQL views are at postgresql://analyst@/meadowlark?host={home}/postgres\n" in second.output
         assert secret not in second.output and admin_password not in second.output
         assert "Documents by resource" in admin_page(second.address, admin_password)

@@ -40,6 +40,13 @@ def status_of(api: ApiTestClient, location: str) -> str:
     return str(answer.json()["runStatusDescriptor"].partition("#")[2])
 
 
+def test_the_example_of_the_documentation_is_accepted(requestable, rules, committing_api, surface) -> None:
+    document = DOCUMENTS["validation"](surface, "http://testserver")
+    described = document["paths"]["/validationRuns"]["post"]["requestBody"]["content"]["application/json"]
+
+    assert client(77).post(RUNS, described["example"]).status_code == 202
+
+
 def test_a_requested_run_is_run_over_the_organizations_of_the_client(
     requestable, rules, committing_api, enroll, rows
 ) -> None:

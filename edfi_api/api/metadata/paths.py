@@ -232,7 +232,7 @@ class _Operations:
     def create(self) -> Operation:
         return self._operation(
             f"post{self._project}{self._one}",
-            "Creates an item, or replaces the one that has the same identity.",
+            f"Creates one of {self._resource.endpoint}, or replaces the one with the same identity.",
             parameters=[*map(parameter_reference, _CONDITIONS)],
             requestBody=self._body(self._contents.example),
             responses={
@@ -246,7 +246,7 @@ class _Operations:
         preconditions, not_modified = ((), ()) if self._resource.is_read_only else (("IfNoneMatch",), (304,))
         return self._operation(
             f"get{self._project}{self._several}ById",
-            "Reads one item.",
+            f"Reads one of {self._resource.endpoint}.",
             parameters=[*map(parameter_reference, ("id", *preconditions))],
             responses={"200": responses.item(self._contents.read), **responses.by_status(*not_modified, *_READING)},
         )
@@ -255,7 +255,7 @@ class _Operations:
         may_change_identity = {"x-Ed-Fi-isUpdatable": True} if self._resource.allows_identity_updates else {}
         return self._operation(
             f"put{self._project}{self._one}",
-            "Replaces an item; the body has its id.",
+            f"Replaces one of {self._resource.endpoint}; the body has its id.",
             parameters=[*map(parameter_reference, ("id", *_CONDITIONS))],
             requestBody=self._body({"id": _ANY_ID, **self._contents.example}),
             responses={"204": responses.response_reference("Updated"), **responses.by_status(404, *_WRITING)},
@@ -265,7 +265,7 @@ class _Operations:
     def destroy(self) -> Operation:
         return self._operation(
             f"delete{self._project}{self._several}ById",
-            "Deletes an item that nothing refers to.",
+            f"Deletes one of {self._resource.endpoint} that nothing refers to.",
             parameters=[parameter_reference("id"), parameter_reference("IfMatch")],
             responses={"204": responses.response_reference("Deleted"), **responses.by_status(409, 412, *_READING)},
         )

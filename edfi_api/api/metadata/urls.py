@@ -100,7 +100,12 @@ class DocsView(OpenView):
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
         found = specifications(self.surface, root_of(request._request), self.profiles.names(None))
-        context = {"specifications": [{"name": _title(each), "url": each["endpointUri"]} for each in found]}
+        listed = [{"name": _title(each), "url": each["endpointUri"]} for each in found]
+        if api_settings.MANAGEMENT_PATH:
+            address = f"{root_of(request._request)}/{api_settings.MANAGEMENT_PATH}/{addresses.SPECIFICATIONS}"
+            listed.append({"name": "Management API", "url": address})
+        key, _, secret = api_settings.DOCS_CLIENT.partition(":")
+        context = {"specifications": listed, "client": {"key": key, "secret": secret} if secret else None}
         return _page(request._request, "edfi_api/docs.html", context)
 
 

@@ -27,6 +27,25 @@ _PROBLEMS = {
     "409": "A reference does not resolve, a name is taken, or a concurrent request interfered.",
 }
 _PAGING = ("offset", "limit", "orderBy", "direction")
+# By action, of a collection; other actions are told by their address.
+_SUMMARIES = {
+    "list": "Lists {tag}",
+    "retrieve": "Reads one of {tag}",
+    "create": "Creates one of {tag}",
+    "update": "Replaces one of {tag}",
+    "destroy": "Deletes one of {tag}",
+    "reset_credential": "Makes a new secret for one of {tag}",
+    "applications": "Lists applications of one of {tag}",
+    "of_data_store": "Lists applications of one of {tag}",
+    "copy": "Copies one of {tag}",
+    "import_": "Imports one of {tag}",
+    "export": "Exports one of {tag}",
+    "add_grant": "Grants actions on a resource claim to one of {tag}",
+    "change_grant": "Replaces the actions on a resource claim that one of {tag} has",
+    "remove_grant": "Takes a resource claim from one of {tag}",
+    "override": "Overrides the strategies of a resource claim in one of {tag}",
+    "reset": "Resets the strategies of a resource claim in one of {tag}",
+}
 _CREATING = ("create", "copy", "import_", "add_grant")
 
 
@@ -121,6 +140,7 @@ def _operations(address: Address) -> Iterator[tuple[str, dict[str, Any]]]:
         operation: dict[str, Any] = {
             "operationId": f"{address.version}-{method}-{address.path}".replace("/", "-"),
             "tags": [address.tag],
+            "summary": _summary(address, method, action),
             "parameters": [*parameters, *(_query(address) if action == "list" else ())],
             "responses": _responses(address, action),
         }
@@ -130,6 +150,13 @@ def _operations(address: Address) -> Iterator[tuple[str, dict[str, Any]]]:
                 "content": {"application/json": {"schema": {"$ref": _reference(_name(address.view, action))}}},
             }
         yield method, operation
+
+
+def _summary(address: Address, method: str, action: str) -> str:
+    """Of an action without words of its own, the path with what the method does."""
+    verb = {"get": "Shows", "post": "Takes"}.get(method, method.capitalize())
+    text = _SUMMARIES[action].format(tag=address.tag) if action in _SUMMARIES else f"{verb} {address.template}"
+    return f"{text} ({address.version})."
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
