@@ -67,10 +67,12 @@ def _server(source: OdsSource) -> str:
     """No table of an ODS says it, so it is concluded from their shape. The journal of the scripts that have made the
     database is quoted, if the role may read it."""
     has_aggregates = any(Envelope.AGGREGATE_DATA in columns for columns in source.tables.values())
-    concluded = "7.3 or later (its tables have aggregatedata)" if has_aggregates else "before 7.3 (no aggregatedata)"
+    of_tables = (
+        "as of 7.3 (they have aggregatedata)" if has_aggregates else "older than 7.3 (they have no aggregatedata)"
+    )
     has_journal = source.may_read(_JOURNAL) and source.tables[_JOURNAL].keys() >= {"scriptname", "applied"}
     last = source.rows(_LAST_SCRIPT) if has_journal else []
-    return "".join([concluded, *(f"; the last of its scripts is {script}, of {day}" for script, day in last)])
+    return "".join([of_tables, *(f"; the last of its scripts is {script}, of {day}" for script, day in last)])
 
 
 def faults(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> Iterator[str]:

@@ -132,7 +132,7 @@ class Command(DataStoreCommand):
         with opened(address(options)) as source:
             does_not_fit = misfit(model, source)
             known = estimating.facts(model, source, does_not_fit)
-            self.stdout.write(printable(f"ODS/API {known.server}"))
+            self.stdout.write(printable(f"ODS/API: its tables are {known.server}"))
             self.stdout.write(printable(f"data standard {known.standard}; {', '.join(known.projects)}"))
             self.stdout.write(
                 f"newest change version {known.newest_version:,}; deletes and key changes are"
