@@ -23,7 +23,7 @@ from edfi_api.model.surface.naming import plural, url_segment
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, Resource
 from edfi_api.queries import partitions
-from edfi_api.queries.operators import Operator
+from edfi_api.queries.operators import MOST_VALUES, Operator
 
 Parameter = dict[str, Any]
 # Names of components; in query strings they begin in lower case.
@@ -36,6 +36,16 @@ OFFSETS = ("offset", "limit", "totalCount")
 CHANGES = (*OFFSETS, *_WINDOW)
 Operation = dict[str, Any]
 PathItem = dict[str, Any]
+_OPERATORS: dict[Operator, str] = {
+    Operator.GREATER: "greater than the value",
+    Operator.GREATER_OR_EQUAL: "greater or equal",
+    Operator.LESS: "less than the value",
+    Operator.LESS_OR_EQUAL: "less or equal, all four not of descriptors and booleans",
+    Operator.IN: f"one of up to {MOST_VALUES} values, separated by commas",
+    Operator.PREFIX: "of texts and descriptors, begins so, without regard to case",
+    Operator.NOT_EQUAL: "another value, or none",
+    Operator.EXISTS: "whether there is a value, true or false",
+}
 # In the example of a PUT, for the one of the URL.
 _ANY_ID = "00000000-0000-0000-0000-000000000000"
 _CONDITIONS = ("IfMatch", "IfNoneMatch", "Prefer")
@@ -130,11 +140,12 @@ def _property(resource: Resource, field: QueryField) -> Schema:
 
 
 def _comparisons() -> Parameter:
-    """All parameters with an operator as one, since each query field has several."""
-    operators = ", ".join(Operator)
+    """All parameters with an operator as one: each by itself, they would be most of the document. As a `deepObject`
+    they would need the name of the parameter for equality."""
+    meanings = "; ".join(f"`{operator}`: {meaning}" for operator, meaning in _OPERATORS.items())
     description = (
-        "Comparisons of query fields beyond equality, each a parameter `field[operator]=value`. Operators are "
-        f"{operators}; `in` takes values separated by commas, `exists` true or false."
+        "Comparisons of query fields beyond equality, each a parameter `field[operator]=value`, several of which all "
+        f"have to hold. Operators are {meanings}."
     )
     schema: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
     return {**_query("comparisons", description, schema), "style": "form", "explode": True}
