@@ -1,5 +1,7 @@
 """Pushing to another Ed-Fi API: what it has afterwards, in which order it was sent, and what it has refused."""
 
+import time
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -94,6 +96,7 @@ def test_a_key_that_another_document_has_given_up_is_taken(api, school, target, 
     pushed()
     assert api.put(first, PERIOD | {"classPeriodName": "Second", "id": first.rpartition("/")[2]}).status_code == 204
     path_of(api.post("/classPeriods", PERIOD | {"officialAttendancePeriod": True}))
+    target.fault = lambda number, method, path: time.sleep(0.1) if method == "PUT" else None
 
     assert pushed().refused == 0
     assert target.bodies("/ed-fi/classPeriods") == [
