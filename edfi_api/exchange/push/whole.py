@@ -1,6 +1,7 @@
 """Everything that a connection sends, as it stands at one moment, in load order; the stream goes on from there."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from edfi_api.storage.driver.sql import Sql
 
 _PAGE = 500
 # Documents and bytes of bodies that are sent as one segment.
-_MOST_DOCUMENTS, _MOST_BYTES = 5_000, 32 * 2**20
+_MOST_DOCUMENTS, _MOST_BYTES = 4_000, 32 * 2**20
 _BODIES = Sql("""
 SELECT d.document_uuid, d.body::text FROM document d WHERE d.resource_type_id = %(type)s AND {is_allowed} ORDER BY d.id
 """)
@@ -36,9 +37,8 @@ def send_whole(
     may not be read, is deleted there. Raises RemoteFailed."""
     # Before the snapshot, which then has every change up to it.
     version = newest(using).settled
-    with _snapshot(using) as documents:
-        for segment in _segments(documents, readable, using):
-            until_answered(partial(sender.send, segment, readable))
+    for segment in _ahead(_segments(readable, using)):
+        until_answered(partial(sender.send, segment, readable))
     for gone in sent.gone():
         until_answered(partial(sender.send_again, gone, readable))
     if readable.is_limited:
@@ -47,10 +47,34 @@ def send_whole(
     return version
 
 
+def _ahead(segments: Iterator[list[Sending]]) -> Iterator[list[Sending]]:
+    """While one is sent, a thread makes the next."""
+    with ThreadPoolExecutor(1) as reader:
+        upcoming = reader.submit(next, segments, None)
+        while segment := upcoming.result():
+            upcoming = reader.submit(next, segments, None)
+            yield segment
+
+
+def _segments(readable: ReadableDocuments, using: str) -> Iterator[list[Sending]]:
+    segment: list[Sending] = []
+    size = 0
+    with _snapshot(using) as documents:
+        for sending, bytes_ in _sendings(documents, readable, using):
+            segment.append(sending)
+            size += bytes_
+            if len(segment) >= _MOST_DOCUMENTS or size >= _MOST_BYTES:
+                yield segment
+                segment, size = [], 0
+    if segment:
+        yield segment
+
+
 @contextmanager
 def _snapshot(using: str) -> Iterator[Connection[Any]]:
     """A connection of its own, since rows are written meanwhile. Readers and writers go on undisturbed."""
     opened = connections.create_connection(using)
+    opened.inc_thread_sharing()  # If sending fails, another thread than the reader closes it.
     try:
         opened.ensure_connection()
         with opened.connection.transaction():
@@ -58,19 +82,6 @@ def _snapshot(using: str) -> Iterator[Connection[Any]]:
             yield opened.connection
     finally:
         opened.close()
-
-
-def _segments(documents: Connection[Any], readable: ReadableDocuments, using: str) -> Iterator[list[Sending]]:
-    segment: list[Sending] = []
-    size = 0
-    for sending, bytes_ in _sendings(documents, readable, using):
-        segment.append(sending)
-        size += bytes_
-        if len(segment) >= _MOST_DOCUMENTS or size >= _MOST_BYTES:
-            yield segment
-            segment, size = [], 0
-    if segment:
-        yield segment
 
 
 def _sendings(documents: Connection[Any], readable: ReadableDocuments, using: str) -> Iterator[tuple[Sending, int]]:
