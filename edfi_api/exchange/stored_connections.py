@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, transaction
+from psycopg import errors as postgres
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.databases import alias_of
@@ -29,6 +30,12 @@ ON CONFLICT (connection_id) DO UPDATE
        caught_up_at = coalesce(EXCLUDED.caught_up_at, s.caught_up_at), accepted = s.accepted + EXCLUDED.accepted,
        refused = s.refused + EXCLUDED.refused, rate = coalesce(EXCLUDED.rate, s.rate)
 """
+
+# By the constraint of the database.
+_REFUSALS = {
+    "connection_once_in_any_case": {"name": "There is a connection of this name."},
+    "connection_of_one_tenant": {"data_store": "It belongs to another tenant than the API client."},
+}
 
 
 class NoSuchConnection(Exception):
@@ -56,14 +63,19 @@ def store_connection(connection: Connection, secret: str | None, by: str) -> Non
         connection.set_secret(secret)
     elif is_new:
         raise ValidationError({"secret": "A connection needs one."})
-    connection.full_clean()
+    checked(connection)
     try:
         with transaction.atomic():
             attribute_to(by)
             connection.save()
     except IntegrityError as error:
-        raise ValidationError(" ".join(str(error).split("\n")[0].split())) from error
+        raise ValidationError(_REFUSALS[_constraint(error)]) from error
     audit.administered("connection created" if is_new else "connection changed", **connection.audit_facts, by=by)
+
+
+def checked(connection: Connection) -> None:
+    """Raises ValidationError with all problems, but those that only the database finds."""
+    connection.full_clean(validate_constraints=False)
 
 
 def database_of(connection: Connection) -> str:
@@ -92,3 +104,22 @@ def report(reported: Connection, phase: Phase, **values: Any) -> None:
     }
     with connection.cursor() as cursor:
         cursor.execute(_REPORT, row)
+
+
+@transaction.atomic
+def encrypt_secrets_again() -> int:
+    """With the first of the keys; how many there are. Raises ConnectionUnusable if no key decrypts one."""
+    number = 0
+    for row in Connection.objects.select_for_update().order_by("pk"):
+        row.set_secret(row.plain_secret())
+        row.save(update_fields=["secret"])
+        number += 1
+    return number
+
+
+def _constraint(error: IntegrityError) -> str:
+    cause = error.__cause__
+    name = cause.diag.constraint_name if isinstance(cause, postgres.IntegrityError) else None
+    if name not in _REFUSALS:
+        raise error
+    return str(name)

@@ -48,6 +48,7 @@ NOT_FOUND: Mapping[str, str] = {
     "dataStoreContexts": "Data store context not found",
     "dataStoreDerivatives": _GONE.format(name="DataStoreDerivative"),
     "tenants": _GONE.format(name="Tenant"),
+    "connections": _GONE.format(name="Connection"),
     "resourceClaims": "ResourceClaim {id} not found.",
 }
 
@@ -114,6 +115,9 @@ NO_STORE_KEY = "It cannot be encrypted: MEADOWLARK_SECRET_KEY or MEADOWLARK_STOR
 ODD_TENANT_NAME = "Tenant name must contain only alphanumeric characters, hyphens, and underscores."
 TENANT_TAKEN = "A tenant name already exists in the database. Please enter a unique name."
 TENANT_CREATED = "New Tenant {name} has been created successfully."
+
+# Of connections.
+CONNECTION_TAKEN = "A connection with this name already exists."
 
 # Ids of bodies of PUT.
 ID_OF_CLIENT = "Id must be greater than 0."

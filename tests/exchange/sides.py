@@ -1,4 +1,4 @@
-"""Servers that push to each other."""
+"""Servers that push to each other, and pull from each other."""
 
 import contextlib
 import json
@@ -65,8 +65,19 @@ class Side:
 
     def connect(self, name: str, other: "Side", credentials: tuple[str, str], *options: str) -> None:
         """Store a connection that pushes to another side, as its client."""
+        self._connect(name, "push", other, credentials, *options)
+
+    def connect_to_pull(self, name: str, other: "Side", credentials: tuple[str, str], *options: str) -> None:
+        """The same for one that pulls."""
+        self._connect(name, "pull", other, credentials, *options)
+
+    def pull(self, name: str, *options: str) -> str:
+        """What the command prints."""
+        return self.manage("pull_changes", name, *options)
+
+    def _connect(self, name: str, direction: str, other: "Side", credentials: tuple[str, str], *options: str) -> None:
         key, secret = credentials
-        arguments = (name, "push", other.address, "--key", key, *options)
+        arguments = (name, direction, other.address, "--key", key, *options)
         self.manage("add_connection", *arguments, given=f"{secret}\n")
 
     def push(self, name: str, *options: str) -> str:
@@ -84,8 +95,8 @@ class Side:
         self.server.start_database()
 
     @contextlib.contextmanager
-    def following(self, name: str, log: Path) -> Iterator["Follower"]:
-        follower = Follower(self, name, log)
+    def following(self, name: str, log: Path, command: str = "push_changes") -> Iterator["Follower"]:
+        follower = Follower(self, name, log, command)
         try:
             yield follower
         finally:
@@ -93,10 +104,10 @@ class Side:
 
 
 class Follower:
-    """A process of `push_changes --follow`."""
+    """A process of a command with `--follow`."""
 
-    def __init__(self, side: Side, name: str, log: Path) -> None:
-        self._command = [sys.executable, "manage.py", "push_changes", name, "--follow"]
+    def __init__(self, side: Side, name: str, log: Path, command: str) -> None:
+        self._command = [sys.executable, "manage.py", command, name, "--follow"]
         self._side = side
         self._log = log
         self._process = self._start()

@@ -41,7 +41,7 @@ def test_a_connection_is_added_listed_and_checked_without_showing_its_secret(add
     assert "6 resources selected on both sides" in out
     assert "the other side lacks: batches" in out
     assert SECRET not in out and SECRET not in added.secret and added.secret not in out
-    with pytest.raises(CommandError, match="connection_once_in_any_case"):
+    with pytest.raises(CommandError, match="There is a connection of this name"):
         call_command(
             "add_connection",
             "DISTRICT",

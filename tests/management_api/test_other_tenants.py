@@ -17,6 +17,7 @@ PROFILE = (
 )
 # What tenants do not own.
 SHARED = ("tenants", "resourceClaims", "resourceClaimActions", "actions", "authorizationStrategies", "management")
+CONNECTION = {"name": "lakeside", "direction": "pull", "address": "https://api.example.org/", "key": "key"}
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def owned(management: Managing, configured) -> dict[str, int]:
         "apiClients": client["id"],
         "apiclients": client["id"],
         "claimSets": made("claimSets", claimSetName="Mine"),
+        "connections": made("connections", **CONNECTION, secret="x", apiClientId=client["id"]),
         "profiles": profile,
         "dataStores": store,
         "odsInstances": store,
@@ -67,6 +69,7 @@ def bodies(number: int) -> dict[str, dict[str, Any]]:
         "/v3/claimSets/{id}": {"id": number, "claimSetName": "Other"},
         "/v2/claimSets/{id}": {"name": "Other"},
         "/v3/profiles/{id}": {"id": number, "name": "Names", "definition": PROFILE},
+        "/v3/connections/{id}": CONNECTION | {"id": number, "apiClientId": 1},
         "/v2/profiles/{id}": {"name": "Names", "definition": PROFILE},
         "/v3/dataStores/{id}": {"id": number, "dataStoreType": "x", "name": "y"},
         "/v3/dataStores/{id}/state": {"state": "offline"},

@@ -203,14 +203,14 @@ class Puller:
                 )
 
     def _chosen(self) -> list[ReadResource]:
-        """Those on both sides, in the order of the source. School years are the server's own."""
+        """Those on both sides, in the order of the source."""
         targets = targets_of(self._surface)
         chosen = selected(SelectionMode(self._connection.selection), self._connection.resources, targets)
         by_path = {resource.url_path.strip("/"): resource for resource in self._surface.resources}
         found = [
             ReadResource(by_path[path], there)
             for path, there in self._source.capabilities.resources.items()
-            if path in chosen and not by_path[path].is_read_only
+            if path in chosen
         ]
         return [each for each in found if self._connection.with_descriptors or not each.here.is_descriptor]
 

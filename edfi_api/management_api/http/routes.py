@@ -19,6 +19,7 @@ from ..v3.api_clients import ApiClients
 from ..v3.applications import Applications
 from ..v3.claim_sets import ClaimSets, Grants
 from ..v3.data_stores import DataStoreContexts, DataStoreDerivatives, DataStores, Tenants
+from ..v3.exchange_connections import Connections
 from ..v3.profiles import Profiles
 from ..v3.vendors import Vendors
 from ..views import UnknownAddressView
@@ -38,6 +39,7 @@ _COLLECTIONS: tuple[type[Collection], ...] = (
     DataStoreContexts,
     DataStoreDerivatives,
     Tenants,
+    Connections,
     v2.VendorsV2,
     v2.ApplicationsV2,
     v2.ApiClientsV2,
