@@ -110,8 +110,9 @@ def _prepared_on(connection: Connection[Any], compiled: _Statement) -> _Prepared
         known = _prepared[connection] = OrderedDict()
     prepared = known.get(compiled.sql)
     if prepared is None:
-        prepared = known[compiled.sql] = _prepare(compiled, connection.pgconn)
+        # First, since it is refused after DEALLOCATE ALL, and nothing is known of this connection then.
         _forget_the_oldest(known, connection.pgconn)
+        prepared = known[compiled.sql] = _prepare(compiled, connection.pgconn)
     else:
         known.move_to_end(compiled.sql)
     return prepared
@@ -126,7 +127,7 @@ def _prepare(compiled: _Statement, pgconn: PGconn) -> _Prepared:
 
 
 def _forget_the_oldest(known: OrderedDict[bytes, _Prepared], pgconn: PGconn) -> None:
-    if len(known) > _MOST_PREPARED:
+    if len(known) >= _MOST_PREPARED:
         _, oldest = known.popitem(last=False)
         _checked(pgconn.exec_(b"DEALLOCATE " + oldest.name), pgconn)
 
