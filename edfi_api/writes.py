@@ -78,6 +78,8 @@ class Write:
     prepared: IncomingDocument | PendingDocument | None = None
     # The host's rules for the document, if there are any.
     check: WriteCheck | None = None
+    # Of the documents of the resource; None while it is not known whether a profile hides members, and if one does.
+    schema: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _W
     part = write.resource.profiled.part(write.client, requested, method, route_methods)
     merging = None if part is None else write.resource.profile_preparers[part]
     if merging is None:
+        write.schema = write.resource.resource.json_schema
         return _WriteMode(part, write.resource.preparer, WriteRequest, store.upsert, store.update)
     return _WriteMode(part, merging, merges.MergeRequest, merges.upsert, merges.update)
 

@@ -12,9 +12,15 @@ class EmptyBody(Exception):
 
 @dataclass
 class MalformedJson(Exception):
-    """The body is not a JSON object; `reason` is the parser's message."""
+    """The body is not a JSON object; `reason` is the parser's message.
+
+    `beginning` is how the body begins; `before` and `behind` are the texts around the place where it stops being JSON.
+    """
 
     reason: str
+    beginning: str = ""
+    before: str = ""
+    behind: str = ""
 
 
 @dataclass

@@ -122,7 +122,7 @@ class Preparer:
         """As `valid_new`, of an update. Raises what `prepare_replacement` does."""
         body, refused = self._coerced(sent, leniency)
         sent_id = sent.get("id")
-        self.validate_schema(body, [violations.required("$.id"), *refused] if sent_id is None else refused)
+        self.validate_schema(body, [violations.missing_id(), *refused] if sent_id is None else refused)
         if not isinstance(sent_id, str) or sent_id.lower() != str(document_uuid):
             raise IdMismatch
         self._validator.validate_values(body)

@@ -26,6 +26,8 @@ _MOST_LEVELS = 254
 _TOO_DEEP = "it is nested too deeply"
 _LONGEST_NAME_REPORTED = 100
 _LONGEST_NUMBER_REPORTED = 40
+# Characters on either side of the place where a text stops being JSON.
+_SHOWN = 24
 
 
 def parse(text: bytes) -> dict[str, Any]:
@@ -36,15 +38,21 @@ def parse(text: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise MalformedJson(str(error)) from error
+        raise _malformed(str(error), error.doc or "", error.pos) from error
     if not isinstance(value, dict):
-        raise MalformedJson("a JSON object is expected")
+        raise _malformed("a JSON object is expected", text[:_SHOWN].decode(errors="replace"), 0)
     if _has_lost_properties(text, value):
         del value  # Not in memory beside the values of the other parser.
         _refuse_duplicates(text)
         value = orjson.loads(text)
     body: dict[str, Any] = json_text.with_every_digit(text, value, _decimal)
     return body
+
+
+def _malformed(reason: str, text: str, place: int) -> MalformedJson:
+    """With what is around the place."""
+    before, behind = text[max(0, place - _SHOWN) : place], text[place : place + _SHOWN]
+    return MalformedJson(reason, text[:_SHOWN].lstrip(), before, behind)
 
 
 def _refuse_too_many_values(text: bytes) -> None:

@@ -19,10 +19,14 @@ def as_many_as_reported(found: Iterable[Found]) -> list[Found]:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation: the path in the body (`$.addresses[0].city`) and the message for the client."""
+    """One violation: the path in the body (`$.addresses[0].city`) and the message for the client.
+
+    `advice` is what to do; empty if the message says it, None if it follows from what the schema has at the path.
+    """
 
     path: str
     message: str
+    advice: str | None = None
 
 
 def _name(path: str) -> str:
@@ -33,12 +37,17 @@ def required(path: str) -> Violation:
     return Violation(path, f"{_name(path)} is required.")
 
 
+def missing_id() -> Violation:
+    """Of an update."""
+    return Violation("$.id", "id is required.", "it was not sent. Expected is the id of the path.")
+
+
 def left_empty(path: str) -> Violation:
     return Violation(path, f"{_name(path)} is required and should not be left empty.")
 
 
 def outer_whitespace(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} cannot contain leading or trailing spaces.")
+    return Violation(path, f"{_name(path)} cannot contain leading or trailing spaces.", "Remove the spaces around it.")
 
 
 def too_short(path: str, limit: int) -> Violation:
@@ -74,19 +83,19 @@ def too_few_items(path: str, limit: int) -> Violation:
 
 
 def nul_character(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} cannot contain the NUL character.")
+    return Violation(path, f"{_name(path)} cannot contain the NUL character.", "")
 
 
 def number_sign(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} cannot contain '#', behind which a descriptor's URI has the code value.")
+    return Violation(path, f"{_name(path)} cannot contain '#', behind which a descriptor's URI has the code value.", "")
 
 
 def unknown_member(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} is not a member of this resource.")
+    return Violation(path, f"{_name(path)} is not a member of this resource.", "")
 
 
 def ambiguous_date(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} is ambiguous; the form yyyy-MM-dd is not.")
+    return Violation(path, f"{_name(path)} is ambiguous; the form yyyy-MM-dd is not.", "")
 
 
 def unknown_rule(path: str, message: str) -> Violation:
@@ -110,6 +119,7 @@ def duplicate_item(path: str, position: int) -> Violation:
         path,
         f"The {_ordinal(position)} item of the {_name(path)} has the same identifying values as another item "
         "earlier in the list.",
+        "Leave that item out, or change its identifying values.",
     )
 
 
@@ -119,6 +129,7 @@ def unequal_values(path: str, conflicting: list[str]) -> Violation:
         path,
         f"All values supplied for '{_name(path)}' must match. Review all references (including those higher up "
         f"in the resource's data) and align the following conflicting values: {values}",
+        "",
     )
 
 

@@ -1,7 +1,8 @@
 """Exceptions about query strings. They carry facts, whose texts for clients are in `problem_details.catalog`; only
 `ParameterValidationFailed` has texts, of where the parameter is read."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 from edfi_api.documents.leniency import Reason
 
@@ -24,9 +25,11 @@ class IndexRequired(Exception):
 
 @dataclass
 class UnknownQueryField(Exception):
-    """A parameter that is not a query field of the resource; `name` as sent."""
+    """A parameter that is not a query field of the resource; `name` as sent. `known` are the fields that the client may
+    use, as far as they are told."""
 
     name: str
+    known: Collection[str] = field(default=(), repr=False)
 
 
 @dataclass

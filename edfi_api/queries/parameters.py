@@ -70,7 +70,7 @@ def read_filters(
         field_name, operator_name = parts_of(key) or (key, None)
         field = fields.get(field_name)
         if field is None:
-            _refuse_unknown(name, leniency)
+            _refuse_unknown(name, fields, leniency)
         elif operator_name is None:
             invalid += _problems(field, name, text, leniency)
             found.append(Filter(field, name, _VALUE_TYPES[field.type].read(text)))
@@ -125,10 +125,10 @@ def refused(doubtful: Iterable[InvalidQueryValue], leniency: Leniency) -> list[I
     return []
 
 
-def _refuse_unknown(name: str, leniency: Leniency) -> None:
+def _refuse_unknown(name: str, fields: Mapping[str, QueryField], leniency: Leniency) -> None:
     if leniency.is_strict or not api_settings.IGNORE_UNKNOWN_PARAMETERS:
         _log.info(_HINT)
-        raise UnknownQueryField(name)
+        raise UnknownQueryField(name, [field.name for field in fields.values()])
     leniency.tolerated.append(Tolerated(name, Reason.UNKNOWN_PARAMETER))
 
 

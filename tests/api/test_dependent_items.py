@@ -22,7 +22,7 @@ def test_the_answer_links_to_the_referrers(api, grade_level):
     response = api.delete(grade_level)
 
     assert response.status_code == 409
-    assert response.json() | {"correlationId": ""} == {
+    assert response.json() | {"correlationId": "", "hints": []} == {
         "detail": "The requested action cannot be performed because this item is referenced by existing School "
         "item(s).",
         "type": "urn:ed-fi:api:data-conflict:dependent-item-exists",
@@ -31,6 +31,7 @@ def test_the_answer_links_to_the_referrers(api, grade_level):
         "correlationId": "",
         "validationErrors": {},
         "errors": [],
+        "hints": [],
     }
     related = grade_level.replace("/data/", "/relations/v1/")
     assert response["Link"] == f'<http://testserver{related}>; rel="related"'

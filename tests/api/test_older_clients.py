@@ -67,5 +67,5 @@ def test_empty_members_of_problems_are_omitted_only_by_setting(api, configure):
     configure(OMIT_EMPTY_PROBLEM_MEMBERS=True)
 
     problem = api.get(path).json()
-    assert list(problem) == ["detail", "type", "title", "status", "correlationId", "errors"]
+    assert list(problem) == ["detail", "type", "title", "status", "correlationId", "errors", "hints"]
     assert "errors" not in api.post("/students", STUDENT | {"birthDate": "soon"}).json()

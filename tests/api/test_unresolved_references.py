@@ -30,7 +30,7 @@ def test_a_descriptor_in_the_key_of_a_missing_target_is_reported_with_the_refere
     response = api.post("/studentProgramAssociations", body)
 
     assert response.status_code == 400
-    assert response.json() | {"correlationId": ""} == {
+    assert response.json() | {"correlationId": "", "hints": []} == {
         "detail": "Data validation failed. See 'validationErrors' for details.",
         "type": "urn:ed-fi:api:bad-request",
         "title": "Bad Request",
@@ -38,6 +38,7 @@ def test_a_descriptor_in_the_key_of_a_missing_target_is_reported_with_the_refere
         "correlationId": "",
         "validationErrors": {DESCRIPTOR: NO_PROGRAM_TYPE, REFERENCE: NO_PROGRAM},
         "errors": [],
+        "hints": [],
     }
     assert not Document.objects.filter(resource_type__name="StudentProgramAssociation").exists()
 

@@ -13,7 +13,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Loading and export": ("edfi_api.loading",),
     "Ledger of refusals": ("edfi_api.refusals",),
     "Changes": ("edfi_api.changes",),
-    "Errors": ("edfi_api.problem_details",),
+    "Errors": ("edfi_api.problem_details", "edfi_api.hints"),
     "Writes": ("edfi_api.writes", "edfi_api.write_rules"),
     "Authentication and authorization": ("edfi_api.security", "edfi_api.profiles"),
     "Queries": ("edfi_api.listing", "edfi_api.queries"),

@@ -28,6 +28,7 @@ ALLOWED_IMPORTS = {
         "edfi_api.conf",
         "edfi_api.data_stores.exceptions",
         "edfi_api.documents",
+        "edfi_api.hints.http",
         "edfi_api.logs",
         "edfi_api.memory",
         "edfi_api.profiles.exceptions",

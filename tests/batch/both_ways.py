@@ -86,7 +86,7 @@ def _flat(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _comparable(problem: dict[str, Any] | None) -> Any:
-    return problem and {name: value for name, value in problem.items() if name != "correlationId"}
+    return problem and {name: value for name, value in problem.items() if name not in ("correlationId", "hints")}
 
 
 def tables(preparers) -> Any:

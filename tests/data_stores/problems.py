@@ -7,6 +7,7 @@ def problem(response: Any) -> tuple[int, dict[str, Any]]:
     """Status and body, without the correlation id."""
     body = response.json()
     body.pop("correlationId")
+    body.pop("hints", None)
     return response.status_code, body
 
 

@@ -32,8 +32,9 @@ def test_a_hidden_query_field_is_answered_as_one_that_does_not_exist(narrow, pat
 
     assert hidden.status_code == 400
     assert hidden.json()["errors"] == ["The query field 'FirstName' is not valid for this resource."]
-    answers = [response.json() | {"correlationId": ""} for response in (hidden, nonexistent)]
+    answers = [response.json() | {"correlationId": "", "hints": []} for response in (hidden, nonexistent)]
     assert str(answers[0]).replace("FirstName", "NoSuch") == str(answers[1])
+    assert "firstName" not in str(hidden.json()["hints"])
 
 
 @pytest.mark.usefixtures("students")
@@ -46,7 +47,7 @@ def test_a_hidden_member_has_no_operators_no_order_and_is_no_field(narrow, query
     hidden, nonexistent = (client.get("/students", QUERY_STRING=query.format(name)) for name in ("firstName", "noSuch"))
 
     assert hidden.status_code == 400
-    answers = [response.json() | {"correlationId": ""} for response in (hidden, nonexistent)]
+    answers = [response.json() | {"correlationId": "", "hints": []} for response in (hidden, nonexistent)]
     assert str(answers[0]).replace("firstName", "noSuch") == str(answers[1])
 
 

@@ -44,6 +44,9 @@ def assert_is_an_answer(response: Any, method: str) -> None:
     assert response["Content-Type"] == "application/problem+json"
     if method != "HEAD":
         problem = response.json()
+        hints = problem.pop("hints", ["none"])
+        assert 1 <= len(hints) <= 10
+        assert max(map(len, hints)) < 500
         assert [name for name in MEMBERS if name in problem] == list(problem)
         assert set(MEMBERS) - set(problem) <= ({"validationErrors"} if response.status_code == 401 else set())
         assert problem["status"] == response.status_code

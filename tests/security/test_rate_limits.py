@@ -37,6 +37,7 @@ def test_tokens_of_a_client_are_limited(request_token: Send, basic_header: str, 
     assert refused["Content-Type"] == "application/problem+json"
     assert 1 <= int(refused["Retry-After"]) <= 20
     assert problem.pop("correlationId")
+    assert problem.pop("hints")[0].startswith("Wait ")
     assert problem == {
         "detail": "The number of allowed requests has been exceeded. Retry the request later.",
         "type": "urn:ed-fi:api:too-many-requests",

@@ -19,6 +19,12 @@ from edfi_api.security.models import ApiClient
 from edfi_api.security.requests.authentication import client_of_token
 from tests.security.conftest import Send, basic
 
+WRONG_SECRET = [
+    "The key or the secret is wrong, or the client was disabled. Both are sent as Basic credentials, or as client_id "
+    "and client_secret in the form.",
+    "A secret is shown only once. The operator of the server can make another: manage.py rotate_secret NAME.",
+]
+
 pytestmark = [
     pytest.mark.django_db,
     pytest.mark.urls("tests.security.urls"),
@@ -222,7 +228,7 @@ def test_wrong_credentials_are_an_invalid_client(request_token: Send, credential
     response = request_token(basic(pair.format(key=credentials.key, secret=credentials.secret)))
 
     assert response.status_code == 401
-    assert response.json() == {"error": "invalid_client"}
+    assert response.json() == {"error": "invalid_client", "hints": WRONG_SECRET}
     assert not AccessToken.objects.exists()
 
 
@@ -240,7 +246,7 @@ def test_an_inactive_client_gets_no_token(request_token: Send, basic_header: str
     response = request_token(basic_header)
 
     assert response.status_code == 401
-    assert response.json() == {"error": "invalid_client"}
+    assert response.json() == {"error": "invalid_client", "hints": WRONG_SECRET}
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ PROBLEM_SCHEMA: Schema = {
             "additionalProperties": {"type": "array", "items": {"type": "string"}},
         },
         "errors": {"type": "array", "description": "What is wrong besides.", "items": {"type": "string"}},
+        "hints": {"type": "array", "description": "What was sent, and what to do.", "items": {"type": "string"}},
     },
 }
 

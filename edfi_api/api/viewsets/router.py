@@ -34,6 +34,8 @@ class OwnViews:
 class UnknownDataView(UnknownResourceView):
     """Records writes to unknown resources."""
 
+    surface: Surface = None  # type: ignore[assignment]  # Given by the router.
+
     def handle_exception(self, exc: Exception) -> Response:
         response = super().handle_exception(exc)
         record_refused(self.request, response, exc, resource=f"/{self.kwargs['path']}")
@@ -46,7 +48,7 @@ class DataRouter:
     def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
         """Creates a viewset for each resource, as subclasses of `base`."""
         self.served = served = ServedSurface(surface)
-        self._unknown = UnknownDataView.as_view()
+        self._unknown = UnknownDataView.as_view(surface=surface)
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
         self._beside: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -13,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.addresses import root_of
+from edfi_api.hints.http.refused_requests import hints_of_view, hints_without_view
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
@@ -32,7 +34,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         _audit(problem, context["request"])
     request = context["request"]._request
     headers = problem.headers | _links(problem, request)
-    response = Response(problem.body(correlation_id(request)), problem.status, headers=headers, content_type=MEDIA_TYPE)
+    body = _with_hints(problem, request, lambda: hints_of_view(error, context))
+    response = Response(body, problem.status, headers=headers, content_type=MEDIA_TYPE)
     response.problem_type, response.log_facts = problem.urn, problem.log_facts  # type: ignore[attr-defined]
     return response
 
@@ -59,7 +62,8 @@ def _audit(problem: Problem, request: Request) -> None:
 def client_error(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's `handler400`, for a host outside ALLOWED_HOSTS and the like, and `handler404`, for a path without a
     route."""
-    return _response(request, problem_of(exception) or SYSTEM_ERROR)
+    problem = problem_of(exception) or SYSTEM_ERROR
+    return _response(request, problem, lambda: hints_without_view(exception, request))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -79,16 +83,30 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _response(request, problem_of(PermissionDenied("Your user may not see this page.")) or SYSTEM_ERROR)
 
 
-def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
+def _with_hints(problem: Problem, request: HttpRequest, hints: Callable[[], list[str]]) -> dict[str, Any]:
+    """The body of the answer. Errors of the server have no hints."""
+    body = problem.body(correlation_id(request))
+    found = hints() if problem.status < 500 and not problem.is_short else []
+    return body | {"hints": found} if found else body
+
+
+def _response(request: HttpRequest, problem: Problem, hints: Callable[[], list[str]] = lambda: []) -> HttpResponse:
     """A page for browsers, which ask for one, and problem details for all others."""
+    body = _with_hints(problem, request, hints)
     if _HTML in request.headers.get("Accept", ""):
-        context = {"problem": problem, "correlation_id": correlation_id(request), "admin": settings.ADMIN_PATH}
+        context = {
+            "problem": problem,
+            "hints": body.get("hints"),
+            "correlation_id": correlation_id(request),
+            "admin": settings.ADMIN_PATH,
+        }
         text = render_to_string("edfi_api/error.html", context)
         response = HttpResponse(text, status=problem.status, headers=problem.headers)
         response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
     else:
-        body = orjson.dumps(problem.body(correlation_id(request)))
-        response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
+        response = HttpResponse(
+            orjson.dumps(body), status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers
+        )
     response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the request log
     return response
 

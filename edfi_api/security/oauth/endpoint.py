@@ -47,6 +47,11 @@ _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Ed-Fi API"'}
 # Token types are case-insensitive; Ed-Fi's older server sends lower case.
 _BEARER = "bearer"
+_HINTS = [
+    "The key or the secret is wrong, or the client was disabled. Both are sent as Basic credentials, or as client_id "
+    "and client_secret in the form.",
+    "A secret is shown only once. The operator of the server can make another: manage.py rotate_secret NAME.",
+]
 # Not a header of requests: how the tenant of the address is handed on through oauthlib.
 _TENANT = "tenant"
 _EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
@@ -176,6 +181,8 @@ def _refuse(error: OAuth2Error) -> HttpResponse:
 
 
 def _answer(body: str, status: int) -> HttpResponse:
+    if status == 401:
+        body = json.dumps(json.loads(body) | {"hints": _HINTS})
     headers = _HEADERS | _CHALLENGE if status == 401 else _HEADERS
     response = HttpResponse(body, status=status, content_type="application/json", headers=headers)
     if status >= 400:

@@ -5,6 +5,11 @@ from typing import Any
 from tests.conftest import ApiTestClient, http
 from tests.logs import Log
 
+UNKNOWN_TOKEN = (
+    "The token was sent as it should be, but this server does not know it, or no longer: tokens expire, and are "
+    "revoked with the secret of their client. POST /oauth/token gives a token for key and secret. Send the member "
+    "access_token of its answer in the header Authorization: Bearer TOKEN."
+)
 INVALID_TOKEN = {
     "detail": "The caller could not be authenticated.",
     "type": "urn:ed-fi:api:security:authentication",
@@ -29,7 +34,7 @@ def refusal(token: str, log: Log, path: str = "/data/ed-fi/students") -> tuple[o
     response = http().get(path, HTTP_AUTHORIZATION=f"Bearer {token}")
 
     body = response.json()
-    assert body == INVALID_TOKEN | {"correlationId": body["correlationId"]}, body
+    assert body == INVALID_TOKEN | {"correlationId": body["correlationId"], "hints": [UNKNOWN_TOKEN]}, body
     assert response["WWW-Authenticate"] == 'Bearer error="invalid_token"', response.headers
     line = log.audit[-1]
     assert line["event"] == "denied", line

@@ -12,5 +12,6 @@ def problem(answer: HttpResponse) -> dict[str, Any]:
     assert answer.status_code == 403, answer.content
     body = answer.json()
     assert body.pop("correlationId")
+    body.pop("hints", None)
     assert (body.pop("title"), body.pop("status"), body.pop("validationErrors")) == ("Authorization Denied", 403, {})
     return body

@@ -53,7 +53,7 @@ def students(scenario) -> dict[str, str]:
 
 
 def problem(response: Any) -> dict[str, Any]:
-    return {name: value for name, value in response.json().items() if name != "correlationId"}
+    return {name: value for name, value in response.json().items() if name not in ("correlationId", "hints")}
 
 
 def denial(which: str, *, type_: str = "", detail: str = HINT) -> dict[str, Any]:

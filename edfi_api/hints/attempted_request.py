@@ -1,0 +1,79 @@
+"""What was attempted, from which hints are made, and the function of an exception to its hints."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from edfi_api.documents import json_text
+from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.security.authenticated_client import AuthenticatedClient
+
+MOST_HINTS = 10
+_LONGEST_HINT = 400
+_LONGEST_VALUE = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptedRequest:
+    """A refused request, or an operation of a batch, as far as it was understood.
+
+    `path` begins at the root of the server. `meta` has the headers as WSGI names them. `schema` is the JSON
+    schema of the resource; None if the client sees the resource through a profile. `unknown` are the paths in the
+    `document` of members that the resource does not have.
+    """
+
+    method: str
+    path: str
+    meta: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    query: Mapping[str, str] = field(default_factory=dict)
+    resource: Resource | None = None
+    schema: dict[str, Any] | None = None
+    document: dict[str, Any] | None = None
+    unknown: tuple[str, ...] = ()
+    surface: Surface | None = None
+    client: AuthenticatedClient | None = None
+    using: str | None = None
+
+
+def hints_of(error: Exception, attempt: AttemptedRequest) -> list[str]:
+    """The hints for a client whose attempt was refused for this reason; mostly one, none if the problem says it all."""
+    return [_cut(hint, _LONGEST_HINT) for hint in islice(hints_for(error, attempt), MOST_HINTS)]
+
+
+@singledispatch
+def hints_for(error: Exception, attempt: AttemptedRequest) -> Iterable[str]:
+    """The hints, lazily."""
+    return ()
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, cut: `"yesterday"`, `604831`, `an object`."""
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return "a list" if value else "an empty list"
+        case str():
+            return f'"{_cut(value, _LONGEST_VALUE)}"'
+    return _cut(orjson.dumps(value, default=json_text.exact_number).decode(), _LONGEST_VALUE)
+
+
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """`a, b and c`; of many the first, and `...`."""
+    found = list(islice(names, most + 1))
+    if len(found) > most:
+        return f"{', '.join(found[:most])}, ..."
+    return f"{', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else "".join(found)
+
+
+def without_repetition(hints: Iterable[str]) -> Iterator[str]:
+    """The hints, each once."""
+    return iter(dict.fromkeys(hints))
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}..."

@@ -1,0 +1,1 @@
+"""The hints of a refused request."""

@@ -1,0 +1,1 @@
+"""What beginners do wrong, and what the answers teach them."""
