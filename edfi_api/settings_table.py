@@ -235,6 +235,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "looks at each of them; beyond, the answer names the index (`create_query_index`)",
         ),
         boolean("LINKS", True, "links in reference objects"),
+        boolean("GUIDES", True, "the guides of `meadowlark/docs/` are served at `/guides`"),
         boolean(
             "STRICT",
             False,

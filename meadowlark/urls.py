@@ -41,6 +41,7 @@ urlpatterns = [
     path("", include("edfi_api.api.history.urls")),
     path("", include("edfi_api.refusals.http.urls")),
     path("", include("edfi_api.api.metadata.urls")),
+    path("", include("edfi_api.api.guides.urls")),
     path("", include("edfi_api.operation.observability.urls")),
     # Browsers request it for every page without an icon: those of the admin, and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),

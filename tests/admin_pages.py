@@ -32,8 +32,9 @@ def fill_every_table(api: Any, documents: DocumentFactory) -> None:
 
 
 def kind_of(address: str) -> str:
-    """An address without the parts that differ between pages of one kind: numbers, and values of the query string."""
+    """An address without the parts that differ between pages of one kind: numbers, names of guides, and values of the
+    query string."""
     parts = urlsplit(address)
     names = ",".join(sorted(name for name, _ in parse_qsl(parts.query, keep_blank_values=True)))
-    path = re.sub(r"(?<=/)\d+(?=/|$)", "N", parts.path)
+    path = re.sub(r"(?<=/)\d+(?=/|$)", "N", re.sub(r"^/guides/.+", "/guides/NAME", parts.path))
     return f"{path}?{names}" if names else path

@@ -21,5 +21,5 @@ def test_no_page_fails_or_logs_to_the_console(
     visited, wrong = crawl(window, live_server.url)
 
     assert wrong == []
-    assert {"/", "/docs", "/metadata", "/health", "/admin/edfi_api/document/N/change/"} <= visited
+    assert {"/", "/docs", "/guides", "/metadata", "/health", "/admin/edfi_api/document/N/change/"} <= visited
     assert 50 < len(visited) < 150

@@ -7,9 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import URLPattern
 from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
@@ -31,12 +29,14 @@ from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import COMPLETE_ADDRESS, GRAPHML, Document, Publications, Publish, respond
 from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
 from edfi_api.api.viewsets.edfi_view import OpenView
+from edfi_api.api.viewsets.html_pages import html_page
 from edfi_api.compilation import Compilation
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import published_surface
+from edfi_api.version import VERSION
 
 _HTML = "text/html"
 _OLDER = "metadata/data/v3"
@@ -83,8 +83,9 @@ class DiscoveryView(PublishedView):
             "token_url": f"{urls.root}/{addresses.OAUTH}",
             "data_url": f"{urls.complete}/{addresses.DATA}",
             "has_metrics": api_settings.METRICS,
+            "version": VERSION,
         }
-        return _page(request, "edfi_api/home.html", context)
+        return html_page(request, "edfi_api/home.html", context)
 
     def _counted(self, project: ProjectFacts) -> dict[str, Any]:
         resources = [each for each in self.surface.resources if each.name.project == project.name]
@@ -106,19 +107,13 @@ class DocsView(OpenView):
             listed.append({"name": "Management API", "url": address})
         key, _, secret = api_settings.DOCS_CLIENT.partition(":")
         context = {"specifications": listed, "client": {"key": key, "secret": secret} if secret else None}
-        return _page(request._request, "edfi_api/docs.html", context)
+        return html_page(request._request, "edfi_api/docs.html", context)
 
 
 def _title(specification: dict[str, str]) -> str:
     """Swagger UI needs names that are unique, and a profile can be called like an ordinary document."""
     name = specification["name"]
     return f"Profile {name}" if specification["prefix"] == PROFILES else name
-
-
-def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    response = render(request, template, context)
-    response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
-    return response
 
 
 class DependenciesView(PublishedView):

@@ -6,7 +6,7 @@ from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.model.surface.resource import Surface
-from edfi_api.refusals.http.views import CausesView, RefusalsView, RefusalView, SummaryView
+from edfi_api.refusals.http.views import CausesView, RefusalsView, RefusalView, SubmissionsPageView, SummaryView
 from edfi_api.startup import current_surface
 
 
@@ -15,6 +15,7 @@ def submission_routes(surface: Surface) -> list[URLPattern]:
     root = addresses.SUBMISSIONS
     places = {resource.url_path: place for place, resource in enumerate(surface.resources)}
     return [
+        fixed_path("submissions", SubmissionsPageView.as_view(), "submissions"),
         fixed_path(f"{root}/refusals", RefusalsView.as_view(places=places), "refusals"),
         fixed_path(f"{root}/refusals/<refusal_id>", RefusalView.as_view(places=places), "refusal"),
         fixed_path(f"{root}/causes", CausesView.as_view(places=places), "causes"),

@@ -9,7 +9,9 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.status import HTTP_204_NO_CONTENT
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
+from edfi_api.addresses import root_of
+from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
+from edfi_api.api.viewsets.html_pages import html_page
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
 from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
@@ -115,6 +117,15 @@ class SummaryView(SubmissionsView):
         for name in request.query_params:
             raise UnknownQueryField(name)
         return _json(summary(self.sender, self.place_of))
+
+
+class SubmissionsPageView(OpenView):
+    """The page on which people see the entries of a client, for which they have key and secret."""
+
+    def get(self, request: EdFiRequest, **kwargs: str) -> HttpResponseBase:
+        if not api_settings.WRITE_RECORDER:
+            raise ResourceNotFound
+        return html_page(request._request, "edfi_api/submissions.html", {"root": root_of(request._request)})
 
 
 def _has_limit(request: EdFiRequest) -> bool:

@@ -87,6 +87,8 @@ function found(tags, phrase) {
   return tags.filter((_, tag) => has(tag) || (domains.byTag.get(tag) ?? []).some(has));
 }
 
+const { submissions } = document.getElementById("docs").dataset;
+
 const meadowlark = ({ React }) => ({
   // In place of a picture with a style of its own, which the Content-Security-Policy refuses.
   components: { Logo: () => React.createElement("span", { className: "meadowlark-name" }, "Meadowlark") },
@@ -116,6 +118,17 @@ const meadowlark = ({ React }) => ({
             ),
           ),
         React.createElement(Original, props),
+      ),
+    // Where a token has been obtained: what was refused of its client.
+    oauth2: (Original) => (props) =>
+      React.createElement(
+        "div",
+        null,
+        React.createElement(Original, props),
+        submissions &&
+          props.authSelectors.authorized().get(props.name) &&
+          DATA_TOKEN_URL.test(scheme()[1]?.get("tokenUrl") ?? "") &&
+          React.createElement("p", null, React.createElement("a", { href: submissions }, "Refused writes of this client")),
       ),
   },
   statePlugins: {

@@ -1,0 +1,1 @@
+"""The guides: the pages of meadowlark/docs/ for browsers."""

@@ -1,0 +1,247 @@
+// The page of refused writes: a client of /submissions/v1 like any program. The token is in this module alone, the
+// secret in no variable that outlives the request for it.
+const PAGE = 25;
+const METHODS = { upsert: "POST", update: "PUT", delete: "DELETE" };
+const RESOLUTIONS = {
+  succeeded: "it was accepted",
+  deleted: "the document was deleted",
+  aged: "it was not repeated for seven days",
+  dismissed: "it was dismissed",
+};
+const byId = (id) => document.getElementById(id);
+const [signIn, filters, story] = ["sign-in", "filters", "story"].map(byId);
+const root = signIn.dataset.root;
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+let token = "";
+let offset = 0;
+let shown = null;
+
+class Refused extends Error {}
+
+async function request(path, options = {}) {
+  const response = await fetch(root + path, {
+    ...options,
+    credentials: "omit",
+    cache: "no-store",
+    headers: { Authorization: `Bearer ${token}`, ...options.headers },
+  });
+  if (response.status === 401 && token) leave("The token has expired. Enter key and secret again.");
+  if (!response.ok) throw new Refused(await reason(response));
+  return response;
+}
+
+async function reason(response) {
+  const problem = await response.json().catch(() => ({}));
+  const said = problem.hints || problem.errors || [];
+  return said.join(" ") || problem.detail || problem.error_description || `The server answered ${response.status}.`;
+}
+
+// Runs an action of a user, and shows why it failed.
+function acting(action) {
+  return async (event) => {
+    event?.preventDefault();
+    byId("message").textContent = "";
+    try {
+      await action(event);
+    } catch (error) {
+      byId("message").textContent = error instanceof Refused ? error.message : "The server cannot be reached.";
+    }
+  };
+}
+
+function element(name, content, attributes = {}) {
+  const made = Object.assign(document.createElement(name), attributes);
+  made.append(...[content].flat().filter((each) => each !== undefined && each !== ""));
+  return made;
+}
+
+function time(moment) {
+  return element("time", moments.format(new Date(moment)), { dateTime: moment, title: moment });
+}
+
+function row(body, cells) {
+  const heads = [...body.closest("table").tHead.rows[0].cells].map((each) => each.textContent);
+  const made = element("tr", cells.map((cell) => element("td", cell)));
+  [...made.cells].forEach((cell, number) => (cell.dataset.label = heads[number]));
+  body.append(made);
+}
+
+function filled(id, rows, nothing) {
+  const body = byId(id).tBodies[0];
+  body.replaceChildren();
+  rows.forEach((cells) => row(body, cells));
+  if (!rows.length) body.append(element("tr", element("td", nothing, { colSpan: 9 })));
+}
+
+function button(text, action) {
+  return element("button", text, { type: "button", className: "plain", onclick: acting(action) });
+}
+
+// NK#schoolReference.schoolId=1#entryDate=2026-01-05 as schoolId 1, entryDate 2026-01-05.
+function key(entry) {
+  const parts = (entry.naturalKey || "").replace(/^NK#/, "").split(/#(?=[\w.]+=)/);
+  return parts.filter(Boolean).map((part) => part.replace(/^(?:\w+\.)*(\w+)=/, "$1 ")).join(", ");
+}
+
+const what = (entry) => `${METHODS[entry.operation] || "Operation"} of ${entry.resource || "an unknown resource"}`;
+const messages = (entry) => [...Object.values(entry.validationErrors).flat(), ...entry.errors];
+const why = (entry) => messages(entry)[0] || entry.title;
+
+function state(entry) {
+  if (entry.state === "resolved") return RESOLUTIONS[entry.resolution] || "resolved";
+  return entry.cause.causeGone ? "open; the cause is gone" : "open";
+}
+
+function told(entry) {
+  const [first, last] = [entry.firstAt, entry.lastAt].map((each) => moments.format(new Date(each)));
+  const times = entry.count === 1 ? `Refused once, on ${first}` : `Refused ${entry.count} times from ${first} to ${last}`;
+  const end =
+    entry.state === "resolved"
+      ? `On ${moments.format(new Date(entry.resolvedAt))} ${RESOLUTIONS[entry.resolution] || "it was resolved"}.`
+      : entry.cause.causeGone
+        ? "What was missing exists now: send it again."
+        : "It is still open.";
+  return `${times}, because: ${why(entry)} ${end}`;
+}
+
+function facts(entry) {
+  const list = Object.entries(entry.validationErrors).flatMap(([path, texts]) => [
+    element("dt", element("code", path)),
+    element("dd", texts.join(" ")),
+  ]);
+  const rest = {
+    Errors: entry.errors.join(" "),
+    Cause: entry.cause.text,
+    Status: `${entry.status} ${entry.title}`,
+    "Document id": entry.documentId,
+    Organization: entry.educationOrganizationId,
+    "Correlation id": entry.correlationId,
+  };
+  for (const [name, value] of Object.entries(rest)) {
+    if (value) list.push(element("dt", name), element("dd", String(value)));
+  }
+  return element("dl", list, { className: "facts" });
+}
+
+function tell(entry) {
+  shown = entry;
+  byId("story-title").textContent = `${what(entry)}${key(entry) ? `: ${key(entry)}` : ""}`;
+  byId("story-text").textContent = told(entry);
+  byId("story-facts").replaceChildren(facts(entry));
+  byId("dismiss").hidden = entry.state !== "open";
+  story.showModal();
+}
+
+function query() {
+  const found = new URLSearchParams();
+  for (const [name, value] of new FormData(filters)) {
+    if (value) found.set(name, name === "since" ? new Date(value).toISOString() : value.trim());
+  }
+  return found;
+}
+
+async function showCauses() {
+  const found = await (await request("/submissions/v1/causes?limit=20")).json();
+  filled(
+    "causes",
+    found.map((cause) => [
+      button(cause.text, () => only(cause.id)),
+      Object.entries(cause.resources).map(([resource, number]) => element("div", `${number} of ${resource}`)),
+      time(cause.firstAt),
+      cause.causeGone ? "gone; send again" : "open",
+    ]),
+    "Nothing of this client is refused.",
+  );
+}
+
+async function showRefusals() {
+  const page = query();
+  page.set("limit", PAGE);
+  page.set("offset", offset);
+  page.set("totalCount", "true");
+  const response = await request(`/submissions/v1/refusals?${page}`);
+  const found = await response.json();
+  const total = Number(response.headers.get("Total-Count"));
+  byId("total").textContent = total ? `${offset + 1} to ${offset + found.length} of ${total}` : "";
+  byId("earlier").disabled = offset === 0;
+  byId("later").disabled = offset + found.length >= total;
+  filled(
+    "refusals",
+    found.map((entry) => [
+      time(entry.lastAt),
+      [button(what(entry), async () => tell(await one(entry.id))), element("div", key(entry), { className: "quiet" })],
+      why(entry),
+      String(entry.count),
+      state(entry),
+    ]),
+    "Nothing was refused that these filters select.",
+  );
+}
+
+const one = async (id) => (await request(`/submissions/v1/refusals/${id}`)).json();
+
+async function show() {
+  await Promise.all([showCauses(), showRefusals()]);
+}
+
+async function only(cause) {
+  filters.elements.cause.value = cause;
+  offset = 0;
+  await showRefusals();
+  byId("refusals-title").scrollIntoView();
+}
+
+function leave(text = "") {
+  token = "";
+  filters.reset();
+  offset = 0;
+  ["causes", "refusals"].forEach((id) => byId(id).tBodies[0].replaceChildren());
+  if (story.open) story.close();
+  byId("ledger").hidden = true;
+  signIn.hidden = byId("privacy").hidden = false;
+  byId("message").textContent = text;
+  signIn.elements.key.focus();
+}
+
+async function enter() {
+  const { key: name, secret } = Object.fromEntries(new FormData(signIn));
+  const form = new URLSearchParams({ grant_type: "client_credentials", client_id: name, client_secret: secret });
+  const response = await fetch(`${root}/oauth/token`, { method: "POST", body: form, credentials: "omit" });
+  if (!response.ok) throw new Refused(await reason(response));
+  token = (await response.json()).access_token;
+  signIn.reset();
+  byId("client").textContent = name;
+  byId("zone").textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  await show();
+  signIn.hidden = byId("privacy").hidden = true;
+  byId("ledger").hidden = false;
+}
+
+async function download() {
+  const response = await request(`/submissions/v1/refusals?${query()}`, { headers: { Accept: "text/csv" } });
+  const address = URL.createObjectURL(await response.blob());
+  element("a", "", { href: address, download: "refusals.csv" }).click();
+  URL.revokeObjectURL(address);
+}
+
+async function dismiss() {
+  await request(`/submissions/v1/refusals/${shown.id}`, { method: "DELETE" });
+  story.close();
+  await show();
+}
+
+async function turn(pages) {
+  offset = Math.max(0, offset + pages * PAGE);
+  await showRefusals();
+}
+
+signIn.addEventListener("submit", acting(enter));
+filters.addEventListener("submit", acting(() => ((offset = 0), showRefusals())));
+filters.addEventListener("reset", () => setTimeout(acting(() => ((offset = 0), showRefusals()))));
+byId("leave").addEventListener("click", () => leave());
+byId("csv").addEventListener("click", acting(download));
+byId("earlier").addEventListener("click", acting(() => turn(-1)));
+byId("later").addEventListener("click", acting(() => turn(1)));
+byId("same-cause").addEventListener("click", acting(() => (story.close(), only(shown.cause.id))));
+byId("dismiss").addEventListener("click", acting(dismiss));
+byId("close").addEventListener("click", () => story.close());
