@@ -48,6 +48,8 @@ class ReferenceSource:
     most_in_page: int = 500
     fault: Callable[[int, str], Any] = lambda number, path: None
     before_page: Callable[[str, int], None] = lambda path, offset: None
+    # An API profile of students hides this member.
+    hidden_by_profile: str = ""
     documents: dict[str, Stored] = field(default_factory=dict)
     deletes: list[dict[str, Any]] = field(default_factory=list)
     key_changes: list[dict[str, Any]] = field(default_factory=list)
@@ -113,7 +115,13 @@ class ReferenceSource:
 
     def _metadata(self, path: str, base: str) -> Any:
         if path == "/openapi":
-            return [{"name": name, "endpointUri": f"{base}/openapi/{name}"} for name in ("Resources", "Descriptors")]
+            names = {"Resources": "", "Descriptors": "", **({"Short": "Profiles"} if self.hidden_by_profile else {})}
+            return [
+                {"name": name, "endpointUri": f"{base}/openapi/{name}", "prefix": prefix}
+                for name, prefix in names.items()
+            ]
+        if path == "/openapi/Short":
+            return {"paths": {"/ed-fi/students": {"get": {}}}}
         if path.startswith("/openapi/"):
             return self._openapi(path.endswith("Descriptors"))
         if path == "/dependencies":
@@ -201,11 +209,15 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(fault, {"detail": "a fault"}, {"Correlation-Id": "abc"})
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         status, body, headers = self.source.answer(parts.path, query, token)
+        if "ed-fi.student.short.readable" in self.headers.get("Accept", ""):
+            hidden = self.source.hidden_by_profile
+            body = [{name: value for name, value in each.items() if name != hidden} for each in body]
         return self._send(status, "<html>" if fault == "garbage" else body, headers)
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.source.requests.append(f"POST {self.path}")
+        self.source.headers.append(dict(self.headers))
         self._send(200, self.source.token(), {})
 
     def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:

@@ -1,5 +1,6 @@
 """What has changed at another API is written here, once, whatever happens meanwhile."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 
@@ -7,15 +8,20 @@ import pytest
 from django.db import connections
 
 from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
+from edfi_api.exchange.pull import pull_loop
 from edfi_api.exchange.pull.outcomes import TooManyRefused
-from edfi_api.exchange.pull.pulling import ClientUnusable, Pulled, TooManyDeletes
-from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.exchange.pull.pulling import ClientUnusable, Pulled, Puller, PullOptions, TooManyDeletes
+from edfi_api.exchange.pull.reading import RemoteSource
+from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
 from edfi_api.loading.reports.refusal_limit import refusal_limit
+from edfi_api.model.surface.resource import Surface
 from edfi_api.models import Document
+from edfi_api.refusals.models import Refusal
+from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, ClaimSet
 from tests.databases import DOCUMENTS
 from tests.exchange.district import GRADE, District
-from tests.exchange.reference_source import ReferenceSource
+from tests.exchange.reference_source import KEY, SECRET, ReferenceSource
 
 Connect = Callable[..., Connection]
 Pull = Callable[..., Pulled]
@@ -302,3 +308,77 @@ def test_a_source_that_was_restored_is_noticed(
 
     with pytest.raises(RemoteFailed, match="is behind"):
         pull(connection)
+
+
+def test_a_profile_hides_members_and_a_snapshot_is_requested(
+    district: District, source: ReferenceSource, connect: Connect, surface: Surface
+) -> None:
+    source.hidden_by_profile = "middleName"
+    district.student(0, middleName="Ann")
+    connection = connect(read_profile="Short")
+
+    api = RemoteApi(connection, Trust())
+    with RemoteSource(connection, api, uses_snapshot=True) as opened:
+        Puller(connection, opened, surface, DOCUMENTS, PullOptions(processes=0)).pull()
+
+    assert "middleName" not in bodies("Student")[0]
+    snapshots = [
+        headers.get("Use-Snapshot")
+        for path, headers in zip(source.requests, source.headers, strict=False)
+        if path.startswith(("/data/", "/changes/"))
+    ]
+    assert set(snapshots) == {"true"}
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_what_is_refused_is_in_the_ledger_of_the_client_until_it_is_accepted(
+    source: ReferenceSource, surface: Surface, settings
+) -> None:
+    recorder = "edfi_api.refusals.recorder.Recorder"
+    settings.EDFI_API = settings.EDFI_API | {"STORE_KEYS": ("key of tests",), "WRITE_RECORDER": recorder}
+    client = ApiClient.objects.get(client_id=create_client("connection", "EdFiSandbox").key)
+    connection = Connection(name="d", direction="pull", address=source.address, key=KEY, api_client=client)
+    connection.set_secret(SECRET)
+    connection.save()
+    district = District(source)
+    district.descriptors()
+    district.school()
+    district.enrollment(0)
+
+    def pull_now() -> None:
+        with connections[DOCUMENTS].cursor() as cursor:
+            cursor.execute("UPDATE exchange_waiting SET due_at = now()")
+        with RemoteSource(connection, RemoteApi(connection, Trust())) as opened:
+            Puller(connection, opened, surface, DOCUMENTS, PullOptions(processes=0)).pull()
+
+    pull_now()
+    [entry] = Refusal.objects.all()
+    assert (entry.client, entry.resource, entry.status) == (client.pk, "/ed-fi/studentSchoolAssociations", 409)
+    assert (entry.direction, entry.state, entry.count) == ("received", "open", 1)
+    pull_now()
+    assert Refusal.objects.get().count == 2
+    district.student(0)
+    pull_now()
+    assert Refusal.objects.get().state == "resolved"
+
+
+def test_following_waits_for_the_source_and_goes_on(
+    district: District, source: ReferenceSource, connect: Connect, surface: Surface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pull_loop, "_FIRST_PAUSE", 0.05)
+    district.everything()
+    connection, stop, states = connect(), threading.Event(), []
+    source.fault = lambda number, path: 400 if number < 20 and path.startswith("/data/") else None
+
+    def note(pulled: Pulled) -> None:
+        states.append(outcomes(pulled))
+        if len(states) == 2:
+            stop.set()
+        district.student(7)
+
+    with RemoteSource(connection, RemoteApi(connection, Trust(), stop=stop)) as opened:
+        puller = Puller(connection, opened, surface, DOCUMENTS, PullOptions(processes=0))
+        pull_loop.follow(connection, puller, stop, 0.01, note)
+
+    assert states == [{"inserted": 9}, {"inserted": 1}]
+    assert (connection.state.phase, connection.state.accepted) == ("idle", 10)

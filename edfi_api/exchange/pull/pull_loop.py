@@ -51,10 +51,14 @@ def follow(
     interval: float | None,
     on_window: Callable[[Pulled], None],
 ) -> None:
-    """Until `stop` is set. Raises ClientUnusable, TooManyRefused and TooManyDeletes, which only people can solve."""
-    pause, reported_at = _FIRST_PAUSE, 0.0
+    """Until `stop` is set. Raises ClientUnusable, TooManyRefused and TooManyDeletes, which only people can solve, and
+    AlreadyPulling if another process has begun to work for the connection during an outage of the database."""
+    pause, reported_at, has_lost_session = _FIRST_PAUSE, 0.0, False
     while not stop.is_set():
         try:
+            if has_lost_session:
+                puller.take_lock_again()
+                has_lost_session = False
             pulled = puller.pull()
             if pulled.outcomes is not None or time.monotonic() - reported_at > _SECONDS_BETWEEN_REPORTS:
                 report_window(connection, puller, pulled, Phase.RUNNING)
@@ -70,6 +74,7 @@ def follow(
         except (RemoteFailed, DatabaseError, InterfaceError) as error:
             if not isinstance(error, RemoteFailed) and not is_outage(error):
                 raise
+            has_lost_session |= not isinstance(error, RemoteFailed)
             _wait_behind(connection, error, pause, stop)
             pause, reported_at = min(2 * pause, _LONGEST_PAUSE), 0.0
             continue

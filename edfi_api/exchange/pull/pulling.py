@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import connections
+from django.db import DatabaseError, InterfaceError, connections
 
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import Preparers
@@ -96,15 +96,20 @@ class Pulled(NamedTuple):
 @contextmanager
 def exclusively(connection: Connection, using: str) -> Iterator[None]:
     """One process at a time works for a connection. Raises AlreadyPulling."""
+    take_lock(connection, using)
+    try:
+        yield
+    finally:
+        with suppress(DatabaseError, InterfaceError), connections[using].cursor() as cursor:
+            cursor.execute(_UNLOCK, [connection.pk])
+
+
+def take_lock(connection: Connection, using: str) -> None:
+    """It belongs to the session, so it is taken again behind an outage of the database. Raises AlreadyPulling."""
     with connections[using].cursor() as cursor:
         cursor.execute(_LOCK, [connection.pk])
         if not cursor.fetchone()[0]:
             raise AlreadyPulling(f"another process works for the connection {connection}")
-        try:
-            yield
-        finally:
-            if connections[using].is_usable():
-                cursor.execute(_UNLOCK, [connection.pk])
 
 
 class Puller:
@@ -123,6 +128,10 @@ class Puller:
         self._preparers = Preparers(surface)
         self._resources = self._chosen()
         self._position = position_of(connection, using)
+
+    def take_lock_again(self) -> None:
+        """Behind an outage of the database. Raises AlreadyPulling."""
+        take_lock(self._connection, self._using)
 
     @property
     def position(self) -> int | None:
