@@ -183,6 +183,21 @@ def test_the_example_of_a_put_is_accepted_with_the_id_of_its_url(demo: Demo) -> 
     assert client.put(f"/ed-fi/students/{student['id']}", json=body).status_code == 204
 
 
+def test_the_database_is_reached_by_the_printed_address_and_by_dbshell(demo: Demo) -> None:
+    standard, home, run = demo
+    [address] = re.findall(r"^psql and pg_dump find the database at (\S+)$", run.output, re.MULTILINE)
+    with psycopg.connect(address) as connection:
+        asked = connection.execute("SELECT current_user, current_database()").fetchone()
+
+    # A machine without a psql of its own.
+    places = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_DATA_STANDARD": standard, "DATABASE_URL": "", "PATH": "/sbin"}
+    command = [sys.executable, "manage.py", "dbshell", "--", "--no-psqlrc", "-At", "-c", "SELECT current_user"]
+    shell = subprocess.run(command, cwd=TOP, env=os.environ | places, capture_output=True, text=True, check=False)
+
+    assert asked == ("meadowlark", "meadowlark")
+    assert (shell.stdout, shell.stderr) == ("meadowlark\n", "")
+
+
 def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> None:
     standard, home, first = demo
     if standard != "5.2":

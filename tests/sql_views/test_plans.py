@@ -99,7 +99,9 @@ def test_what_is_not_asked_for_is_not_computed(views) -> None:
     for view in views:
         rows = plan(f"SELECT 1 FROM {view}")
         of_rows = set(MEMBER.findall(rows))
-        for column, expression in view.columns:
+        # A view with texts has the other columns of that without.
+        of_its_own = [each for each in view.columns if not view.texts or each[0] in view.texts]
+        for column, expression in of_its_own:
             columns += 1
             found = plan(f"SELECT {column} FROM {view}")
             members = set(MEMBER.findall(found)) - of_rows
