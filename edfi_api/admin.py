@@ -49,6 +49,7 @@ class PresentResourcesFilter(admin.RelatedFieldListFilter):
 class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, VersionPages, ReadOnlyAdmin):
     """A document with its body, its identities and its related documents."""
 
+    empty_text = "There are no documents yet. Clients write them through the API; load_documents loads files."
     list_display = ["key", "resource", "last_modified_at", "modifier"]
     list_filter = [
         RefersToFilter,

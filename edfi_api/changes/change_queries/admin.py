@@ -80,6 +80,9 @@ class DeletedByFilter(admin.SimpleListFilter):
 class DeletedDocumentAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     """Deleted documents, with time and author of the delete; the action restores them as `restore_document` does."""
 
+    empty_text = (
+        "Nothing was deleted. Deleted documents are listed here until their bodies are purged, and can be restored."
+    )
     list_display = ["key", "resource", "deleted_at", "deleter", "state"]
     list_filter = [DeletedResourceFilter, DeletedByFilter, "deleted_at"]
     list_select_related = ["resource_type"]

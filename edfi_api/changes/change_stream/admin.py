@@ -17,9 +17,11 @@ from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.conf import api_settings
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
+from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
+from edfi_api.startup import current_surface
 
 # An error quotes the values that a handler could not process.
-_FIELDS_OF_DOCUMENTS = {"natural_key", "change", "error", "last_line", "traceback"}
+_FIELDS_OF_DOCUMENTS = {"what", "natural_key", "change", "error", "last_line", "traceback"}
 
 
 class RemovableAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
@@ -38,17 +40,18 @@ class ChangeConsumerAdmin(RemovableAdmin):
 
 
 @admin.register(DeadLetter)
-class DeadLetterAdmin(RemovableAdmin):
+class DeadLetterAdmin(TitledAdmin, RemovableAdmin):
     """Dead letters can be delivered again after the error is fixed, or deleted.
 
     What they have of a document is shown to users who may view documents.
     """
 
-    list_display = ["handler", "resource", "natural_key", "failed_at", "attempts", "last_line"]
+    empty_text = "Every change was handled. What a handler or a sink refuses for good is listed here."
+    list_display = ["handler", "resource", "what", "failed_at", "attempts", "last_line"]
     list_filter = ["handler"]
     ordering = ["-id"]
-    fields = ["handler", "resource", "natural_key", "change_version", "failed_at", "attempts", "traceback", "change"]
-    readonly_fields = ["traceback"]
+    fields = ["handler", "resource", "what", "change_version", "failed_at", "attempts", "traceback", "change"]
+    readonly_fields = ["what", "traceback"]
     actions = ["deliver_again"]
 
     def get_list_display(self, request: HttpRequest) -> Any:
@@ -60,6 +63,13 @@ class DeadLetterAdmin(RemovableAdmin):
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Refuse filters that would reveal a document character by character."""
         return bool(_shown_to(request, [lookup.partition("__")[0]])) and super().lookup_allowed(lookup, value, request)
+
+    def document_key(self, row: DeadLetter) -> DocumentKey:
+        return DocumentKey(current_surface().resource_at(row.resource), row.natural_key)
+
+    @admin.display(description="document")
+    def what(self, letter: Any) -> SafeString:
+        return titled(letter.document_title, letter.natural_key)
 
     @admin.display(description="error")
     def last_line(self, letter: DeadLetter) -> str:

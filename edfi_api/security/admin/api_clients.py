@@ -41,26 +41,32 @@ from ..models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, 
 from ..secret_links import VALID, make_link
 from .pages import OneByOneAdmin, named_organizations, remark
 
+# Most claims that a line names without being opened.
+_NAMED = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The actions of a resource or service that are granted alike. `granted` names the claim of the grant, and that of
-    the strategies."""
+    """Actions that are granted alike on resources or services that have all of their grants in common. `granted` names
+    the claim of the grant, and that of the strategies."""
 
-    claim: str
+    claims: tuple[str, ...]
     actions: str
     granted: Granted
 
+    @property
+    def is_long(self) -> bool:
+        return len(self.claims) > _NAMED
+
 
 def lines(claim_set: ClaimSet) -> list[Line]:
-    """By name of the resource or service; without domains, which only pass grants on."""
+    """By name of the first resource or service; without domains, which only pass grants on."""
     granted = granted_actions(claim_set)
-    return [
-        Line(name, actions, why)
-        for name in sorted(granted)
-        if not name.startswith(DOMAINS)
-        for actions, why in actions_by_value(granted[name])
-    ]
+    alike: dict[tuple[tuple[str, Granted], ...], list[str]] = {}
+    for name in sorted(granted):
+        if not name.startswith(DOMAINS):
+            alike.setdefault(tuple(actions_by_value(granted[name])), []).append(name)
+    return [Line(tuple(names), actions, why) for found, names in alike.items() for actions, why in found]
 
 
 class AccessTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
