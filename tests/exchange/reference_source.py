@@ -159,6 +159,8 @@ class ReferenceSource:
         project, endpoint, *below = path.split("/")
         resource = f"{project}/{endpoint}"
         first, last = int(query.get("minChangeVersion", 0)), int(query.get("maxChangeVersion", self.version))
+        if first > last:
+            return 400, {"detail": "the window has no versions"}, {}
         if below in (["deletes"], ["keyChanges"]):
             listed = self.deletes if below == ["deletes"] else self.key_changes
             found = [each for each in listed if each["path"] == resource and first <= each["changeVersion"] <= last]

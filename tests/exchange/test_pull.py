@@ -183,6 +183,10 @@ def test_a_refused_document_is_read_again_until_it_is_accepted(
     assert outcomes(pull(connection)) == {"inserted": 3, "refused": 1}
     [waiting] = WaitingDocument.objects.using(DOCUMENTS).all()
     assert (waiting.resource, waiting.attempts) == ("ed-fi/studentSchoolAssociations", 1)
+    with connections[DOCUMENTS].cursor() as cursor:
+        cursor.execute("UPDATE exchange_waiting SET due_at = now()")
+    assert outcomes(pull(connection)) == {"refused": 1}
+    assert WaitingDocument.objects.using(DOCUMENTS).get().attempts == 2
     district.student(0)
     with connections[DOCUMENTS].cursor() as cursor:
         cursor.execute("UPDATE exchange_waiting SET due_at = now()")

@@ -150,8 +150,10 @@ class Puller:
             return Pulled(None, self._pull_everything(None), time.monotonic() - began)
         if self._options.is_full or self._position is None:
             outcomes = self._pull_everything(newest)
-        elif newest > self._position or due_rows(self._connection, self._using):
+        elif newest > self._position:
             outcomes = self._pull_window(ReadWindow(max(self._position + 1 - self._options.overlap, 0), newest))
+        elif due_rows(self._connection, self._using):
+            outcomes = self._pull_due(newest)
         else:
             return Pulled(newest, None)
         if not self._options.is_dry_run:
@@ -166,6 +168,13 @@ class Puller:
             work.read_due()
             work.delete(self._source.deletes(list(reversed(self._windowed)), window))
             return work.finish(window.last)
+
+    def _pull_due(self, newest: int) -> Outcomes:
+        """Nothing is new, but something is to be read again: a window without versions would be refused."""
+        with self._window() as work:
+            work.read_due()
+            work.delete(())
+            return work.finish(newest)
 
     def _pull_everything(self, newest: int | None) -> Outcomes:
         """All documents, in a window if there are windows, and the deletes of what is here and not among them."""
