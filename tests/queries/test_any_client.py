@@ -18,7 +18,7 @@ from tests.batch.batch_client import BatchClient
 from tests.batch.operations import DESCRIPTORS, enrolment, school
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_xml
-from tests.queries.test_operators_against_python import BODIES, FIELDS, NUMBER, comparisons, holds, ordered, pages
+from tests.queries.students_in_python import BODIES, FIELDS, NUMBER, comparisons, holds, ordered, pages
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "25"))
 SCHOOLS = (1, 2, 3)
