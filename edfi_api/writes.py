@@ -34,7 +34,7 @@ from edfi_api.storage.requests import UNCONDITIONAL, DeleteRequest, WriteConditi
 from edfi_api.storage.stored import Outcome, Written
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck, checked_write
-from edfi_api.write_rules.ruled_write import Finding
+from edfi_api.write_rules.ruled_write import Finding, WritingClient
 
 # Returns what the client may do; called when the document has been checked. Raises the refusals of the claim set.
 Authorize = Callable[[], Authorization]
@@ -168,7 +168,7 @@ def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
     rules = rules_of(write.resource.resource)
     if rules is None:
         return mode
-    check = write.check = WriteCheck(rules, write.client.key, write.client.education_organization_ids)
+    check = write.check = WriteCheck(rules, WritingClient(write.client.key, write.client.education_organization_ids))
     if not isinstance(write.prepared, IncomingDocument):
         assert mode.part is not None and mode.part.view is not None  # noqa: S101  Without them nothing is merged.
         view, profile = mode.part.view, mode.part.profile

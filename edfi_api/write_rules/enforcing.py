@@ -25,7 +25,7 @@ from edfi_api.write_rules import metrics
 from edfi_api.write_rules.configured import RulesOfResource
 from edfi_api.write_rules.exceptions import BudgetExceeded, RefusedByRules
 from edfi_api.write_rules.look_ups import NOTHING, TIME, Budget, Known, LookUps, NoLookUps
-from edfi_api.write_rules.ruled_write import Finding, FindingSeverity, RuledWrite, WriteRule
+from edfi_api.write_rules.ruled_write import NOBODY, Finding, FindingSeverity, RuledWrite, WriteRule, WritingClient
 
 _log = logging.getLogger(__name__)
 
@@ -40,19 +40,11 @@ class WriteCheck:
     client waits for a command.
     """
 
-    def __init__(
-        self,
-        rules: RulesOfResource,
-        client: str | None = None,
-        organizations: tuple[int, ...] = (),
-        *,
-        is_timed: bool = True,
-    ) -> None:
+    def __init__(self, rules: RulesOfResource, client: WritingClient = NOBODY, *, is_timed: bool = True) -> None:
         self.shows: Callable[[str], bool] = lambda _: True
         self._is_timed = is_timed
         self._rules = rules
         self._client = client
-        self._organizations = organizations
         self._of_document: tuple[Finding, ...] = ()
         self._others: tuple[Finding, ...] = ()
 
@@ -113,7 +105,7 @@ class WriteCheck:
         self, rules: Iterable[WriteRule], incoming: IncomingDocument, stored: Stored, reader: LookUps | NoLookUps
     ) -> list[Finding]:
         path = self._rules.resource.url_path.strip("/")
-        write = RuledWrite(path, incoming.body, stored, reader, self._client, self._organizations)
+        write = RuledWrite(path, incoming.body, stored, reader, *self._client)
         return [finding for rule in rules for finding in _of_rule(rule, write, reader, is_timed=self._is_timed)]
 
     def _accepted(self, found: list[Finding]) -> tuple[Finding, ...]:

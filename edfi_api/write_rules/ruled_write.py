@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Body = Mapping[str, Any]
 
@@ -25,6 +25,16 @@ class Finding:
     text: str
     severity: FindingSeverity = FindingSeverity.REFUSE
     rule: str = ""
+
+
+class WritingClient(NamedTuple):
+    """For rules: the key of the API client that writes, and its education organizations."""
+
+    key: str | None = None
+    organizations: tuple[int, ...] = ()
+
+
+NOBODY = WritingClient()
 
 
 class OtherDocuments(Protocol):

@@ -22,6 +22,7 @@ from edfi_api.security.models import ApiClient, ClaimSet
 from tests.databases import DOCUMENTS
 from tests.exchange.district import GRADE, District
 from tests.exchange.reference_source import KEY, SECRET, ReferenceSource
+from tests.write_rules import district_rules
 
 Connect = Callable[..., Connection]
 Pull = Callable[..., Pulled]
@@ -192,6 +193,23 @@ def test_a_refused_document_is_read_again_until_it_is_accepted(
         cursor.execute("UPDATE exchange_waiting SET due_at = now()")
     assert outcomes(pull(connection)) == {"inserted": 2}
     assert not WaitingDocument.objects.using(DOCUMENTS).exists()
+
+
+def test_rules_of_writes_are_those_of_the_door(
+    district: District, connect: Connect, pull: Pull, client_here: ApiClient, settings
+) -> None:
+    settings.EDFI_API = settings.EDFI_API | {"WRITE_RULES": ("tests.write_rules.district_rules",)}
+    district_rules.asked.clear()
+    district.everything()
+    district.student(3, firstName="mae")
+    district.school(2)
+    district.enrollment(0, school=2)
+
+    pulled = pull(connect())
+
+    assert outcomes(pulled) == {"inserted": 10, "refused": 2}
+    assert len(bodies("Student")) == len(bodies("StudentSchoolAssociation")) == 3
+    assert {write.client for write in district_rules.asked} == {client_here.client_id}
 
 
 def test_everything_refused_ends_and_moves_the_position(

@@ -28,6 +28,7 @@ from edfi_api.storage import descriptor_casing
 from edfi_api.storage.stored import Outcome, stored_versions
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck
+from edfi_api.write_rules.ruled_write import WritingClient
 from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 _log = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ class Singles:
         if rules is None:
             return None
         client = self._request.user
-        return WriteCheck(rules, client.key, client.education_organization_ids)
+        return WriteCheck(rules, WritingClient(client.key, client.education_organization_ids))
 
     def identity(self, operation: Operation) -> DocumentIdentity:
         """The identity that is the natural key of the operation."""

@@ -28,6 +28,7 @@ from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
 from edfi_api.storage.sets.imported import adopt
 from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, under_conditions, write_staged
 from edfi_api.storage.stored import Outcome
+from edfi_api.write_rules.ruled_write import WritingClient
 
 # What a client's write can be refused for.
 CLIENT_REFUSALS: tuple[type[Exception], ...] = (*REFUSALS, *UNAUTHORIZABLE, *AUTHORIZATION_REFUSALS)
@@ -70,6 +71,7 @@ class ClientWriter(BatchWriter):
 
     def __init__(self, using: str, rights: ClientRights) -> None:
         super().__init__(using, rights.client.row_id)
+        self.writing_client = WritingClient(rights.client.key, rights.client.education_organization_ids)
         self._rights = rights
 
     def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:

@@ -156,6 +156,7 @@ class BulkWriter:
             self._stored_uris,
             self._writer.preserved,
             self._writer.skips_rules,
+            self._writer.writing_client,
         )
 
 

@@ -21,7 +21,7 @@ from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.staging import copy_line
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck
-from edfi_api.write_rules.ruled_write import Finding
+from edfi_api.write_rules.ruled_write import NOBODY, Finding, WritingClient
 
 # The stored URIs of descriptors, by referential id.
 UrisById = Mapping[UUID, str]
@@ -39,12 +39,14 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Work:
     """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one.
-    `preserved` says what bodies bring with them. With `skips_rules` those of the host are not run."""
+    `preserved` says what bodies bring with them. With `skips_rules` those of the host are not run; `writing_client` is
+    for them."""
 
     parts: Sequence[Part]
     stored_uris: UrisById = field(default_factory=dict)
     preserved: PreservedFields = PreservedFields.NOTHING
     skips_rules: bool = False
+    writing_client: WritingClient = NOBODY
 
     def texts(self) -> Iterator[tuple[Part, bytes]]:
         """Each text with its part, in order."""
@@ -136,7 +138,7 @@ def _checked(incoming: IncomingDocument, work: Work) -> tuple[Finding, ...]:
     rules = None if work.skips_rules else rules_of(incoming.resource)
     if rules is None:
         return ()
-    check = WriteCheck(rules, is_timed=False)
+    check = WriteCheck(rules, work.writing_client, is_timed=False)
     check.document(incoming)
     return check.warnings
 

@@ -28,7 +28,7 @@ from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, 
 from edfi_api.storage.stored import Outcome, StoredDocument, stored_documents
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck
-from edfi_api.write_rules.ruled_write import Finding
+from edfi_api.write_rules.ruled_write import NOBODY, Finding
 from references import resolution
 
 Results = dict[int, Outcome | Refusal]
@@ -42,6 +42,8 @@ class BatchWriter:
 
     # Whether several threads may write at a time.
     is_concurrent = True
+    # Of whom rules of the host are told.
+    writing_client = NOBODY
 
     def __init__(
         self,
@@ -121,7 +123,7 @@ class BatchWriter:
         if self.skips_rules or not api_settings.WRITE_RULES:
             return None
         rules = rules_of(resource)
-        return None if rules is None else WriteCheck(rules, is_timed=False)
+        return None if rules is None else WriteCheck(rules, self.writing_client, is_timed=False)
 
     def _write_under_rules(self, batch: Batch, prepared: Prepared, resolve: Resolve) -> Results:
         """Write a batch in one transaction with the rules that look up other documents. They do not look at others of
