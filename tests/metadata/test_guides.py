@@ -44,13 +44,18 @@ def test_links_and_pictures_lead_somewhere(pages: dict[str, lxml.html.HtmlElemen
 
 def _dangling(pages: dict[str, lxml.html.HtmlElement]) -> Iterator[str]:
     known = {address: set(each.xpath("//@id")) for address, each in pages.items()}
-    pictures = {f"/guides/{path.relative_to(DOCS).as_posix()}" for path in DOCS.rglob("*.png")}
+    pictures, notebooks = (
+        {f"/guides/{path.relative_to(DOCS).as_posix()}" for path in DOCS.rglob(pattern)}
+        for pattern in ("*.png", "*.ipynb")
+    )
     for address, each in pages.items():
         for link in each.xpath("//main//a/@href"):
             target, fragment = urldefrag(link)
             target = target or address
-            if target.startswith("/guides") and (
-                target not in known or (fragment and fragment not in known[target] and address != "/guides/all")
+            if (
+                target.startswith("/guides")
+                and target not in notebooks
+                and (target not in known or (fragment and fragment not in known[target] and address != "/guides/all"))
             ):
                 yield f"{address}: {link}"
         yield from (f"{address}: {source}" for source in each.xpath("//main//img/@src") if source not in pictures)
@@ -79,6 +84,14 @@ def test_pictures_are_served() -> None:
 
     assert response["Content-Type"] == "image/png"
     assert b"".join(response.streaming_content).startswith(b"\x89PNG")
+
+
+def test_the_notebook_of_the_questions_is_served(pages: dict[str, lxml.html.HtmlElement]) -> None:
+    response = http().get("/guides/use/thirty-questions.ipynb")
+
+    assert "/guides/use/thirty-questions.ipynb" in pages["/guides/use/thirty-questions"].xpath("//main//a/@href")
+    assert response["Content-Type"] == "application/x-ipynb+json"
+    assert b"".join(response.streaming_content) == (DOCS / "use/thirty-questions.ipynb").read_bytes()
 
 
 @pytest.mark.parametrize("path", ["nothing", "../settings.py", "use/../../settings.py", "start/pictures/nothing.png"])

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from edfi_api.api.guides.markdown import BASE, RenderedPage, rendered
 
+# What pages lead to beside other pages, with its media types.
+FILES = {".png": "image/png", ".ipynb": "application/x-ipynb+json"}
 _LIST = "README.md"
 # A section of the list of pages, and a row of its table.
 _SECTION = re.compile(r"^## (?P<title>[^:\n]+)", re.MULTILINE)
@@ -32,12 +34,12 @@ class Section:
 
 
 class Guides:
-    """All pages and pictures below a folder."""
+    """All pages, pictures and notebooks below a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files = frozenset(
-            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in (".md", ".png")
+            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in (".md", *FILES)
         )
         self._pages = {_address(path): path for path in self._files if path.endswith(".md")}
         self._rendered: dict[str, RenderedPage] = {}
@@ -68,9 +70,9 @@ class Guides:
             for guide in section.guides
         )
 
-    def picture(self, path: str) -> Path | None:
-        """The file of a picture; None if there is none."""
-        return self._folder / path if path in self._files and path.endswith(".png") else None
+    def file(self, path: str) -> Path | None:
+        """A picture or a notebook; None if there is none."""
+        return self._folder / path if path in self._files and path.endswith(tuple(FILES)) else None
 
     def _rendering(self, path: str, prefix: str = "") -> RenderedPage:
         folder, _, _ = path.rpartition("/")

@@ -1,6 +1,6 @@
 """The routes of the guides; none with the setting GUIDES off."""
 
-import re
+from pathlib import PurePosixPath
 
 from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
@@ -9,21 +9,20 @@ from django.utils.safestring import mark_safe
 from rest_framework.request import Request
 
 from edfi_api.addresses import fixed_path
-from edfi_api.api.guides.guides import at, guides
+from edfi_api.api.guides.guides import FILES, at, guides
 from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.api.viewsets.html_pages import html_page
 from edfi_api.conf import api_settings
 
 ALL = "all"
-_PICTURE = re.compile(r".*\.png")
 
 
 class GuidesView(OpenView):
-    """A guide, the list of all at the address itself, all on one page, or a picture."""
+    """A guide, the list of all at the address itself, all on one page, a picture, or a notebook."""
 
     def get(self, request: Request, path: str = "", **kwargs: str) -> HttpResponseBase:
-        if _PICTURE.fullmatch(path):
-            return _picture(path)
+        if media_type := FILES.get(PurePosixPath(path).suffix):
+            return _file(path, media_type)
         return _all(request._request) if path == ALL else _guide(request._request, path)
 
 
@@ -48,11 +47,11 @@ def _all(request: HttpRequest) -> HttpResponseBase:
     return html_page(request, "edfi_api/guides_together.html", {"texts": texts, "sections": guides().sections})
 
 
-def _picture(path: str) -> HttpResponseBase:
-    found = guides().picture(path)
+def _file(path: str, media_type: str) -> HttpResponseBase:
+    found = guides().file(path)
     if found is None:
         raise Http404
-    return FileResponse(found.open("rb"), content_type="image/png", headers={"Cache-Control": "max-age=3600"})
+    return FileResponse(found.open("rb"), content_type=media_type, headers={"Cache-Control": "max-age=3600"})
 
 
 _view = GuidesView.as_view()
