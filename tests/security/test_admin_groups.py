@@ -14,6 +14,7 @@ from oauth2_provider.models import get_access_token_model
 from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.data_stores.models import DataStore, Tenant
+from edfi_api.exchange.models import Connection
 from edfi_api.models import Document
 from edfi_api.operation.sign_in.models import AdminIdentity
 from edfi_api.profiles.models import Profile
@@ -40,12 +41,13 @@ TABLE = {
     "data_stores/tenant":              (ALL,                     "",                                 "view"),
     "descriptors/descriptor":          ("view",                  "view",                             "view"),
     "edfi_api/document":               ("",                      "view delete +delete_selected",     ""),
+    "exchange/connection":             (f"{ALL} +delete_selected +follow +stop_following", "",          "view"),
     "oauth2_provider/accesstoken":     ("view delete +delete_selected", "",                          "view"),
     "oauth2_provider/grant":           ("",                      "",                                 ""),
     "oauth2_provider/idtoken":         ("",                      "",                                 ""),
     "oauth2_provider/refreshtoken":    ("",                      "",                                 ""),
     "profiles/profile":                (ALL,                     "view",                             "view"),
-    "refusals/refusal":                ("view",                  "view +export_csv",                 "view"),
+    "refusals/refusal":                ("view +send_again",      "view +export_csv",                 "view"),
     "security/apiclient":              ("view add change +disable", "view",                          "view"),
     "security/application":            (ALL,                     "view",                             "view"),
     "security/claimset":               (ALL,                     "",                                 "view"),
@@ -109,6 +111,9 @@ def rows(api_without_check) -> dict[str, object]:
         "data_stores/tenant": Tenant.objects.create(name="lakeside").pk,
         "descriptors/descriptor": descriptor.pk,
         "edfi_api/document": student.pk,
+        "exchange/connection": Connection.objects.create(
+            name="state", direction="push", address="https://state.example", api_client=ApiClient.objects.get()
+        ).pk,
         "oauth2_provider/accesstoken": get_access_token_model().objects.get().pk,
         "profiles/profile": Profile.objects.create(name="p", definition="<Profile/>").pk,
         "refusals/refusal": refusal.pk,
@@ -267,4 +272,4 @@ def test_a_group_of_the_same_name_is_not_touched(db):
     make_groups("default")
 
     assert not Group.objects.get(name="steward").permissions.exists()
-    assert Group.objects.get(name="auditor").permissions.count() == 25
+    assert Group.objects.get(name="auditor").permissions.count() == 26
