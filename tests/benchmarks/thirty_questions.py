@@ -25,6 +25,8 @@ from tests.server_processes import command, meadowlark
 from tests.sql_views.questions import QUESTIONS, over_plain_tables, views
 
 STUDENTS = 20_000
+# The end of a school year, so that all of it is there.
+_TODAY = "2026-06-05"
 _READER = "bench_reader"
 _LIMIT, _LIVE_LIMIT = 5, 25
 _KEY = "SELECT obj_description(to_regclass(%s))"
@@ -85,7 +87,8 @@ def table(students: int, rows: Iterable[Row]) -> str:
 
 
 def _load(database_url: str, home: Path, students: int, folder: Path) -> None:
-    command(database_url, home, "generate_demo_district", "--students", str(students), "--output", str(folder))
+    options = ["--students", str(students), "--today", _TODAY, "--output", str(folder)]
+    command(database_url, home, "generate_demo_district", *options)
     command(database_url, home, "load_documents", str(folder), "--max-refused", "0")
     with psycopg.connect(url_of(SUPERUSER, home), autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE document")

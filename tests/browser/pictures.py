@@ -23,6 +23,7 @@ FOLDER = Path(__file__).parents[2] / "meadowlark/docs/start/pictures"
 # Fixed, since the pages show it.
 _PORT = 28_000
 _STUDENT = "77400010"
+_TODAY = "2026-05-04"
 
 
 def main() -> int:
@@ -32,7 +33,7 @@ def main() -> int:
         sys.stderr.write("needs the programs chromium and chromedriver\n")
         return 1
     with TemporaryDirectory() as folder:
-        run = Run(Path(folder) / "home", _PORT, "--demo")
+        run = Run(Path(folder) / "home", _PORT, "--demo", "--today", _TODAY)
         try:
             run.wait_until_served()
             FOLDER.mkdir(exist_ok=True)

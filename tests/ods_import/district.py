@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import django
 
+# The end of a school year, so that all of it is there.
+_TODAY = "2026-06-05"
 MANAGE = Path(__file__).parents[2] / "manage.py"
 MOST_MEGABYTES = 300
 NEXT = "nextval('changes.changeversionsequence')"
@@ -46,7 +48,7 @@ def main() -> None:
     ):
         manage(*command)
     with tempfile.TemporaryDirectory() as folder:
-        manage("generate_demo_district", "--output", folder, "--students", str(students))
+        manage("generate_demo_district", "--output", folder, "--students", str(students), "--today", _TODAY)
         loaded = timed("load_documents, into the same database before", "load_documents", folder)
     with (
         tempfile.TemporaryDirectory(prefix="meadowlark-ods-") as home,
