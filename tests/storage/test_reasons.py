@@ -128,6 +128,7 @@ SERVED = {
     "refusal_resolved": (
         "SELECT FROM refusal WHERE client = 1 AND resolved_at IS NOT NULL AND resolved_at > '2026-01-01'"
     ),
+    "refusal_rules": "SELECT FROM refusal WHERE rules <> '{}' ORDER BY id DESC LIMIT 25",
     "refusal_sequence": "SELECT FROM refusal WHERE client = 1 ORDER BY sequence LIMIT 25",
     "refusal_to_purge": "SELECT FROM refusal WHERE last_at < '2026-01-01'",
     "submission_hour_accepted": "SELECT max(hour) FROM submission_hour WHERE client = 1 AND accepted > 0",

@@ -18,3 +18,10 @@ def another_lund(write: RuledWrite) -> Iterator[Finding]:
     """There are many."""
     if write.document["lastSurname"] == "Lund":
         yield Finding("$.lastSurname", "Another Lund?", FindingSeverity.WARN)
+
+
+@on_write("ed-fi/studentSchoolAssociations", name="case", reads_document_only=True)
+def stored_case(write: RuledWrite) -> Iterator[Finding]:
+    """Descriptors come as they are stored."""
+    if write.document["entryGradeLevelDescriptor"].isupper():
+        yield Finding("$.entryGradeLevelDescriptor", "It is in upper case.")

@@ -178,6 +178,14 @@ def test_a_load_counts_warnings_and_may_skip_rules(api, rules, load):
     assert Document.objects.get(resource_type__name="Student").body["firstName"] == "mae"
 
 
+def test_rules_of_a_load_see_descriptors_as_they_are_stored(api, district, rules, load):
+    rules("tests.write_rules.document_rules")
+
+    _, report = load(enrolment(1, entryGradeLevelDescriptor=TENTH.upper()))
+
+    assert (report["refusals"], stored("StudentSchoolAssociation")) == ([], 1)
+
+
 def test_a_load_refuses_what_a_rule_cannot_check(api, rules, load):
     rules(RULES)
 

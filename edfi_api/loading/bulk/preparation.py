@@ -17,10 +17,12 @@ from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
 from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.storage.exceptions import NotChecked
 from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.staging import copy_line
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck
+from edfi_api.write_rules.exceptions import RefusedByRules
 from edfi_api.write_rules.ruled_write import NOBODY, Finding, WritingClient
 
 # The stored URIs of descriptors, by referential id.
@@ -115,32 +117,38 @@ class Preparation:
                 body = json_object.parse(text)
                 imported = pop_imported(body, work.preserved)
                 incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
-                if api_settings.WRITE_RULES and (found_by_rules := _checked(incoming, work)):
-                    prepared.warnings[position] = found_by_rules
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
+                continue
+            # Also of what rules refuse: in the stored case they may accept it.
+            for reference in (*incoming.references, *incoming.key_descriptors):
+                if reference.value is not None:
+                    found[reference.steps, reference.value] = reference.referential_id
+            if api_settings.WRITE_RULES and not _is_accepted(position, incoming, work, prepared):
                 continue
             if leniency.tolerated:
                 prepared.tolerated[position] = leniency.tolerated
             new_id = imported.document_uuid or uuid7().hex
             lines.append(copy_line(position, incoming, part.number, new_id, envelope=imported.envelope))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
-            for reference in (*incoming.references, *incoming.key_descriptors):
-                if reference.value is not None:
-                    found[reference.steps, reference.value] = reference.referential_id
         prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
         prepared.lines = "".join(lines).encode()
         return prepared
 
 
-def _checked(incoming: IncomingDocument, work: Work) -> tuple[Finding, ...]:
-    """What the host's rules that read the document only warn of. Raises what they refuse."""
+def _is_accepted(position: int, incoming: IncomingDocument, work: Work, prepared: Prepared) -> bool:
+    """Whether the host's rules that read the document only accept it; adds their refusal, or what they warn of."""
     rules = None if work.skips_rules else rules_of(incoming.resource)
     if rules is None:
-        return ()
+        return True
     check = WriteCheck(rules, work.writing_client, is_timed=False)
-    check.document(incoming)
-    return check.warnings
+    try:
+        check.document(incoming)
+    except (RefusedByRules, NotChecked) as refusal:
+        prepared.refusals[position] = refusal
+        return False
+    prepared.add_warnings({position: check.warnings})
+    return True
 
 
 _of_this_process = Preparation()
