@@ -10,10 +10,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.exceptions import NoStoreKey
-from edfi_api.exchange.models import Connection, ConnectionState
+from edfi_api.exchange.models import Connection, ConnectionState, ExchangeDirection
 from edfi_api.logs import audit
 from edfi_api.operation.administration.authorship import RecordedAdmin, admin_user
 from edfi_api.operation.administration.moments import moment
@@ -131,7 +132,9 @@ class ConnectionAdmin(RecordedAdmin):
     def refused(self, connection: Connection) -> SafeString:
         address = reverse("admin:refusals_refusal_changelist")
         shown = _number(getattr(_state(connection), "refused", 0))
-        return format_html('<a href="{}?client={}">{}</a>', address, connection.api_client_id, shown)
+        direction = "sent" if connection.direction == ExchangeDirection.PUSH else "received"
+        query = urlencode({"client": connection.api_client_id, "direction": direction})
+        return format_html('<a href="{}?{}">{}</a>', address, query, shown)
 
     @admin.display(description="documents a second, last time")
     def rate(self, connection: Connection) -> str:

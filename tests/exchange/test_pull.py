@@ -404,3 +404,29 @@ def test_following_waits_for_the_source_and_goes_on(
 
     assert states == [{"inserted": 9}, {"inserted": 1}]
     assert (connection.state.phase, connection.state.accepted) == ("idle", 10)
+
+
+def test_a_delete_that_waits_ends_when_the_document_comes_again(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull, client_here: ApiClient
+) -> None:
+    student = district.student(0)
+    district.descriptors()
+    district.school()
+    enrollment = district.enrollment(0)
+    connection = connect()
+    pull(connection)
+    Document.objects.using(DOCUMENTS).filter(resource_type__name="StudentSchoolAssociation").update(created_by=None)
+    source.remove(enrollment, studentUniqueId="S0", schoolId=1, entryDate="2025-08-20")
+    source.remove(student, studentUniqueId="S0")
+
+    assert outcomes(pull(connection)) == {"deleted": 0, "refused": 2}
+    district.student(0)
+    assert outcomes(pull(connection)) == {"unchanged": 1}
+    waiting = WaitingDocument.objects.using(DOCUMENTS)
+    assert [each.resource for each in waiting.all()] == ["ed-fi/studentSchoolAssociations"]
+    Document.objects.using(DOCUMENTS).update(created_by=client_here.pk)
+    with connections[DOCUMENTS].cursor() as cursor:
+        cursor.execute("UPDATE exchange_waiting SET due_at = now()")
+    assert outcomes(pull(connection))["deleted"] == 1
+    assert len(bodies("Student")) == 1
+    assert bodies("StudentSchoolAssociation") == [] and not waiting.exists()

@@ -29,7 +29,7 @@ from edfi_api.refusals.pending import Pending
 from edfi_api.refusals.recorder import Awaited, LedgerWriter
 from edfi_api.refusals.write_recorder import RECORDED, AcceptedWrite, RefusedWrite
 from edfi_api.storage.sets import REFUSALS
-from edfi_api.storage.stored import Outcome
+from edfi_api.storage.stored import Outcome, referential_ids
 from edfi_api.storage.temporary_database import TemporaryDatabase
 from references.exceptions import UnresolvedReference
 
@@ -67,6 +67,10 @@ SELECT resource, remote_id, document_uuid FROM exchange_waiting
  WHERE connection = %(connection)s AND due_at <= now() ORDER BY due_at LIMIT %(most)s
 """
 _IS_WAITED_FOR = "SELECT EXISTS (SELECT FROM exchange_waiting WHERE connection = %(connection)s)"
+_WAITING_DELETES = """
+SELECT resource, remote_id, document_uuid FROM exchange_waiting
+ WHERE connection = %(connection)s AND document_uuid IS NOT NULL
+"""
 _POSITION = "SELECT version FROM exchange_position WHERE connection = %(connection)s"
 
 _log = logging.getLogger("meadowlark.exchange")
@@ -226,6 +230,7 @@ class Outcomes:
             if cursor.fetchone()[0]:
                 for part in self.memory.accepted([_path(each) for each in self.surface.resources]):
                     self._no_longer(cursor, part)
+                self._no_longer(cursor, self._deletes_of_brought(cursor))
             for refused in self.memory.refused():
                 resources, ids, uuids = zip(*refused, strict=True)
                 values = {"resources": list(resources), "ids": list(ids), "uuids": list(uuids)}
@@ -239,6 +244,17 @@ class Outcomes:
         pairs = [(row.resource, row.remote_id) for row in rows]
         with connections[self.using].cursor() as cursor:
             self._no_longer(cursor, pairs)
+
+    def _deletes_of_brought(self, cursor: Any) -> list[tuple[str, str]]:
+        """Deletes that wait, of documents that the source has again: a later delete would be another one."""
+        cursor.execute(_WAITING_DELETES, {"connection": self.connection.pk})
+        rows = [WaitingRow(*row) for row in cursor.fetchall()]
+        aliases = referential_ids([row.document_uuid for row in rows if row.document_uuid], self.using)
+        return [
+            (row.resource, row.remote_id)
+            for row in rows
+            if row.document_uuid and any(map(self.has_brought, aliases.get(row.document_uuid, ())))
+        ]
 
     def _no_longer(self, cursor: Any, pairs: Sequence[tuple[str, str]]) -> None:
         if pairs:

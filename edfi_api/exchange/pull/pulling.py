@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, connections
 
@@ -42,6 +41,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.security.authenticated_client import client_of_row
 from edfi_api.security.exceptions import AUTHORIZATION_REFUSALS
 from edfi_api.storage import resource_types
+from edfi_api.storage.stored import referential_ids
 
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('exchange'), %s)"
 _UNLOCK = "SELECT pg_advisory_unlock(hashtext('exchange'), %s)"
@@ -54,7 +54,6 @@ SELECT d.id, d.document_uuid, array_agg(a.referential_id)
 """
 _COUNT_OWNED = "SELECT count(*) FROM document WHERE resource_type_id = %(type)s AND created_by = %(client)s"
 _AT_ONCE = 1_000
-_NOT_BROUGHT = UUID(int=0)
 DELETES_ALLOWED = 20.0
 
 
@@ -368,11 +367,15 @@ class _Window:
                 self.outcomes.take(written)
 
     def _delete_due(self, resource: Resource, row: WaitingRow) -> None:
-        """It counts as read, so that it waits no longer unless it is refused again."""
-        if row.document_uuid is not None:
-            self._line += 1
-            self.outcomes.memory.read([(self._line, self._ranks[resource.name], row.remote_id)])
-            self.tracked.delete_all([DueDelete(resource, row.remote_id, row.document_uuid, _NOT_BROUGHT)])
+        """It counts as read, so that it waits no longer unless it is refused again. A document that has come again with
+        another id there is not deleted."""
+        if row.document_uuid is None:
+            return
+        self._line += 1
+        self.outcomes.memory.read([(self._line, self._ranks[resource.name], row.remote_id)])
+        aliases = referential_ids([row.document_uuid], self.outcomes.using).get(row.document_uuid, set())
+        if aliases and not any(map(self.outcomes.has_brought, aliases)):
+            self.tracked.delete_all([DueDelete(resource, row.remote_id, row.document_uuid, min(aliases))])
 
     def _count_owned(self, resource: Resource) -> int:
         values = {"type": self._number(resource), "client": self.rights.client.row_id}
