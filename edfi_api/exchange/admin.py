@@ -133,7 +133,7 @@ class ConnectionAdmin(RecordedAdmin):
         address = reverse("admin:refusals_refusal_changelist")
         shown = _number(getattr(_state(connection), "refused", 0))
         direction = "sent" if connection.direction == ExchangeDirection.PUSH else "received"
-        query = urlencode({"client": connection.api_client_id, "direction": direction})
+        query = urlencode({"client": str(connection.api_client_id), "direction": direction})
         return format_html('<a href="{}?{}">{}</a>', address, query, shown)
 
     @admin.display(description="documents a second, last time")
