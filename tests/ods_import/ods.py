@@ -41,12 +41,14 @@ class Ods:
             return cursor.fetchall() if cursor.description else []
 
     def empty(self) -> None:
-        """Remove all rows."""
+        """Remove all rows. Tables without any are left alone, or hundreds of new files would be made."""
         tables = self.run(
-            "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname NOT LIKE 'pg\\_%'"
-            " AND schemaname <> 'information_schema'"
+            "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'"
+            "   AND pg_relation_size(c.oid) > 0"
         )
-        self.run(f"TRUNCATE {', '.join(table for (table,) in tables)}")
+        if tables:
+            self.run(f"TRUNCATE {', '.join(table for (table,) in tables)}")
 
     def fill(self, views: Iterable[View]) -> None:
         """Copy the rows of our views; tables that the ODS does not have are left out."""
