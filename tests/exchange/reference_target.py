@@ -61,6 +61,7 @@ class ReferenceTarget:
     stored: dict[UUID, Stored] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
     tokens: dict[str, float] = field(default_factory=dict)
+    content_types: set[str] = field(default_factory=set)
     most_at_once: int = 0
     port: int = 0
 
@@ -100,6 +101,7 @@ class ReferenceTarget:
             return Answer(200, {"access_token": token, "token_type": "bearer", "expires_in": 3600})
         with self._lock:
             self.requests.append((method, path))
+            self.content_types |= {headers["Content-Type"]} if body else set()
             number = len(self.requests)
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)

@@ -216,3 +216,69 @@ def test_a_steward_has_refused_documents_sent_again(api, target, pushed):
     assert "1 document will be sent by push_changes" in page.content.decode()
     assert pushed().written == 1
     assert target.bodies("/ed-fi/students") == [STUDENT]
+
+
+def test_a_delete_that_is_refused_is_tried_again_when_another_has_succeeded(api, school, target, pushed):
+    period = path_of(api.post("/classPeriods", PERIOD))
+    other = path_of(api.post("/students", STUDENT))
+    pushed()
+    target.refuses = lambda _, method, endpoint, body: (
+        Answer(
+            409, {"type": "urn:ed-fi:api:data-conflict:dependent-item-exists", "title": "Dependent", "detail": "By x."}
+        )
+        if (method, endpoint) == ("DELETE", "classPeriods")
+        else None
+    )
+    assert api.delete(period).status_code == 204
+    assert pushed().refused == 1
+    entry = Refusal.objects.get()
+    assert (entry.operation, entry.direction, entry.natural_key) == (
+        "delete",
+        "sent",
+        "NK#classPeriodName=First#schoolReference.schoolId=7",
+    )
+    target.refuses = lambda *_: None
+    assert api.delete(other).status_code == 204
+
+    assert pushed().deleted == 2
+    assert not target.bodies("/ed-fi/classPeriods")
+    assert Refusal.objects.get().resolution == "deleted"
+
+
+def test_descriptors_have_the_words_of_the_other_side(api, school, target, pushed, connection):
+    here = "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"
+    connection.descriptor_mapping = f"uri://state.example/GradeLevelDescriptor#9,{here}"
+    connection.save()
+    path_of(api.post("/students", STUDENT))
+    enrolled = path_of(api.post("/studentSchoolAssociations", enrollment("604822", 7)))
+
+    pushed()
+
+    [sent] = target.bodies("/ed-fi/studentSchoolAssociations")
+    assert sent["entryGradeLevelDescriptor"] == "uri://state.example/GradeLevelDescriptor#9"
+    assert not target.bodies("/ed-fi/gradeLevelDescriptors")
+    SentDocument.objects.all().delete()
+    assert api.delete(enrolled).status_code == 204
+    assert pushed().deleted == 1
+
+
+def test_documents_are_sent_under_a_profile_of_the_other_side(api, target, pushed, connection):
+    connection.write_profile = "State-Report"
+    connection.save()
+    path_of(api.post("/students", STUDENT))
+
+    pushed()
+
+    assert target.content_types == {"application/vnd.ed-fi.student.state-report.writable+json"}
+
+
+def test_only_selected_resources_are_sent(api, school, target, pushed, connection):
+    connection.selection, connection.resources, connection.with_descriptors = "include", ["ed-fi/classPeriods"], False
+    connection.save()
+    path_of(api.post("/students", STUDENT))
+    path_of(api.post("/classPeriods", PERIOD))
+
+    pushed()
+
+    assert target.bodies("/ed-fi/classPeriods") == [PERIOD]
+    assert not target.bodies("/ed-fi/students") and not target.bodies("/ed-fi/gradeLevelDescriptors")
