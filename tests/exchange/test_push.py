@@ -245,6 +245,30 @@ def test_a_delete_that_is_refused_is_tried_again_when_another_has_succeeded(api,
     assert Refusal.objects.get().resolution == "deleted"
 
 
+def test_a_replaced_document_that_cannot_be_deleted_is_one_refusal(api, school, target, pushed):
+    target.changes_keys = False
+    path = path_of(api.post("/classPeriods", PERIOD))
+    students = [path_of(api.post("/students", STUDENT | {"studentUniqueId": str(each)})) for each in range(3)]
+    pushed()
+    target.refuses = lambda _, method, endpoint, body: (
+        Answer(409, {"title": "Dependent"}) if (method, endpoint) == ("DELETE", "classPeriods") else None
+    )
+    renamed = PERIOD | {"classPeriodName": "Second", "id": path.rpartition("/")[2]}
+    assert api.put(path, renamed).status_code == 204
+    pushed()
+    for each in students[:2]:
+        assert api.delete(each).status_code == 204
+        pushed()
+
+    assert Refusal.objects.get().resolved_at is None
+    assert len(target.bodies("/ed-fi/classPeriods")) == 2
+    target.refuses = lambda *_: None
+    pushed(retries=True)
+    assert target.bodies("/ed-fi/classPeriods") == [PERIOD | {"classPeriodName": "Second"}]
+    assert Refusal.objects.get().resolved_at is not None
+    assert not SentDocument.objects.filter(refused_at__isnull=False).exists()
+
+
 def test_descriptors_have_the_words_of_the_other_side(api, school, target, pushed, connection):
     here = "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"
     connection.descriptor_mapping = f"uri://state.example/GradeLevelDescriptor#9,{here}"

@@ -66,6 +66,13 @@ class _Segment:
         row = self.rows.get(document)
         return row is not None and row.is_refused
 
+    def is_resolved_by(self, accepted: Outcome) -> bool:
+        """Whether the document was refused, and is not any more: not while one that it has replaced is there."""
+        row = self.rows.get(accepted.sending.document_uuid)
+        if row is None or not row.is_refused:
+            return False
+        return accepted.attempt.is_of_former or not (row.former_ids or accepted.former_id)
+
     def may_be_there(self, sending: Sending) -> bool:
         """Whether this connection may have written the document. If it sends only a part of the documents, one that is
         there all the same may be somebody else's."""
@@ -206,7 +213,7 @@ class SegmentSender:
     def _note(self, accepted: Sequence[Outcome], sent: _Segment) -> None:
         """Entries of the ledger are closed before the rows say that nothing is refused."""
         own = [each for each in accepted if not each.attempt.is_of_former]
-        self._refusals.resolve(each.sending for each in own if sent.is_refused(each.sending.document_uuid))
+        self._refusals.resolve(each.sending for each in accepted if sent.is_resolved_by(each))
         self._sent.former_deleted(
             [
                 (each.sending.document_uuid, each.attempt.remote_id or "")

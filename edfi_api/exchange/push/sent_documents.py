@@ -35,7 +35,9 @@ DELETE FROM exchange_sent_document
  WHERE connection = %(connection)s AND document_uuid = ANY (%(documents)s) AND former_ids = '{}'
 """
 _FORMER_DELETED = """
-UPDATE exchange_sent_document SET former_ids = array_remove(former_ids, done.id)
+UPDATE exchange_sent_document
+   SET former_ids = array_remove(former_ids, done.id),
+       refused_at = CASE WHEN array_remove(former_ids, done.id) <> '{}' THEN refused_at END
   FROM unnest(%(documents)s::uuid[], %(ids)s::text[]) AS done (document, id)
  WHERE connection = %(connection)s AND document_uuid = done.document
 """
@@ -141,7 +143,7 @@ class SentDocuments:
         return [row[0] for row in self._execute(_WAITING_FOR.text, accepted=list(accepted), most=AT_ONCE)]
 
     def refused_deletes(self) -> list[UUID]:
-        """Documents that are not here any more, and whose delete was refused; those that have waited longest first."""
+        """Documents of which a delete was refused, those that have waited longest first."""
         return [row[0] for row in self._execute(_REFUSED_DELETES.text, most=AT_ONCE)]
 
     def ask_again(self, documents: Iterable[UUID] | None = None) -> int:

@@ -1,6 +1,12 @@
+-- While documents there that it has replaced are still to be deleted, a document that was refused stays so.
 UPDATE exchange_sent_document AS kept
-   SET remote_id = coalesce(done.id, kept.remote_id), refused_at = NULL, attempts = 0, awaits = '{}', is_asked = false,
-       former_ids = CASE WHEN done.former IS NULL OR done.former = ANY (kept.former_ids) THEN kept.former_ids
-                         ELSE kept.former_ids || done.former END
+   SET remote_id = coalesce(done.id, kept.remote_id), awaits = '{}', is_asked = false, former_ids = now_former.ids,
+       refused_at = CASE WHEN now_former.ids <> '{}' THEN kept.refused_at END,
+       attempts = CASE WHEN now_former.ids <> '{}' THEN kept.attempts ELSE 0 END
   FROM unnest(%(documents)s::uuid[], %(ids)s::text[], %(former)s::text[]) AS done (document, id, former)
- WHERE kept.connection = %(connection)s AND kept.document_uuid = done.document
+  JOIN exchange_sent_document before ON before.connection = %(connection)s AND before.document_uuid = done.document
+ CROSS JOIN LATERAL (
+    SELECT CASE WHEN done.former IS NULL OR done.former = ANY (before.former_ids) THEN before.former_ids
+                ELSE before.former_ids || done.former END
+ ) AS now_former (ids)
+ WHERE kept.id = before.id
