@@ -6,7 +6,6 @@ It has resources with references, batches if wanted, and no OpenAPI documents.
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -53,14 +52,15 @@ class ReferenceTarget:
     """`refuses` looks at method, path and body of a write before it is done."""
 
     changes_keys: bool = True
-    token_seconds: float = 3600
+    # Requests for which a token is good.
+    token_uses: int = 1_000_000
     # Operations of a batch at most; 0 if there are no batches.
     batch_size: int = 0
     fault: Fault = lambda *_: None
     refuses: Callable[["ReferenceTarget", str, str, dict | None], Answer | None] = lambda *_: None
     stored: dict[UUID, Stored] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
-    tokens: dict[str, float] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
     content_types: set[str] = field(default_factory=set)
     most_at_once: int = 0
     port: int = 0
@@ -97,7 +97,7 @@ class ReferenceTarget:
             return Answer(200, {"version": "7.3", "dataModels": [{"name": "Ed-Fi", "version": "5.2.0"}], "urls": urls})
         if path == "/oauth/token":
             token = uuid4().hex
-            self.tokens[token] = time.monotonic() + self.token_seconds
+            self.tokens[token] = self.token_uses
             return Answer(200, {"access_token": token, "token_type": "bearer", "expires_in": 3600})
         with self._lock:
             self.requests.append((method, path))
@@ -115,8 +115,10 @@ class ReferenceTarget:
         split = urlsplit(target)
         if fault := self.fault(number, method, split.path):
             return fault
-        if self.tokens.get(headers.get("Authorization", "").removeprefix("Bearer "), 0) < time.monotonic():
+        token = headers.get("Authorization", "").removeprefix("Bearer ")
+        if not self.tokens.get(token):
             return Answer(401, {"title": "Unauthorized"})
+        self.tokens[token] -= 1
         if split.path == "/batch":
             return self._batch(json.loads(body))
         _, _, _, project, endpoint, *rest = split.path.split("/")

@@ -5,6 +5,7 @@ import time
 import pytest
 from django.contrib.auth.models import User
 
+from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.refusals.models import Refusal
 from tests.admin_users import client_of
@@ -103,6 +104,40 @@ def test_a_key_that_another_document_has_given_up_is_taken(api, school, target, 
         PERIOD | {"officialAttendancePeriod": True},
         PERIOD | {"classPeriodName": "Second"},
     ]
+
+
+def test_what_is_sent_again_from_the_beginning_takes_nothing_from_others(api, school, target, pushed):
+    """A process may be killed after everything has been sent, and before the position moves."""
+    first = path_of(api.post("/classPeriods", PERIOD))
+    pushed()
+    position = ChangeConsumer.objects.get().change_version
+
+    def rename(path: str, name: str) -> None:
+        body = PERIOD | {"classPeriodName": name, "id": path.rpartition("/")[2]}
+        assert api.put(path, body).status_code == 204
+
+    rename(first, "Second")
+    path_of(api.post("/classPeriods", PERIOD))
+    rename(first, "Third")
+    path_of(api.post("/classPeriods", PERIOD | {"classPeriodName": "Second"}))
+    path_of(api.post("/bellSchedules", BELLS | {"classPeriods": [_of("Second"), _of("Third")]}))
+    for _ in range(3):
+        pushed()
+        ChangeConsumer.objects.update(change_version=position)
+
+        assert [each["classPeriodName"] for each in target.bodies("/ed-fi/classPeriods")] == [
+            "First",
+            "Second",
+            "Third",
+        ]
+    pushed()
+    assert [each["classPeriodName"] for each in target.bodies("/ed-fi/classPeriods")] == ["First", "Second", "Third"]
+    assert not SentDocument.objects.filter(refused_at__isnull=False).exists()
+    assert set(Refusal.objects.filter(resolved_at=None)) == set()
+
+
+def _of(name: str) -> dict:
+    return {"classPeriodReference": {"schoolId": 7, "classPeriodName": name}}
 
 
 def test_a_document_that_was_deleted_and_created_again_is_there(api, target, pushed):

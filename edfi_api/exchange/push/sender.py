@@ -71,7 +71,9 @@ class _Segment:
         row = self.rows.get(accepted.sending.document_uuid)
         if row is None or not row.is_refused:
             return False
-        return accepted.attempt.is_of_former or not (row.former_ids or accepted.former_id)
+        if accepted.attempt.is_of_former or accepted.sending.is_delete:
+            return True
+        return not accepted.former_id and set(row.former_ids) <= {accepted.remote_id}
 
     def may_be_there(self, sending: Sending) -> bool:
         """Whether this connection may have written the document. If it sends only a part of the documents, one that is
@@ -185,6 +187,7 @@ class SegmentSender:
         """The refusals. What was accepted is noted, also if an exception ends this."""
         others = self._of_others([each for each in attempts if each.sending.is_delete])
         moot, left = _split(attempts, lambda each: each.sending.is_delete and sent.is_moot(each, others))
+        left = self._without_ids_of_others(left)
         outcomes = [Outcome(each, _GONE) for each in moot]
         try:
             self._run(self._target.works(left), outcomes)
@@ -196,6 +199,21 @@ class SegmentSender:
         """Ids there that are those of other documents by now."""
         ids = [each.remote_id for each in deletes if each.remote_id]
         return self._sent.of_others(ids, [each.sending.document_uuid for each in deletes])
+
+    def _without_ids_of_others(self, attempts: list[Attempt]) -> list[Attempt]:
+        """A key is not changed by an id there that another document has, too: the document is found by its key."""
+        named = [
+            (each.sending.document_uuid, each.remote_id)
+            for each in attempts
+            if each.remote_id and each.sending.former_keys and not each.sending.is_delete
+        ]
+        others = self._sent.with_several(named)
+        return [
+            Attempt(replace(each.sending, former_keys=()))
+            if each.remote_id in others and not each.sending.is_delete
+            else each
+            for each in attempts
+        ]
 
     def _run(self, works: Iterable[Callable[[], list[Outcome]]], outcomes: list[Outcome]) -> None:
         """At the first exception nothing more begins; what has begun ends, and is among the outcomes."""

@@ -30,6 +30,11 @@ _SHARED = """
 SELECT remote_id FROM exchange_sent_document
  WHERE connection = %(connection)s AND remote_id = ANY (%(ids)s) AND NOT document_uuid = ANY (%(documents)s)
 """
+_HAS_ANOTHER = """
+SELECT named.id FROM unnest(%(documents)s::uuid[], %(ids)s::text[]) AS named (document, id)
+ WHERE EXISTS (SELECT FROM exchange_sent_document s WHERE s.connection = %(connection)s
+                  AND s.remote_id = named.id AND s.document_uuid <> named.document)
+"""
 _FORGET = """
 DELETE FROM exchange_sent_document
  WHERE connection = %(connection)s AND document_uuid = ANY (%(documents)s) AND former_ids = '{}'
@@ -104,6 +109,13 @@ class SentDocuments:
         """Those of the ids there that other documents have, too."""
         wanted = list(ids)
         return {row[0] for row in self._execute(_SHARED, ids=wanted, documents=list(documents))} if wanted else set()
+
+    def with_several(self, named: Sequence[tuple[UUID, str]]) -> set[str]:
+        """Those of these documents' ids there that another document has, too."""
+        if not named:
+            return set()
+        documents, ids = (list(column) for column in zip(*named, strict=True))
+        return {row[0] for row in self._execute(_HAS_ANOTHER, documents=documents, ids=ids)}
 
     def accept(self, accepted: Sequence[tuple[UUID, str | None, str | None]]) -> None:
         """Documents, their ids there, and the former ones, which are to be deleted there."""

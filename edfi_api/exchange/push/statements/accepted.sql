@@ -6,7 +6,9 @@ UPDATE exchange_sent_document AS kept
   FROM unnest(%(documents)s::uuid[], %(ids)s::text[], %(former)s::text[]) AS done (document, id, former)
   JOIN exchange_sent_document before ON before.connection = %(connection)s AND before.document_uuid = done.document
  CROSS JOIN LATERAL (
-    SELECT CASE WHEN done.former IS NULL OR done.former = ANY (before.former_ids) THEN before.former_ids
-                ELSE before.former_ids || done.former END
+    -- What it has replaced once may be what it is again.
+    SELECT array_remove(
+        CASE WHEN done.former IS NULL OR done.former = ANY (before.former_ids) THEN before.former_ids
+             ELSE before.former_ids || done.former END, coalesce(done.id, before.remote_id))
  ) AS now_former (ids)
  WHERE kept.id = before.id
