@@ -5,8 +5,6 @@ Left out are Select2 and the tooltips of Django's admin, and Swagger UI, which a
 axe-core comes with a distribution of which nothing else is used; `make test-browser` installs it.
 """
 
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,41 +13,23 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from tests.browser.conftest import Browse
+from tests.browser.conftest import Browse, Findings
 from tests.browser.crawling import crawl
 from tests.browser.windows import log_in, overhang, shown
 
-_DISTRIBUTION = "axe_playwright_python"
-_RUN = """
-const done = arguments[arguments.length - 1];
-const rules = {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]};
-axe.run({exclude: [".select2", ".help-tooltip", ".swagger-ui"]}, rules).then(found => done(found.violations
-  .filter(each => ["serious", "critical"].includes(each.impact))
-  .map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(" | ")}`)));
-"""
 _MOST_TABS = 80
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The script of axe-core."""
-    found = find_spec(_DISTRIBUTION)
-    if found is None or found.origin is None:
-        pytest.skip(f"needs {_DISTRIBUTION}: make test-browser")
-    return Path(found.origin).with_name("axe.min.js").read_text()
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (400, 844)])
 @pytest.mark.usefixtures("row_in_every_table")
 def test_no_page_has_a_serious_finding_or_hangs_over(
-    size: tuple[int, int], axe: str, browser: Browse, live_server: Any
+    size: tuple[int, int], findings: Findings, browser: Browse, live_server: Any
 ) -> None:
     def look(window: WebDriver) -> list[str]:
         if window.execute_script("return document.contentType") != "text/html":
             return []
-        window.execute_script(axe)
         too_wide = overhang(window)
-        return [*window.execute_async_script(_RUN), *([f"{too_wide} px too wide"] if too_wide > 0 else [])]
+        return [*findings(window), *([f"{too_wide} px too wide"] if too_wide > 0 else [])]
 
     User.objects.create_superuser("operator", password="correct horse battery")
     window = browser(*size)

@@ -15,7 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from edfi_api.api.viewsets import recorded_writes
 from edfi_api.security.clients import create_client
 from edfi_api.security.credentials import Credentials
-from tests.browser.conftest import Browse
+from tests.browser.conftest import Browse, Findings
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, overhang, shown
 from tests.conftest import ApiTestClient, http
 from tests.factories import STUDENT
@@ -104,6 +104,37 @@ def test_a_vendor_sees_what_was_refused(
     Select(shown(window, "#filters select")).select_by_value("resolved")
     click(window, "#filters button.first")
     WebDriverWait(window, 20).until(lambda _: rows(window, "refusals")[0].startswith("Nothing"))
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (400, 844)])
+def test_the_page_of_refused_writes_has_no_serious_finding(
+    browser: Browse, live_server: Any, vendor: Credentials, findings: Findings, size: tuple[int, int]
+) -> None:
+    window = browser(*size)
+    window.get(f"{live_server.url}/submissions")
+    assert findings(window) == []
+    sign_in(window, vendor.key, vendor.secret)
+    rows(window, "refusals")
+    assert findings(window) == []
+    click(window, "#refusals button")
+    assert shown(window, "#story-text").text
+    assert findings(window) == []
+
+
+def test_the_documentation_leads_to_it_where_a_token_is_obtained(
+    browser: Browse, live_server: Any, vendor: Credentials
+) -> None:
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/docs")
+    click(window, ".auth-wrapper .authorize")
+    shown(window, "#client_id_clientCredentials").send_keys(vendor.key)
+    shown(window, "#client_secret_clientCredentials").send_keys(vendor.secret)
+    click(window, ".modal-ux .auth-btn-wrapper .authorize")
+
+    assert shown(window, ".modal-ux a[href='/submissions']").text == "Refused writes of this client"
+    photograph(window, "docs-token")
+    click(window, ".modal-ux a[href='/submissions']")
+    assert shown(window, "#sign-in")
 
 
 def test_an_entry_is_dismissed(browser: Browse, live_server: Any, vendor: Credentials) -> None:
