@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from edfi_api.data_stores.provisioning_state import DataStoreRouter
 from edfi_api.exchange.models import Connection, Phase
 from edfi_api.exchange.stored_connections import report
 from edfi_api.operation.observability.metrics import exposition
@@ -124,3 +125,17 @@ def test_what_cannot_be_used_is_not_stored(connect: Connect, changes: dict[str, 
 def vars_of(connection: Connection) -> dict[str, Any]:
     names = ("direction", "address", "key", "secret", "api_client")
     return {name: getattr(connection, name) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("model", "is_in_stores"),
+    [("connection", False), ("connectionstate", False), ("exchangeposition", True), ("waitingdocument", True)],
+)
+def test_databases_of_data_stores_have_positions_and_no_secrets(model: str, is_in_stores: bool) -> None:
+    assert DataStoreRouter().allow_migrate("store_1_1", "exchange", model_name=model) is is_in_stores
+
+
+def test_a_worker_is_started_for_each_enabled_connection(added, capsys) -> None:
+    call_command("run_exchange", "--list")
+
+    assert capsys.readouterr().out.splitlines()[-1] == "district: pull_changes"
