@@ -179,10 +179,13 @@ class ConnectionState(models.Model):
 
 
 class ExchangePosition(models.Model):
-    """How far a connection is, in the database with its documents: `version` is done."""
+    """How far a connection is, in the database with its documents: `version` is done, and a window up to `under_way`
+    has begun. If it is interrupted, the same window is repeated: a longer one would list several key changes as one,
+    whose first part is done."""
 
     connection = models.BigIntegerField(primary_key=True)
     version = models.BigIntegerField()
+    under_way = models.BigIntegerField(null=True)
     moved_at = models.DateTimeField(db_default=models.functions.Now())
 
     class Meta:

@@ -120,9 +120,11 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
         ("change_queries", "0003_kept_versions"),
         ("change_queries", "0004_restorations"),
         ("exchange", "0002_waiting_deletes"),
+        ("exchange", "0003_windows_under_way"),
         ("ods_import", "0002_documents_of_the_last_pass"),
         ("refusals", "0002_direction"),
         ("refusals", "0003_rules"),
+        ("security", "0002_secret_links"),
         ("validation", "0002_consumers_of_results"),
         ("validation", "0003_dismissals"),
     ]

@@ -164,6 +164,8 @@ class ReferenceSource:
         if below in (["deletes"], ["keyChanges"]):
             listed = self.deletes if below == ["deletes"] else self.key_changes
             found = [each for each in listed if each["path"] == resource and first <= each["changeVersion"] <= last]
+            if below == ["keyChanges"]:
+                found = [_as_one([each for each in found if each["id"] == id_]) for id_ in {e["id"]: 0 for e in found}]
             shown = [{name: value for name, value in each.items() if name != "path"} for each in found]
             return 200, _slice(shown, query), {}
         if below and below != ["partitions"]:
@@ -183,6 +185,11 @@ class ReferenceSource:
         page = own[: int(query["pageSize"])]
         following = {"Next-Page-Token": f"{part}.{page[-1].id}"} if len(page) < len(own) else {}
         return 200, [each.shown() for each in page], following
+
+
+def _as_one(changes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several key changes of a document: its first old and its last new key."""
+    return changes[-1] | {"oldKeyValues": changes[0]["oldKeyValues"]}
 
 
 def _slice(rows: list[Any], query: dict[str, str], size: int | None = None) -> list[Any]:

@@ -430,3 +430,27 @@ def test_a_delete_that_waits_ends_when_the_document_comes_again(
     assert outcomes(pull(connection))["deleted"] == 1
     assert len(bodies("Student")) == 1
     assert bodies("StudentSchoolAssociation") == [] and not waiting.exists()
+
+
+def test_a_window_that_was_interrupted_ends_where_it_would_have_ended(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    """Two key changes of one document are listed as one in a longer window, whose first part is done."""
+    district.descriptors()
+    district.school()
+    period = source.put("ed-fi/classPeriods", district.period("A"))
+    connection = connect()
+    pull(connection)
+    a, b, c = ({"classPeriodName": name, "schoolId": 1} for name in "ABC")
+    source.rename(period, district.period("B"), a, b)
+    source.fault = lambda number, path: 400 if path.endswith("schools/deletes") else None
+    with pytest.raises(RemoteFailed):
+        pull(connection)
+    assert [each["classPeriodName"] for each in bodies("ClassPeriod")] == ["B"]
+    source.rename(period, district.period("C"), b, c)
+    source.fault = lambda number, path: None
+
+    pull(connection)
+    pull(connection)
+
+    assert [each["classPeriodName"] for each in bodies("ClassPeriod")] == ["C"]

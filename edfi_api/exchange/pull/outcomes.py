@@ -47,7 +47,7 @@ CREATE TABLE again (line INTEGER PRIMARY KEY, rank INTEGER, text BLOB);
 """
 _MOVE = """
 INSERT INTO exchange_position (connection, version) VALUES (%(connection)s, %(version)s)
-ON CONFLICT (connection) DO UPDATE SET version = EXCLUDED.version, moved_at = now()
+ON CONFLICT (connection) DO UPDATE SET version = EXCLUDED.version, under_way = NULL, moved_at = now()
 """
 _WAIT = """
 INSERT INTO exchange_waiting AS w (connection, resource, remote_id, document_uuid, attempts, due_at)
@@ -72,6 +72,10 @@ SELECT resource, remote_id, document_uuid FROM exchange_waiting
  WHERE connection = %(connection)s AND document_uuid IS NOT NULL
 """
 _POSITION = "SELECT version FROM exchange_position WHERE connection = %(connection)s"
+_BEGIN = """
+UPDATE exchange_position SET under_way = coalesce(under_way, %(last)s) WHERE connection = %(connection)s
+RETURNING under_way
+"""
 
 _log = logging.getLogger("meadowlark.exchange")
 
@@ -313,6 +317,13 @@ def position_of(connection: Connection, using: str) -> int | None:
         cursor.execute(_POSITION, {"connection": connection.pk})
         found = cursor.fetchone()
     return None if found is None else int(found[0])
+
+
+def begin_window(connection: Connection, using: str, last: int) -> int:
+    """The end of the window that begins behind the position: `last`, or that of one that was interrupted."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_BEGIN, {"connection": connection.pk, "last": last})
+        return int(cursor.fetchone()[0])
 
 
 def due_rows(connection: Connection, using: str) -> list[WaitingRow]:

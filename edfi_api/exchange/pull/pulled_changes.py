@@ -26,7 +26,7 @@ from edfi_api.storage.exceptions import DocumentNotFound, IdentityConflict, KeyC
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from edfi_api.storage.row_policy import NO_CONDITIONS, RowPolicy
 from edfi_api.storage.sets.writing import delete_unreferenced
-from edfi_api.storage.stored import stored_versions
+from edfi_api.storage.stored import referential_ids, stored_versions
 from references.exceptions import DependentItemExists
 
 _AS_DELETE: tuple[type[Exception], ...] = (
@@ -101,8 +101,10 @@ class PulledChanges:
         left, refusals = self._due, dict[UUID, Exception]()
         while left:
             before, left = left, []
+            keys = referential_ids([each.document_uuid for each in before], self.using)
             for each in before:
-                if self.outcomes.has_brought(each.referential_id):
+                # By the keys that it has now: it may have got another one meanwhile.
+                if any(map(self.outcomes.has_brought, keys.get(each.document_uuid, ()))):
                     continue
                 if (refusal := self._refusal_of_delete(each)) is not None:
                     refusals[each.document_uuid] = refusal

@@ -24,6 +24,7 @@ from edfi_api.exchange.pull.outcomes import (
     Outcomes,
     WaitingRow,
     WindowMemory,
+    begin_window,
     due_rows,
     position_of,
 )
@@ -145,6 +146,8 @@ class Puller:
                 f"its newest change version {newest:,} is behind {self._position:,}, which is done: it is another"
                 " database, or an older state; --full begins anew"
             )
+        if newest is not None and newest > (self._position or 0) and self._position is not None:
+            newest = self._begun(newest)
         if newest is None:
             return Pulled(None, self._pull_everything(None), time.monotonic() - began)
         if self._options.is_full or self._position is None:
@@ -159,6 +162,15 @@ class Puller:
             self._position = newest
         self._options = replace(self._options, is_full=False)
         return Pulled(newest, outcomes, time.monotonic() - began)
+
+    def _begun(self, newest: int) -> int:
+        """Where the window ends. Raises RemoteFailed if the source is behind one that was interrupted."""
+        if self._options.is_dry_run:
+            return newest
+        last = begin_window(self._connection, self._using, newest)
+        if last > newest:
+            raise RemoteFailed(f"its newest change version {newest:,} is behind {last:,}, which it had before")
+        return last
 
     def _pull_window(self, window: ReadWindow) -> Outcomes:
         with self._window() as work:
