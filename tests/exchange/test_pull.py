@@ -454,3 +454,21 @@ def test_a_window_that_was_interrupted_ends_where_it_would_have_ended(
     pull(connection)
 
     assert [each["classPeriodName"] for each in bodies("ClassPeriod")] == ["C"]
+
+
+def test_an_overlap_repeats_nothing_that_was_renamed_since(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.descriptors()
+    district.school()
+    period = source.put("ed-fi/classPeriods", district.period("A"))
+    connection = connect()
+    pull(connection)
+    a, b, c = ({"classPeriodName": name, "schoolId": 1} for name in "ABC")
+    source.rename(period, district.period("B"), a, b)
+    pull(connection)
+    source.rename(period, district.period("C"), b, c)
+
+    pull(connection, overlap=100)
+
+    assert [each["classPeriodName"] for each in bodies("ClassPeriod")] == ["C"]

@@ -153,7 +153,7 @@ class Puller:
         if self._options.is_full or self._position is None:
             outcomes = self._pull_everything(newest)
         elif newest > self._position:
-            outcomes = self._pull_window(ReadWindow(max(self._position + 1 - self._options.overlap, 0), newest))
+            outcomes = self._pull_window(self._position, newest)
         elif due_rows(self._connection, self._using):
             outcomes = self._pull_due(newest)
         else:
@@ -172,13 +172,18 @@ class Puller:
             raise RemoteFailed(f"its newest change version {newest:,} is behind {last:,}, which it had before")
         return last
 
-    def _pull_window(self, window: ReadWindow) -> Outcomes:
+    def _pull_window(self, behind: int, last: int) -> Outcomes:
+        """Key changes of the overlap are listed by themselves: together with new ones they would be others."""
+        window = ReadWindow(max(behind + 1 - self._options.overlap, 0), last)
         with self._window() as work:
-            work.change_keys(self._source.key_changes(self._with_changing_keys, window))
+            if self._options.overlap and behind:
+                again = ReadWindow(window.first, behind)
+                work.change_keys(self._source.key_changes(self._with_changing_keys, again))
+            work.change_keys(self._source.key_changes(self._with_changing_keys, ReadWindow(behind + 1, last)))
             work.write(self._source.documents(self._windowed, window))
             work.read_due()
             work.delete(self._source.deletes(list(reversed(self._windowed)), window))
-            return work.finish(window.last)
+            return work.finish(last)
 
     def _pull_due(self, newest: int) -> Outcomes:
         """Nothing is new, but something is to be read again: a window without versions would be refused."""
