@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.conftest import Browse, Findings
 from tests.browser.crawling import crawl
@@ -51,6 +52,8 @@ def test_a_document_is_found_and_opened_by_the_keyboard_alone(
 
     _tab_to(window, "#searchbar")
     _press(window, Keys.ENTER)
+    # The search leads to another page, which has a list as this one.
+    WebDriverWait(window, 60).until(lambda each: "q=" in each.current_url)
     shown(window, "#result_list")
     _tab_to(window, "#result_list .field-key a")
     _press(window, Keys.ENTER)
