@@ -104,6 +104,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "run_validation": {},
     "set_data_store_state": {"data_store": ["1"], "state": ["online"]},
     "stream_changes": {"consumer": ["--consumer", "consumer"]},
+    "validate_documents": {},
     "verify_integrity": {},
 }
 FILES = {
