@@ -181,14 +181,14 @@ class Puller:
                 work.change_keys(self._source.key_changes(self._with_changing_keys, again))
             work.change_keys(self._source.key_changes(self._with_changing_keys, ReadWindow(behind + 1, last)))
             work.write(self._source.documents(self._windowed, window))
-            work.read_due()
+            work.read_due(last)
             work.delete(self._source.deletes(list(reversed(self._windowed)), window))
             return work.finish(last)
 
     def _pull_due(self, newest: int) -> Outcomes:
         """Nothing is new, but something is to be read again: a window without versions would be refused."""
         with self._window() as work:
-            work.read_due()
+            work.read_due(newest)
             work.delete(())
             return work.finish(newest)
 
@@ -303,8 +303,8 @@ class _Window:
         resources = self.surface.resources
         self._take(self.writer.write(Candidate(resources[rank], text, Place(rank, line)) for line, rank, text in again))
 
-    def read_due(self) -> None:
-        """Read again some of what was refused before."""
+    def read_due(self, last: int) -> None:
+        """Read again some of what was refused before. If the source has changed behind the window, it waits on."""
         if self.options.is_dry_run:
             return
         by_path = {each.there.path: each for each in self.resources}
@@ -322,7 +322,9 @@ class _Window:
                 self._delete_due(resource.here, row)
             else:
                 self.outcomes.gone([row])
-        self.write(found)
+        # A document that is ahead of the window may get another key before the next one, which would not list this one.
+        if found and self.source.newest_version() == last:
+            self.write(found)
 
     def delete(self, listed: Iterable[tuple[ReadResource, Page]]) -> None:
         """Referrers come before what they refer to; what others refer to is tried again behind them."""
