@@ -23,7 +23,7 @@ FIXED = frozenset(
 )  # fmt: skip
 # The first segments of paths without a context; the path of the admin is added.
 OUTSIDE = frozenset(
-    {"health", "metrics", "docs", "static", "management", "connect", "v2", "v3", ".well-known", "favicon.ico"}
+    {"health", "metrics", "docs", "static", "management", "connect", "v2", "v3", "secret", ".well-known", "favicon.ico"}
 )
 
 

@@ -129,7 +129,8 @@ def misfit(model: ServedModel, source: OdsSource) -> DoesNotFit | None:
         return None
     schemas = {table.partition(".")[0] for table in source.tables}
     extensions = sorted(name for schema, name in model.projects.items() if schema not in schemas)
-    standard = resembled_standard(source)
+    # What has none of the schemas is no ODS, and resembles no standard.
+    standard = resembled_standard(source) if schemas & model.projects.keys() else ""
     is_served = model.surface.core_project.version.startswith(standard)
     return DoesNotFit(lacking, extensions, "" if is_served else standard)
 

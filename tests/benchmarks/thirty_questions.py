@@ -21,6 +21,7 @@ import psycopg
 
 from meadowlark.embedded_postgres import SUPERUSER, url_of
 from tests.benchmarks.processor_time import least
+from tests.benchmarks.verification import verify
 from tests.server_processes import command, meadowlark
 from tests.sql_views.questions import QUESTIONS, over_plain_tables, views
 
@@ -75,6 +76,7 @@ def measure(students: int) -> list[Row]:
                 copies = (option for schema, name in views() for option in ("--copy", f"{schema}.{name}"))
                 command(server.database_url, home, "create_sql_views", *copies)
                 copied = {number: least(reader, statement) for number, (_, statement) in QUESTIONS.items()}
+            verify(server.database_url, home)
     rows = [Row(number, words, live[number], plain[number], copied[number]) for number, (words, _) in QUESTIONS.items()]
     print(table(students, rows), flush=True)
     return rows

@@ -43,6 +43,7 @@ def test_expired_rows_are_removed(api_without_check: ApiTestClient) -> None:
         "0 results and 0 runs purged",
         "purge_validation: done",
         "cleartokens: done",
+        "secret_links: done",
         "clearsessions: done",
     ]
     assert not get_access_token_model().objects.exists()

@@ -105,7 +105,7 @@ def is_denied(response: HttpResponse) -> bool:
 
 
 def problem(response: HttpResponse) -> dict[str, Any]:
-    return {name: value for name, value in response.json().items() if name != "correlationId"}
+    return {name: value for name, value in response.json().items() if name not in {"correlationId", "hints"}}
 
 
 def denial(claim_set: str, resource_name: str, action: Action | None) -> dict[str, Any]:
