@@ -128,8 +128,8 @@ class Command(DataStoreCommand):
             actions[what](database, **options)
 
     def _check(self, using: str, **options: Any) -> None:
-        model = ServedModel.current(using)
         with opened(address(options)) as source:
+            model = ServedModel.current(using)
             does_not_fit = misfit(model, source)
             known = estimating.facts(model, source, does_not_fit)
             self.stdout.write(printable(f"ODS/API: its tables are {known.server}"))
