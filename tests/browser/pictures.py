@@ -13,7 +13,6 @@ from pathlib import Path
 from signal import SIGTERM
 from tempfile import TemporaryDirectory
 
-from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.browser.windows import DESKTOP, chromium, click, log_in, shown
@@ -67,12 +66,16 @@ def _admin(window: WebDriver, run: Run) -> None:
 
 
 def _document(window: WebDriver, run: Run) -> None:
-    """A student, found by one of the documents that refer to it."""
+    """A student, whom the search lists before what refers to the student."""
     window.get(f"{run.address}/admin/edfi_api/document/?q={_STUDENT}")
-    click(window, "#result_list tbody a")
-    shown(window, ".readonly")
-    window.find_element(By.LINK_TEXT, f"studentUniqueId={_STUDENT}").click()
-    shown(window, ".readonly")
+    click(window, "#result_list tbody .field-key a")
+    shown(window, "#values")
+
+
+def _refusals(window: WebDriver, run: Run) -> None:
+    """The story of a student whose enrollment was refused at first."""
+    window.get(f"{run.address}/admin/refusals/refusal/?q=91001")
+    shown(window, ".stories")
 
 
 def _client(window: WebDriver, run: Run) -> None:
@@ -86,6 +89,7 @@ PICTURES: dict[str, Callable[[WebDriver, Run], None]] = {
     "documentation": _documentation,
     "admin": _admin,
     "document": _document,
+    "refusals": _refusals,
     "client": _client,
 }
 
