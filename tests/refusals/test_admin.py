@@ -151,7 +151,8 @@ def test_the_overview_links_numbers_to_lists(steward, two):
 
     assert "resource=/ed-fi/classPeriods" in page
     assert "problem=data-conflict%3Aunresolved-reference" in page
-    assert "School NK#schoolId=7 is missing" in page
+    assert "School schoolId=7 is missing" in page
+    assert "NK#" not in page
 
 
 def test_the_activity_of_clients_is_shown(steward, api, two, refused):

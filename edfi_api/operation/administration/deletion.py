@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.models import Document
 from edfi_api.operation.administration import related_links
+from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.startup import current_surface
 from edfi_api.storage import store
 from edfi_api.storage.driver.exceptions import TooMuchContention
@@ -77,7 +78,7 @@ class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's ta
 def _reason(refusal: Exception) -> str:
     match refusal:
         case DependentItemExists():
-            named = ", ".join(f"{referrer.resource} {referrer.natural_key}" for referrer in refusal.referrers)
+            named = ", ".join(f"{referrer.resource} {abridged(referrer.natural_key)}" for referrer in refusal.referrers)
             return f"Nothing was deleted: {named} refer to it."
         case NotServed():
             return f"Nothing was deleted: {refusal} is not part of the standard that is served."

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from edfi_api.operation.administration.list_filters import row_in
+from edfi_api.refusals.admin.sentences import cause_in_words
 from edfi_api.refusals.models import OpenRefusals, Refusal
 from edfi_api.refusals.overview import LOOKED_AT, found_by_rules
 from edfi_api.security.models import ApiClient, Application, Vendor
@@ -151,7 +152,7 @@ class CauseFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         chosen = self.queryset(request, Refusal.objects.order_by())
-        return [(str(self.value()), text) for text in chosen.values_list("cause_text", flat=True)[:1]]
+        return [(str(self.value()), cause_in_words(text)) for text in chosen.values_list("cause_text", flat=True)[:1]]
 
     def has_output(self) -> bool:
         return self.value() is not None

@@ -6,6 +6,7 @@ from typing import Any
 from django.urls import reverse
 
 from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered
+from edfi_api.refusals.admin.sentences import cause_in_words
 from edfi_api.refusals.overview import LOOKED_AT, Activity, CauseCount, FoundByRule, Writes
 from edfi_api.refusals.overview import EntryCount as Open
 from edfi_api.write_rules.ruled_write import WriteRule
@@ -40,7 +41,7 @@ def open_by(name: str, caption: str, found: Iterable[Open]) -> PageTable:
 def causes(found: Iterable[CauseCount]) -> PageTable:
     rows = [
         cells(
-            each.text,
+            cause_in_words(each.text),
             each.problem,
             Cell(each.entries, filtered(_LIST, {"cause": each.id})),
             each.occurrences,

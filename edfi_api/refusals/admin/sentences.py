@@ -1,5 +1,6 @@
 """What people read of a refusal: why it was refused, and what became of it."""
 
+import re
 from typing import Any
 
 from edfi_api.operation.administration.natural_keys import abridged
@@ -20,6 +21,7 @@ _REASONS = {
     "system": "The server failed; its log tells why under the correlation id.",
 }
 _DENIED = "security:"
+_KEY = re.compile(r"NK#.+?(?= is missing$|$)")
 
 
 def why(entry: Any) -> str:
@@ -32,6 +34,11 @@ def why(entry: Any) -> str:
         return _first_message(entry)
     found = next((text for start, text in _REASONS.items() if entry.problem.startswith(start)), None)
     return found or next(iter(entry.errors), f"{entry.title}.")
+
+
+def cause_in_words(text: str) -> str:
+    """`School NK#schoolId=7 is missing` with the values of the key in place of the key."""
+    return _KEY.sub(lambda key: abridged(key[0]), text)
 
 
 def became(entry: Any) -> str:
