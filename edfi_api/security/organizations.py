@@ -3,7 +3,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connections
@@ -134,14 +134,20 @@ def organization_names(ids: Sequence[int], data_stores: Sequence[int]) -> Organi
     stores: list[int | None] = [*sorted(data_stores, reverse=True)[:MOST_DATA_STORES]]
     for store in stores or [None]:
         try:
-            with _visit(store) as visited, connections[visited.using].cursor() as cursor:
-                cursor.execute(_NAMES, [list(ids)])
-                names = {id_: name or "" for id_, name in cursor.fetchall()} | names
+            with _visit(store) as visited:
+                names = names_in(ids, visited.using) | names
         except _UNUSABLE:
             if store is None:
                 raise
             is_complete = False
     return OrganizationNames(names, is_complete)
+
+
+def names_in(ids: Iterable[int], using: str) -> dict[int, str]:
+    """The names by id of those that are stored in this database."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_NAMES, [list(ids)])
+        return {id_: name or "" for id_, name in cursor}
 
 
 def organizations_named(name: str, data_stores: Sequence[int]) -> dict[int, str]:

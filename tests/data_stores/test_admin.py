@@ -1,11 +1,13 @@
 """The admin on a server with data stores: pages of documents show one of them, and data stores have pages."""
 
 import re
+from uuid import UUID
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
+from django.utils import timezone
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.changes.change_stream.models import DeadLetter
@@ -13,6 +15,7 @@ from edfi_api.data_stores.connection_strings import decrypt
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import create_data_store, set_connection
 from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.refusals.models import Refusal
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
 from tests.data_stores.conftest import renumber
@@ -172,6 +175,26 @@ def test_a_data_store_that_cannot_be_reached_leads_back_to_the_choice(two, admin
 
     assert "The data store cannot be reached" in page
     assert "Choose a data store" in page
+
+
+def test_refusals_are_listed_while_their_data_store_does_not_answer(two, admin, store_databases):
+    (first, _), _ = two
+    set_connection(first, store_databases.url_of("missing"))
+    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
+
+    routes()._checked_at -= 1
+    now = timezone.now()
+    refusal = Refusal.objects.create(
+        id=UUID(int=5), client=0, data_store=first.pk, resource="/ed-fi/students", subject=UUID(int=6),
+        has_identity=True, natural_key="NK#studentUniqueId=604822", operation="POST", is_batch=False, is_summary=False,
+        status=400, problem="data", title="Data", paths={}, errors=[], cause=UUID(int=7), cause_text="data",
+        awaited_resource="", correlation_id="c", first_at=now, last_at=now, count=1, sequence=1,
+    )  # fmt: skip
+    for address in ("", "?q=604822", f"{refusal.pk}/change/"):
+        answer = admin.get(f"/admin/refusals/refusal/{address}")
+
+        assert answer.status_code == 200
+        assert "604822" in _text(answer)
 
 
 def test_the_only_data_store_needs_no_choice(configured, make_store, admin):

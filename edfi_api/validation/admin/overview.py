@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from edfi_api.operation.administration.store_choice import shown_in
 from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered, tables_page
-from edfi_api.operation.administration.titles import organization_names
+from edfi_api.security.organizations import names_in
 
 _LIST = "admin:validation_validationresult_changelist"
 _RULES = "admin:validation_validationrule_changelist"
@@ -133,7 +133,7 @@ def _by_rule(found: Sequence[RuleCount]) -> PageTable:
 
 
 def _open(found: Sequence[Open], kind: str | None, using: str) -> PageTable:
-    names = organization_names({each.organization for each in found if each.organization is not None}, using)
+    names = names_in({each.organization for each in found if each.organization is not None}, using)
     rows = [
         cells(each.name, each.severity, _text(each.organization, names), Cell(each.entries, _address(each)))
         for each in found

@@ -22,7 +22,8 @@ from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.readable_values import MARK
 from edfi_api.operation.administration.related_links import as_list, links
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
-from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, organization_names, titled
+from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
+from edfi_api.security.organizations import names_in
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
 from edfi_api.validation.models import ValidationResult, ValidationRule
@@ -155,9 +156,9 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         found = super().get_changelist_instance(request)
         ids = {row.organization for row in found.result_list if row.organization is not None}
-        names = organization_names(ids, shown_in(request).using)
+        names = names_in(ids, shown_in(request).using)
         for row in found.result_list:
-            row.organization_name = names.get(row.organization, row.organization)
+            row.organization_name = names.get(row.organization) or row.organization
         return found
 
     @admin.display(description="organization")
