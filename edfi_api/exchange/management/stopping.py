@@ -10,12 +10,15 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
-def stop_event() -> Iterator[threading.Event]:
-    """The event, which is set by either signal within the context."""
+def stop_event(*, interrupts: bool = False) -> Iterator[threading.Event]:
+    """The event, which is set by either signal within the context; with `interrupts` it also raises KeyboardInterrupt,
+    for work that waits in calls that know nothing of the event."""
     stop = threading.Event()
 
     def set_it(_number: int, _frame: FrameType | None) -> None:
         stop.set()
+        if interrupts:
+            raise KeyboardInterrupt
 
     before = {number: signal.signal(number, set_it) for number in _SIGNALS}
     try:

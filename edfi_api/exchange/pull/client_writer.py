@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
+from psycopg import Cursor
+from psycopg.rows import TupleRow
+
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.preparation import Prepared
@@ -26,13 +29,12 @@ from edfi_api.storage.row_policy import NO_CONDITIONS, RowPolicy, SetConditions
 from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
 from edfi_api.storage.sets.imported import adopt
-from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, under_conditions, write_staged
+from edfi_api.storage.sets.staging import one_transaction, under_conditions, write_staged
 from edfi_api.storage.stored import Outcome
 from edfi_api.write_rules.ruled_write import WritingClient
 
 # What a client's write can be refused for.
 CLIENT_REFUSALS: tuple[type[Exception], ...] = (*REFUSALS, *UNAUTHORIZABLE, *AUTHORIZATION_REFUSALS)
-_ATTEMPTS = 3
 
 
 class ClientRights:
@@ -83,23 +85,17 @@ class ClientWriter(BatchWriter):
             return {**refused, **prepared.refusals}
         return super().write(batch, prepared, resolve)
 
-    def _write_at_once(
-        self, batch: Batch, prepared: Prepared, resolve: Resolve
+    def _write_staged(
+        self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
     ) -> tuple[Conflicts, dict[int, Outcome]]:
         conditions = self._conditions(batch)
-        if conditions is None or not prepared.aliases:
+        if conditions is None:
             return Conflicts(), {}
         statement, client = under_conditions(conditions), self._rights.client.row_id
-        for _ in range(_ATTEMPTS):
-            try:
-                with one_transaction(self._using) as cursor:
-                    found = write_staged(cursor, prepared.lines, prepared.aliases, resolve, client, statement=statement)
-                    if self._rights.adopts:
-                        adopt(cursor, (prepared.aliases[position][0] for position in found[1]), client)
-                    return found
-            except MetConcurrentWrites:
-                continue
-        return Conflicts(), {}
+        found = write_staged(cursor, prepared.lines, prepared.aliases, resolve, client, statement=statement)
+        if self._rights.adopts:
+            adopt(cursor, (prepared.aliases[position][0] for position in found[1]), client)
+        return found
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from psycopg import Cursor
+from psycopg.rows import TupleRow
+
 from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import PreservedFields
@@ -11,31 +14,24 @@ from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.sets import Refusal
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.storage.sets.imported import write_imported
-from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction
 from edfi_api.storage.stored import Outcome
-
-# More than for other loads: a batch that meets other writers cannot be written one document at a time.
-_ATTEMPTS = 10
 
 
 class PreservingWriter(BatchWriter):
     """As `BatchWriter`. Documents of the change versions `changed_here`, a multirange of PostgreSQL, stay as they are:
     their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the id."""
 
+    # More than for other loads: a batch that meets other writers cannot be written one document at a time.
+    attempts = 10
+
     def __init__(self, using: str, changed_here: str, *, skips_rules: bool = False) -> None:
         super().__init__(using, preserved=PreservedFields.ENVELOPES, skips_rules=skips_rules)
         self._changed_here = changed_here
 
-    def _write_at_once(
-        self, batch: Batch, prepared: Prepared, resolve: Resolve
+    def _write_staged(
+        self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
     ) -> tuple[Conflicts, dict[int, Outcome]]:
-        for _ in range(_ATTEMPTS if prepared.aliases else 0):
-            try:
-                with one_transaction(self._using) as cursor:
-                    return write_imported(cursor, prepared.lines, prepared.aliases, resolve, self._changed_here)
-            except MetConcurrentWrites:
-                continue
-        return Conflicts(), {}
+        return write_imported(cursor, prepared.lines, prepared.aliases, resolve, self._changed_here)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         """It would lose its envelope, so it is left to a later pass."""

@@ -10,6 +10,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from psycopg import Cursor
+from psycopg.rows import TupleRow
+
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument
@@ -33,7 +36,6 @@ from references import resolution
 
 Results = dict[int, Outcome | Refusal]
 
-_ATTEMPTS = 3
 _REPLACED = (Outcome.UPDATED, Outcome.UNCHANGED)
 
 
@@ -44,6 +46,8 @@ class BatchWriter:
     is_concurrent = True
     # Of whom rules of the host are told.
     writing_client = NOBODY
+    # How often a batch is written that meets other writers, before its documents are written one by one.
+    attempts = 3
 
     def __init__(
         self,
@@ -92,13 +96,19 @@ class BatchWriter:
     def _write_at_once(
         self, batch: Batch, prepared: Prepared, resolve: Resolve
     ) -> tuple[Conflicts, dict[int, Outcome]]:
-        for _ in range(_ATTEMPTS if prepared.aliases else 0):
+        for _ in range(self.attempts if prepared.aliases else 0):
             try:
                 with one_transaction(self._using) as cursor:
-                    return write_staged(cursor, prepared.lines, prepared.aliases, resolve, self._client)
+                    return self._write_staged(cursor, batch, prepared, resolve)
             except MetConcurrentWrites:
                 continue
         return Conflicts(), {}
+
+    def _write_staged(
+        self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
+    ) -> tuple[Conflicts, dict[int, Outcome]]:
+        """In the open transaction. Raises MetConcurrentWrites."""
+        return write_staged(cursor, prepared.lines, prepared.aliases, resolve, self._client)
 
     def _refusals(self, batch: Batch, conflicts: Conflicts) -> Iterator[tuple[int, Refusal]]:
         incoming = {position: self._incoming(batch[position]) for position in conflicts.duplicates}
@@ -128,7 +138,7 @@ class BatchWriter:
     def _write_under_rules(self, batch: Batch, prepared: Prepared, resolve: Resolve) -> Results:
         """Write a batch in one transaction with the rules that look up other documents. They do not look at others of
         the batch, unless these are those of circles, of which rules do not see each other."""
-        for _ in range(_ATTEMPTS):
+        for _ in range(self.attempts):
             with suppress(MetConcurrentWrites, StatementAborted), one_transaction(self._using):
                 judged = self._judged(batch, prepared, is_circle=resolve is resolve_together)
                 results = self._write(batch, prepared.without(judged.refused), resolve)

@@ -1,15 +1,12 @@
 """`push_changes NAME`: send the changes of documents to another Ed-Fi API, in the order of their commits."""
 
-import signal
-import threading
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
+from edfi_api.exchange.management.stopping import stop_event
 from edfi_api.exchange.management.trust_options import add_trust, as_command_errors, given_trust
 from edfi_api.exchange.models import ExchangeDirection, Phase
 from edfi_api.exchange.push.pushing import Push, PushOptions
@@ -50,7 +47,7 @@ class Command(BaseCommand):
         add_trust(parser)
 
     def handle(self, **options: Any) -> None:
-        with as_command_errors(), _stopping() as stop:
+        with as_command_errors(), stop_event(interrupts=True) as stop:
             connection = connection_named(options["name"], ExchangeDirection.PUSH)
             given = PushOptions(
                 options["connections"], given_trust(options), options["denials_are_warnings"], options["follow"], stop
@@ -75,20 +72,3 @@ class Command(BaseCommand):
         denied = f", {figures.denied} denied" if figures.denied else ""
         written = counted(figures.written, "document")
         self.stdout.write(f"{written} written, {figures.deleted:,} deleted, {figures.refused:,} refused{denied}")
-
-
-@contextmanager
-def _stopping() -> Iterator[threading.Event]:
-    """Set when the process is to end: SIGTERM is as Ctrl-C."""
-    stop = threading.Event()
-
-    def end(*_: object) -> None:
-        stop.set()
-        raise KeyboardInterrupt
-
-    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield stop
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
