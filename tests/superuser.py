@@ -38,6 +38,11 @@ def parameters(using: str | None = None) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in ("cursor_factory", "context")} | {"user": NAME}
 
 
+def own_role(name: str) -> str:
+    """The name of a role of this process; other processes of tests use the same server, which has all roles."""
+    return f"{name}_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+
+
 def execute_elsewhere(statement: str, using: str | None = None) -> None:
     """Execute a statement on a connection of its own; it commits."""
     with psycopg.connect(**parameters(using), autocommit=True) as connection:

@@ -106,7 +106,7 @@ def child_exit(server: Arbiter, worker: Worker) -> None:
 
 def post_fork(server: Arbiter, worker: Worker) -> None:
     """Start the thread that exports spans: threads do not survive a fork."""
-    allocator.give_large_blocks_back()
+    allocator.keep_little()
     if _IS_OWN_WORKER:
         listeners.keep_own(worker)
     if settings.TELEMETRY:

@@ -24,7 +24,7 @@ from tests.sql_views.running import query, refusal, run
 
 pytestmark = pytest.mark.django_db
 
-READER = "sql_view_reader"
+READER = superuser.own_role("sql_view_reader")
 
 
 def relations() -> dict[str, int]:

@@ -28,7 +28,7 @@ from tests.sql_views.killing import kills
 from tests.sql_views.running import query, run
 
 COPIED = ("classperiod", "bellschedule", "bellscheduleclassperiod")
-READER = "reader_of_copies"
+READER = superuser.own_role("reader_of_copies")
 
 
 @pytest.fixture

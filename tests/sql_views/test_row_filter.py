@@ -344,14 +344,14 @@ def test_a_role_that_may_not_create_roles_is_told_what_to_have_created(api, curr
 def test_copies_are_filtered_too(committing_api, documents, current_views, surface) -> None:
     made = Scenario(committing_api, documents)
     fill(made)
-    query("CREATE ROLE reads_everything")
-    query("CREATE ROLE reads_school_21 LOGIN")
-    query("INSERT INTO sql_reader (role, organization) VALUES ('reads_school_21', 21)")
+    query("CREATE ROLE copies_read_everything")
+    query("CREATE ROLE copies_read_school_21 LOGIN")
+    query("INSERT INTO sql_reader (role, organization) VALUES ('copies_read_school_21', 21)")
     definitions = of_test(current_views)
     students = Copying(("edfi.student*",))
     try:
         # The copy of students is there before the filter, that of enrollments comes after it.
-        Installation("default", readers=("reads_school_21",), copying=Copying(("edfi.student",))).install(
+        Installation("default", readers=("copies_read_school_21",), copying=Copying(("edfi.student",))).install(
             definitions, ""
         )
         refreshing.refresh("default")
@@ -359,15 +359,15 @@ def test_copies_are_filtered_too(committing_api, documents, current_views, surfa
         Installation("default", copying=students, row_filter=RowFilter(surface)).install(definitions, "")
         refreshing.refresh("default")
 
-        with psycopg.connect(connection.connection.info.dsn, user="reads_school_21", autocommit=True) as reader:
+        with psycopg.connect(connection.connection.info.dsn, user="copies_read_school_21", autocommit=True) as reader:
             for statement in (
-                "SET SESSION AUTHORIZATION reads_everything",
-                "SELECT set_config('session_authorization', 'reads_everything', false)",
+                "SET SESSION AUTHORIZATION copies_read_everything",
+                "SELECT set_config('session_authorization', 'copies_read_everything', false)",
             ):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     reader.execute(statement)
             assert reader.execute("SELECT studentuniqueid FROM edfi.student ORDER BY 1").fetchall() == [("C",), ("D",)]
-        with logged_in("reads_school_21"):
+        with logged_in("copies_read_school_21"):
             assert shown("studentschoolassociation", "schoolid") == ["21", "21"]
             assert query("SELECT count(*) FROM edfi_live.student") == [(2,)]
         assert set("ABCDE") < set(shown("student", "studentuniqueid"))
@@ -375,7 +375,7 @@ def test_copies_are_filtered_too(committing_api, documents, current_views, surfa
     finally:
         call_command("drop_sql_views", "--drop-dependents", verbosity=0)
         query("TRUNCATE sql_reader")
-        query("DROP ROLE reads_school_21, reads_everything")
+        query("DROP ROLE copies_read_school_21, copies_read_everything")
 
     assert query("SELECT count(*) FROM pg_policies") == [(0,)]
     assert query("SELECT relname FROM pg_class WHERE relrowsecurity") == []

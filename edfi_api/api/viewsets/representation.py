@@ -98,7 +98,8 @@ class Representation:
             text = self.members(text)
         front = f'{{"id":"{document.document_uuid}",'
         behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
-        return tag, b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
+        # A view, since a slice would copy a large text once more.
+        return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
 
     def _narrowed(self, document: StoredDocument, using: str, part: ProfilePart) -> tuple[str, bytes]:
         """With links, the text is parsed once for both."""

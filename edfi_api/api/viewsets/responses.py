@@ -57,6 +57,8 @@ class JsonArray:
         self.file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115
 
     def append(self, item: bytes) -> None:
+        if self.file.tell() + len(item) > MOST_IN_MEMORY:  # Otherwise it is written to memory first.
+            self.file.rollover()
         self.file.write(b"," if self.length else b"[")
         self.file.write(item)
         self.length += 1
