@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -33,20 +34,22 @@ from tests.benchmarks.workloads import Workloads
 from tests.server_processes import Server, meadowlark
 
 _SEEDED = 300
+HEADING = f"{'':22}{'rate':>9}{'x':>7}{'server':>9}{'database':>9}{'p50 ms':>9}{'p99 ms':>9}{'p99/p50':>9}"
 # More than any machine answers.
 _NEW_PER_SECOND = {1: 4000}
 _NEW_PER_SECOND_OF_MANY = 8000
 
 
 @dataclass(frozen=True)
-class _Tree:
-    """A server that is measured."""
+class Tree:
+    """A server that is measured, of a source tree."""
 
     name: str
     top: Path
     python: str
     server: Server
     workloads: Workloads
+    start_seconds: float
 
     def requests(self, operation: str, number: int) -> list[bytes]:
         made: dict[str, Callable[[], list[bytes]]] = {
@@ -87,29 +90,29 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=0, help="processes that use a core each")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="meadowlark-side-by-side-") as folder, ExitStack() as running:
-        trees = [_started(running, text, Path(folder, str(number))) for number, text in enumerate(options.servers)]
+        trees = [started(running, text, Path(folder, str(number))) for number, text in enumerate(options.servers)]
         for _ in range(options.busy):
             running.enter_context(_busy())
-        print(
-            f"{'':22}{'rate':>9}{'x':>7}{'server':>9}{'database':>9}{'p50 ms':>9}{'p99 ms':>9}{'p99/p50':>9}",
-            flush=True,
-        )
+        print(HEADING, flush=True)
         for connections in options.connections:
             for operation in options.operations:
-                _compare(trees, operation, connections, options.rounds, options.seconds)
+                compare(trees, operation, connections, options.rounds, options.seconds)
         for number, tree in enumerate(trees):
             verify(tree.server.database_url, Path(folder, str(number)), tree.top, tree.python)
     return 0
 
 
-def _started(running: ExitStack, text: str, home: Path) -> _Tree:
+def started(running: ExitStack, text: str, home: Path) -> Tree:
+    """The server of a SERVER in this home, which is stopped with the others."""
     folder, _, named = text.partition(":")
     top, python = Path(folder).resolve(), named or sys.executable
+    begin = time.monotonic()
     server = running.enter_context(meadowlark(home, top, python))
+    start_seconds = time.monotonic() - begin
     workloads = Workloads(server)
     workloads.seed(_SEEDED)
     load.measure(server.port, workloads.association_by_id(), 16, 1)
-    return _Tree(text, top, python, server, workloads)
+    return Tree(text, top, python, server, workloads, start_seconds)
 
 
 @contextmanager
@@ -121,7 +124,8 @@ def _busy() -> Iterator[None]:
             process.kill()
 
 
-def _compare(trees: list[_Tree], operation: str, connections: int, rounds: int, seconds: float) -> None:
+def compare(trees: list[Tree], operation: str, connections: int, rounds: int, seconds: float) -> None:
+    """Print a line for each of them."""
     found: defaultdict[str, list[Measured]] = defaultdict(list)
     for number in range(rounds):
         for tree in trees if number % 2 == 0 else trees[::-1]:
@@ -131,7 +135,7 @@ def _compare(trees: list[_Tree], operation: str, connections: int, rounds: int, 
         print(_line(tree.name, found[tree.name], found[trees[0].name]), flush=True)
 
 
-def _measured(tree: _Tree, operation: str, connections: int, seconds: float) -> Measured:
+def _measured(tree: Tree, operation: str, connections: int, seconds: float) -> Measured:
     requests = tree.requests(operation, round(_NEW_PER_SECOND.get(connections, _NEW_PER_SECOND_OF_MANY) * seconds))
     server = tree.server
     measured = with_costs(
