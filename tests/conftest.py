@@ -90,8 +90,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as there are processors, since many tests wait for servers and locks."""
-    return min(4, 3 * (os.cpu_count() or 1) // 2)
+    """Twice as many as there are processors, since many tests wait for servers and locks."""
+    return min(4, 2 * (os.cpu_count() or 1))
 
 
 @pytest.fixture(autouse=True)

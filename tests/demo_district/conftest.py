@@ -14,7 +14,7 @@ from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from tests.lifecycle.make_run import Run
 from tests.ports import free_port
-from tests.serving import OTHERS_MARKED, served
+from tests.serving import SERVED_BY_DEFAULT, STANDARDS, served
 
 STUDENTS = 200
 # A day in the spring of a school year, so that tests find the same district whenever they run.
@@ -31,7 +31,11 @@ def district_of(standard: str, students: int = STUDENTS, seed: int = 1, today: d
     return generate(bodies_of(standard), students, seed, today)
 
 
-@pytest.fixture(scope="module", params=OTHERS_MARKED)
+# A demo starts a server and loads a district: those of other standards only with `--every-standard`.
+_DEMOS = [pytest.param(each, marks=[] if each == SERVED_BY_DEFAULT else pytest.mark.standards) for each in STANDARDS]
+
+
+@pytest.fixture(scope="module", params=_DEMOS)
 def demo(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
