@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -89,6 +89,9 @@ class BodyMember:
 class ManagementBody(msgspec.Struct, frozen=True, kw_only=True, rename=lambda name: name.replace("_", "")):
     """The base of all bodies. Names of members are read in any case. A value of null is as none; where the absence of a
     member means something else, it is `UNSET`."""
+
+    # For the OpenAPI document; ids are those of other items.
+    example: ClassVar[Mapping[str, Any]] = {}
 
     def translated(self) -> "ManagementBody":
         """The body as version 3 has it."""

@@ -144,11 +144,10 @@ def _operations(address: Address) -> Iterator[tuple[str, dict[str, Any]]]:
             "parameters": [*parameters, *(_query(address) if action == "list" else ())],
             "responses": _responses(address, action),
         }
-        if action in getattr(address.view, "bodies", {}):
-            operation["requestBody"] = {
-                "required": True,
-                "content": {"application/json": {"schema": {"$ref": _reference(_name(address.view, action))}}},
-            }
+        if body := getattr(address.view, "bodies", {}).get(action):
+            schema = {"$ref": _reference(_name(address.view, action))}
+            content = {"schema": schema, "example": dict(body.example)}
+            operation["requestBody"] = {"required": True, "content": {"application/json": content}}
         yield method, operation
 
 

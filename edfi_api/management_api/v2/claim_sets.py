@@ -40,6 +40,8 @@ _HAS_NAME = all_of(NOT_EMPTY, at_most(255), NO_BLANKS, ONE_LINE)
 class ClaimSetBodyV2(ManagementBody, frozen=True, kw_only=True):
     """Of POST and PUT."""
 
+    example = {"name": "Attendance"}
+
     name: Annotated[Text, _HAS_NAME] = None
 
     def translated(self) -> ManagementBody:
@@ -48,6 +50,8 @@ class ClaimSetBodyV2(ManagementBody, frozen=True, kw_only=True):
 
 class CopyBodyV2(ManagementBody, frozen=True, kw_only=True):
     """Of `POST claimSets/copy`."""
+
+    example = {"originalId": 1, "name": "AttendanceOfLakeside"}
 
     original_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
     name: Annotated[Text, _HAS_NAME] = None
@@ -58,6 +62,11 @@ class CopyBodyV2(ManagementBody, frozen=True, kw_only=True):
 
 class ImportBodyV2(ClaimSetBodyV2, frozen=True, kw_only=True):
     """Of `POST claimSets/import`."""
+
+    example = {
+        "name": "AttendanceOf2027",
+        "resourceClaims": [{"name": "people", "actions": [{"name": "Read", "enabled": True}]}],
+    }
 
     resource_claims: Objects = None
 

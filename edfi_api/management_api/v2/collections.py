@@ -93,6 +93,8 @@ def _long_prefixes(member: BodyMember, value: str | None) -> Iterator[Finding]:
 class VendorBodyV2(ManagementBody, frozen=True, kw_only=True):
     """Of POST and PUT."""
 
+    example = VendorBody.example
+
     company: Annotated[Text, name_rule(256)] = None
     namespace_prefixes: Annotated[Text, BodyRule(_long_prefixes), ONE_LINE] = None
     contact_name: Annotated[Text, name_rule(128)] = None
@@ -141,6 +143,8 @@ def _with_instances(item: dict[str, Any]) -> dict[str, Any]:
 
 class ApplicationBodyV2(ManagementBody, frozen=True, kw_only=True):
     """Of POST and PUT. `enabled` sets all clients."""
+
+    example = {**ApplicationBody.example, "odsInstanceIds": [1]}
 
     application_name: Annotated[Text, name_rule(256)] = None
     vendor_id: Annotated[Integer, POSITIVE] = None
@@ -203,6 +207,8 @@ class ApplicationsV2(Version2, Applications):
 
 class ApiClientBodyV2(ManagementBody, frozen=True, kw_only=True):
     """Of POST and PUT."""
+
+    example = {"name": "Roster of 2027", "isApproved": True, "applicationId": 1, "odsInstanceIds": [1]}
 
     name: Annotated[Text, name_rule(50)] = None
     is_approved: Boolean = None

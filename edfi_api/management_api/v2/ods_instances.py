@@ -48,6 +48,12 @@ _NAMES = {"dataStoreId": "odsInstanceId"}
 class OdsInstanceBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
 
+    example = {
+        "name": "2027",
+        "instanceType": "SchoolYear",
+        "connectionString": DataStoreBody.example["connectionString"],
+    }
+
     name: Annotated[Text, name_rule(100)] = None
     instance_type: Annotated[Text, name_rule(50)] = None
     connection_string: Annotated[KeptText, NOT_EMPTY, at_most(LONGEST), _IS_CONNECTION] = None
@@ -67,6 +73,8 @@ class OdsInstanceChangeBody(OdsInstanceBody, frozen=True, kw_only=True):
 class OdsInstanceContextBody(ManagementBody, frozen=True, kw_only=True):
     """Of POST and PUT."""
 
+    example = {"odsInstanceId": 1, "contextKey": "schoolYear", "contextValue": "2027"}
+
     ods_instance_id: Annotated[Integer, POSITIVE] = None
     context_key: Annotated[Text, name_rule(256)] = None
     context_value: Annotated[Text, name_rule(256)] = None
@@ -79,6 +87,12 @@ class OdsInstanceContextBody(ManagementBody, frozen=True, kw_only=True):
 
 class OdsInstanceDerivativeBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
+
+    example = {
+        "odsInstanceId": 1,
+        "derivativeType": "ReadReplica",
+        "connectionString": DerivativeBody.example["connectionString"],
+    }
 
     ods_instance_id: Annotated[Integer, POSITIVE] = None
     derivative_type: Annotated[Text, IS_TYPE] = None

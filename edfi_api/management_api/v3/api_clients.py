@@ -59,6 +59,8 @@ class ApiClientBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST. Without `externalIdentity` the identity stays what it is: programs for Ed-Fi's own server do not know
     it."""
 
+    example = {"applicationId": 1, "name": "Roster of 2027", "isApproved": True, "dataStoreIds": [1]}
+
     application_id: Annotated[Integer, NOT_EMPTY, POSITIVE]
     name: Annotated[Text, name_rule(50)]
     is_approved: Boolean
@@ -68,6 +70,8 @@ class ApiClientBody(ManagementBody, frozen=True, kw_only=True):
 
 class ApiClientChangeBody(ApiClientBody, frozen=True, kw_only=True):
     """Of a PUT."""
+
+    example = {"id": 1, **ApiClientBody.example}
 
     id: Annotated[Integer, rule(lambda value: (value or 0) <= 0, texts.ID_OF_CLIENT)] = None
 

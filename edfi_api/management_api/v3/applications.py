@@ -41,6 +41,13 @@ from ..listing import EXACT, NUMBER, Listing, page, rows_of
 class ApplicationBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
 
+    example = {
+        "applicationName": "Roster",
+        "vendorId": 1,
+        "claimSetName": "EdFiSandbox",
+        "educationOrganizationIds": [255901],
+    }
+
     application_name: Annotated[Text, name_rule(256)] = None
     vendor_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
     claim_set_name: Annotated[Text, name_rule(256, NO_BLANKS)] = None
@@ -51,6 +58,8 @@ class ApplicationBody(ManagementBody, frozen=True, kw_only=True):
 
 class ApplicationChangeBody(ApplicationBody, frozen=True, kw_only=True):
     """Of a PUT."""
+
+    example = {"id": 1, **ApplicationBody.example}
 
     id: Annotated[Integer, POSITIVE] = None
     application_name: Annotated[Text, name_rule(256)]

@@ -57,17 +57,23 @@ _TAKEN = problems.not_unique(texts.CLAIM_SET_TAKEN)
 class ClaimSetBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
 
+    example = {"claimSetName": "Attendance"}
+
     claim_set_name: Annotated[Text, _HAS_NAME, _SHORT_NAME, NO_BLANKS, ONE_LINE]
 
 
 class ClaimSetChangeBody(ClaimSetBody, frozen=True, kw_only=True):
     """Of a PUT."""
 
+    example = {"id": 1, **ClaimSetBody.example}
+
     id: Integer = None
 
 
 class CopyBody(ManagementBody, frozen=True, kw_only=True):
     """Of `POST claimSets/copy`."""
+
+    example = {"originalId": 1, "claimSetName": "AttendanceOfLakeside"}
 
     original_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
     claim_set_name: Annotated[Text, name_rule(256, NO_BLANKS)] = None
@@ -76,12 +82,24 @@ class CopyBody(ManagementBody, frozen=True, kw_only=True):
 class ImportBody(ManagementBody, frozen=True, kw_only=True):
     """Of `POST claimSets/import`."""
 
+    example = {
+        "claimSetName": "AttendanceOf2027",
+        "resourceClaims": [
+            {
+                "claimName": "http://ed-fi.org/identity/claims/domains/people",
+                "actions": [{"name": "Read", "enabled": True}],
+            }
+        ],
+    }
+
     claim_set_name: Annotated[Text, _HAS_NAME, _SHORT_NAME, NO_BLANKS, ONE_LINE] = None
     resource_claims: Objects = None
 
 
 class GrantBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST of a grant."""
+
+    example = {"resourceClaimId": 1, "resourceClaimActions": [{"name": "Read", "enabled": True}]}
 
     resource_claim_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
     resource_claim_actions: Objects = None
@@ -90,11 +108,15 @@ class GrantBody(ManagementBody, frozen=True, kw_only=True):
 class ActionsBody(ManagementBody, frozen=True, kw_only=True):
     """Of a PUT of a grant."""
 
+    example = {"resourceClaimActions": [{"name": "Create", "enabled": True}, {"name": "Read", "enabled": True}]}
+
     resource_claim_actions: Objects = None
 
 
 class OverrideBody(ManagementBody, frozen=True, kw_only=True):
     """Of `POST …/overrideAuthorizationStrategy`."""
+
+    example = {"actionName": "Read", "authorizationStrategies": ["NoFurtherAuthorizationRequired"]}
 
     action_name: Annotated[Text, NOT_EMPTY] = None
     authorization_strategies: Texts = None

@@ -76,6 +76,12 @@ _METADATA = frozenset({"list", "retrieve"})
 class DataStoreBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
 
+    example = {
+        "dataStoreType": "SchoolYear",
+        "name": "2027",
+        "connectionString": "host=db.lakeside.example dbname=meadowlark_2027 user=meadowlark",
+    }
+
     data_store_type: Annotated[Text, name_rule(50)] = None
     name: Annotated[Text, name_rule(256)] = None
     connection_string: Annotated[KeptText, at_most(LONGEST)] = None
@@ -84,6 +90,8 @@ class DataStoreBody(ManagementBody, frozen=True, kw_only=True):
 class DataStoreChangeBody(DataStoreBody, frozen=True, kw_only=True):
     """Of a PUT."""
 
+    example = {"id": 1, **DataStoreBody.example}
+
     id: Integer = None
     connection_string: Annotated[KeptText, at_most(LONGEST)] = UNSET
 
@@ -91,11 +99,15 @@ class DataStoreChangeBody(DataStoreBody, frozen=True, kw_only=True):
 class StateBody(ManagementBody, frozen=True, kw_only=True):
     """Of `PUT dataStores/{id}/state`."""
 
+    example = {"state": State.READ_ONLY.value}
+
     state: Annotated[Text, rule(lambda value: value not in State.values, _STATES)] = None
 
 
 class ContextBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
+
+    example = {"dataStoreId": 1, "contextKey": "schoolYear", "contextValue": "2027"}
 
     data_store_id: Annotated[Integer, NOT_EMPTY, POSITIVE] = None
     context_key: Annotated[Text, name_rule(256)] = None
@@ -105,11 +117,19 @@ class ContextBody(ManagementBody, frozen=True, kw_only=True):
 class ContextChangeBody(ContextBody, frozen=True, kw_only=True):
     """Of a PUT."""
 
+    example = {"id": 1, **ContextBody.example}
+
     id: Integer = None
 
 
 class DerivativeBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
+
+    example = {
+        "dataStoreId": 1,
+        "derivativeType": "ReadReplica",
+        "connectionString": "host=replica.lakeside.example dbname=meadowlark_2027 user=meadowlark",
+    }
 
     data_store_id: Annotated[Integer, IS_STORE] = None
     derivative_type: Annotated[Text, IS_TYPE] = None
@@ -119,12 +139,16 @@ class DerivativeBody(ManagementBody, frozen=True, kw_only=True):
 class DerivativeChangeBody(DerivativeBody, frozen=True, kw_only=True):
     """Of a PUT."""
 
+    example = {"id": 1, **DerivativeBody.example}
+
     id: Annotated[Integer, rule(lambda value: (value or 0) <= 0, texts.ID_OF_CLIENT)] = None
     connection_string: Annotated[KeptText, _IS_SHORT] = UNSET
 
 
 class TenantBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
+
+    example = {"name": "lakeside"}
 
     name: Annotated[Text, NOT_EMPTY, at_most(256), _IS_TENANT_NAME] = None
 

@@ -46,6 +46,15 @@ _MEMBERS = {
 class ConnectionBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST. What is omitted is as `add_connection` has it without the option."""
 
+    example = {
+        "name": "lakeside",
+        "direction": "pull",
+        "address": "https://api.lakeside.example/",
+        "key": "key",
+        "secret": "secret",
+        "apiClientId": 1,
+    }
+
     name: Annotated[Text, name_rule(256)] = None
     direction: Annotated[Text, NOT_EMPTY] = None
     address: Annotated[Text, name_rule(1000)] = None
@@ -68,6 +77,8 @@ class ConnectionBody(ManagementBody, frozen=True, kw_only=True):
 
 class ConnectionChangeBody(ConnectionBody, frozen=True, kw_only=True):
     """Of a PUT, which keeps the secret if it omits it."""
+
+    example = {"id": 1, **ConnectionBody.example}
 
     id: Integer = None
     secret: Annotated[Text | UnsetType, NOT_EMPTY] = UNSET

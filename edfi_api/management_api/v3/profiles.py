@@ -24,6 +24,14 @@ from ..listing import EXACT, NUMBER, Listing
 
 _LARGEST = 2**20
 _TEXTS = {NO_RESOURCE: texts.NO_RESOURCE, NO_RESOURCE_NAME: texts.NO_RESOURCE_NAME}
+_EXAMPLE = """<Profile name="Student-Names">
+  <Resource name="Student">
+    <ReadContentType memberSelection="IncludeOnly">
+      <Property name="firstName"/>
+      <Property name="lastSurname"/>
+    </ReadContentType>
+  </Resource>
+</Profile>"""
 _log = logging.getLogger(__name__)
 
 
@@ -46,6 +54,8 @@ def _findings(member: BodyMember, value: str | None) -> Iterator[Finding]:
 class ProfileBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
 
+    example = {"name": "Student-Names", "definition": _EXAMPLE}
+
     name: Annotated[
         Text,
         rule(is_empty, texts.NO_PROFILE_NAME),
@@ -57,6 +67,8 @@ class ProfileBody(ManagementBody, frozen=True, kw_only=True):
 
 class ProfileChangeBody(ProfileBody, frozen=True, kw_only=True):
     """Of a PUT."""
+
+    example = {"id": 1, **ProfileBody.example}
 
     id: Annotated[Integer, rule(lambda value: (value or 0) <= 0, texts.ID_OF_PROFILE)] = None
 

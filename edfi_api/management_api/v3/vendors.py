@@ -34,6 +34,13 @@ _NO_LONG_PREFIX = rule(_has_long_prefix, texts.LONG_PREFIX.replace("{most}", str
 class VendorBody(ManagementBody, frozen=True, kw_only=True):
     """Of a POST."""
 
+    example = {
+        "company": "Lakeside SIS",
+        "contactName": "Mae Ortiz",
+        "contactEmailAddress": "mae@lakeside.example",
+        "namespacePrefixes": "uri://lakeside.example",
+    }
+
     company: Annotated[Text, name_rule(256)] = None
     contact_name: Annotated[Text, name_rule(128)] = None
     contact_email_address: Annotated[Text, name_rule(320, EMAIL)] = None
@@ -51,6 +58,8 @@ class VendorBody(ManagementBody, frozen=True, kw_only=True):
 
 class VendorChangeBody(VendorBody, frozen=True, kw_only=True):
     """Of a PUT, which may omit the contact."""
+
+    example = {"id": 1, **VendorBody.example}
 
     id: Integer = None
     contact_name: Annotated[Text, at_most(128), ONE_LINE] = None
