@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from django.db.models.fields.json import KT
+
 from descriptors.models import stored_descriptors
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.interchange.loading import load_candidates, load_interchange
@@ -13,7 +15,6 @@ from edfi_api.loading.reports.results import LoadResult, RefusalHandler
 from edfi_api.model.surface.bundled_descriptors import FILE_NAME, bundled_values
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.stored import Outcome
-from references.identity import descriptor_natural_key
 
 
 def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate[str]]:
@@ -34,12 +35,12 @@ def load_bundled(surface: Surface, folder: Path, on_refusal: RefusalHandler, usi
 
 
 def _missing(candidates: Iterable[Candidate[str]], result: LoadResult, using: str) -> Iterator[Candidate[str]]:
-    stored = stored_descriptors(using).values_list("resource_type__name", "natural_key")
-    known = {(name, key.lower()) for name, key in stored}
+    stored = stored_descriptors(using).values_list("resource_type__name", KT("body__namespace"), KT("body__codeValue"))
+    known = {(name, f"{namespace}#{code_value}".lower()) for name, namespace, code_value in stored}
     for candidate in candidates:
         name = candidate.resource.name
         uri = f"{candidate.body['namespace']}#{candidate.body['codeValue']}"
-        if (name.resource, descriptor_natural_key(uri).lower()) in known:
+        if (name.resource, uri.lower()) in known:
             result.count(name, Outcome.UNCHANGED)
         else:
             yield candidate

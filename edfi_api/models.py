@@ -9,12 +9,13 @@ from django.db import models
 
 
 class ResourceType(models.Model):
-    """The number of a resource of the surface."""
+    """The number of a resource of the surface, and the paths of its identity, sorted; a descriptor has none."""
 
     id = models.SmallIntegerField(primary_key=True)
     project = models.TextField()
     name = models.TextField()
     endpoint = models.TextField()
+    key_paths = ArrayField(models.TextField(), null=True)
 
     class Meta:
         db_table = "resource_type"
@@ -30,6 +31,7 @@ class Document(models.Model):
     id = models.BigAutoField(primary_key=True)
     document_uuid = models.UUIDField("id", unique=True, editable=False)
     resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, db_constraint=False)
+    # No column: PostgreSQL reads `document.natural_key` as the function `natural_key(document)`.
     natural_key = models.TextField()
     body = models.JSONField()
     # Types and ids of the documents that the body references, in the order of its reference objects.
@@ -40,7 +42,7 @@ class Document(models.Model):
     last_modified_at = models.DateTimeField()
     last_modified_by = models.BigIntegerField(null=True)
     change_version = models.BigIntegerField()
-    operation = models.TextField()
+    operation = models.TextField(null=True)
     # Values that authorize access to the document; see documents/securables.py.
     organization = models.BigIntegerField(null=True)
     student = models.TextField(null=True)

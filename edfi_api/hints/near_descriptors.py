@@ -15,15 +15,14 @@ from edfi_api.storage import resource_types
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
-from references.identity import descriptor_natural_key
 
 _LONGEST = 300
 _MOST_STORED = 500
 _MOST_TYPES_REMEMBERED = 16
 _SECONDS_REMEMBERED = 60
-_NATURAL_KEYS = Sql(
-    "SELECT d.id, d.natural_key FROM document d WHERE d.resource_type_id = %(type)s AND d.namespace IS NOT NULL"
-    " ORDER BY d.namespace, d.id LIMIT %(most)s"
+_URIS = Sql(
+    "SELECT d.id, (d.body ->> 'namespace') || '#' || (d.body ->> 'codeValue') FROM document d"
+    " WHERE d.resource_type_id = %(type)s AND d.namespace IS NOT NULL ORDER BY d.namespace, d.id LIMIT %(most)s"
 )
 # URI by row.
 Near = dict[int, str]
@@ -61,8 +60,7 @@ class _StoredDescriptors:
 
     def _read(self, name: ResourceName) -> Near:
         type_ = resource_types.numbers(self._using)[name]
-        rows = execute(_NATURAL_KEYS.with_values(type=type_, most=_MOST_STORED), self._using)
-        return {row: key.removeprefix(descriptor_natural_key("")) for row, key in rows}
+        return dict(execute(_URIS.with_values(type=type_, most=_MOST_STORED), self._using))
 
 
 def _nearest(uri: str, stored: Near) -> Near:

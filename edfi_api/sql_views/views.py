@@ -183,8 +183,9 @@ class Columns:
 def _descriptor_id(number: int, value: str) -> str:
     """The row of a descriptor: all of its type are gathered once per query, which PostgreSQL leaves out of a plan that
     does not need the column."""
-    uris_and_rows = "SELECT jsonb_object_agg(substr(x.natural_key, 4), x.id) FROM public.document x"
-    return f"(({uris_and_rows} WHERE x.resource_type_id = {number})->{value})::integer"
+    uri = "concat(x.body->>'namespace', '#', x.body->>'codeValue')"
+    rows = f"SELECT jsonb_object_agg({uri}, x.id) FROM public.document x WHERE x.resource_type_id = {number}"
+    return f"(({rows})->{value})::integer"
 
 
 def _item_number(items: list[str], value: str) -> str:

@@ -178,7 +178,6 @@ def _write(root: _Affected, referrers: Mapping[int, _Affected], values: Values, 
         _REWRITE_DOCUMENTS.with_values(
             rows=[document.row for document in affected],
             bodies=[document.incoming.text.decode() for document in affected],
-            natural_keys=[document.incoming.identity.natural_key for document in affected],
             securables=[json_text.dumps(document.incoming.securables._asdict()).decode() for document in affected],
             client=values["client"],
             root=root.row,

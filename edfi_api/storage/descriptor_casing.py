@@ -13,12 +13,11 @@ from uuid import UUID
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql_files import statements_beside
-from references.identity import descriptor_natural_key
 
 _MOST_REMEMBERED = 65_536
 _SECONDS_REMEMBERED = 60
 _NOTHING = ("", 0.0)
-_NATURAL_KEYS = statements_beside(__file__)("descriptor_uris")
+_URIS = statements_beside(__file__)("descriptor_uris")
 
 
 def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
@@ -55,5 +54,4 @@ def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:
 
 def read_uris(ids: list[UUID], using: str) -> dict[UUID, str]:
     """As `stored_uris`, for transactions that write descriptors: nothing is cached."""
-    rows = with_retries(lambda: execute(_NATURAL_KEYS.with_values(ids=ids), using))
-    return {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in rows}
+    return dict(with_retries(lambda: execute(_URIS.with_values(ids=ids), using)))

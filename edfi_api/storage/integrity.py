@@ -144,7 +144,7 @@ def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iter
         yield f"its identity cannot be read: {failed.violations[0].message}"
         return
     if understood.identity.natural_key != stored.natural_key:
-        yield f"the body's natural key is {understood.identity.natural_key}"
+        yield f"the body's natural key is {understood.identity.natural_key}; migrate stores the paths of keys"
     for name, expected, column in zip(COLUMNS, understood.securables, stored.securables, strict=True):
         if expected != column:
             yield f"the column {name} is {column} instead of the body's {expected}"

@@ -145,7 +145,6 @@ class WriteRequest(Terms):
             **stored_key(incoming.resource, document_uuid, self.using),
             "client": self.client,
             "referential_id": incoming.identity.referential_id,
-            "natural_key": incoming.identity.natural_key,
             "aliases": incoming.identity.aliases,
             "targets": incoming.targets,
             "linked": incoming.linked,

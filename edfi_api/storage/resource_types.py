@@ -1,6 +1,6 @@
 """The `resource_type` table: resource names and the small numbers that represent them in `document`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from edfi_api.model.surface.resource import Resource, ResourceName
@@ -11,10 +11,10 @@ _MOST_NUMBERINGS = 16
 
 
 def synchronise(resources: Iterable[Resource], using: str) -> None:
-    """Add the resources that the table does not have yet, numbered in order of name.
+    """Add the resources that the table does not have yet, numbered in order of name, and store the paths of their keys.
 
-    Existing rows never change, so stored documents stay valid when the data standard changes. The numbering of an empty
-    table is deterministic.
+    A number never changes its meaning, so stored documents stay valid when the data standard changes. The numbering of
+    an empty table is deterministic.
     """
     table = ResourceType.objects.using(using)
     known = {(row.project, row.name): row for row in table.all()}
@@ -22,10 +22,32 @@ def synchronise(resources: Iterable[Resource], using: str) -> None:
     ordered = sorted(resources, key=lambda resource: (resource.name.project, resource.name.resource))
     missing = [resource for resource in ordered if (resource.name.project, resource.name.resource) not in known]
     table.bulk_create(
-        ResourceType(id=number, project=resource.name.project, name=resource.name.resource, endpoint=resource.endpoint)
+        ResourceType(
+            id=number,
+            project=resource.name.project,
+            name=resource.name.resource,
+            endpoint=resource.endpoint,
+            key_paths=_key_paths(resource),
+        )
         for number, resource in enumerate(missing, start=highest + 1)
     )
+    table.bulk_update(_with_other_keys(ordered, known), ["key_paths"])
     database_state(using).drop(_Rows)
+
+
+def _with_other_keys(
+    resources: Iterable[Resource], known: Mapping[tuple[str, str], ResourceType]
+) -> Iterator[ResourceType]:
+    """The rows of resources that have other keys in the surface, with these."""
+    for resource in resources:
+        row = known.get((resource.name.project, resource.name.resource))
+        if row is not None and row.key_paths != (key_paths := _key_paths(resource)):
+            row.key_paths = key_paths
+            yield row
+
+
+def _key_paths(resource: Resource) -> list[str] | None:
+    return None if resource.is_descriptor else sorted(path.without_root() for path in resource.identity)
 
 
 def numbers(using: str) -> dict[ResourceName, int]:

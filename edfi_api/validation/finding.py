@@ -37,8 +37,8 @@ COLUMNS: Mapping[str, set[int]] = {
     "other_document_ids": _ARRAYS,
 }
 _DOCUMENTS = """
-SELECT id, document_uuid, resource_type_id, natural_key, organization, student, staff, contact, namespace
-  FROM document WHERE id = ANY (%(ids)s::bigint[]) OR document_uuid = ANY (%(uuids)s::uuid[])
+SELECT id, document_uuid, resource_type_id, d.natural_key, organization, student, staff, contact, namespace
+  FROM document d WHERE id = ANY (%(ids)s::bigint[]) OR document_uuid = ANY (%(uuids)s::uuid[])
 """
 _PEOPLE = """
 SELECT d.student, d.staff, d.contact, d.document_uuid, d.resource_type_id FROM document d

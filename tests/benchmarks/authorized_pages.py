@@ -206,9 +206,9 @@ _DELETE = """
 INSERT INTO deleted_document (change_version, document_uuid, resource_type_id, natural_key, key_values, aliases,
                               organization, student, contact, staff, namespace, opens_pathway,
                               created_at, last_change_version, last_operation, last_modified_at)
-SELECT nextval('change_version'), document_uuid, resource_type_id, natural_key, '{}', '{}',
+SELECT nextval('change_version'), document_uuid, resource_type_id, d.natural_key, '{}', '{}',
        organization, student, contact, staff, namespace, opens_pathway, now(), change_version, 'insert', now()
-  FROM document WHERE resource_type_id = %s AND id %% 20 = 0 ORDER BY id
+  FROM document d WHERE resource_type_id = %s AND id %% 20 = 0 ORDER BY id
 """
 _CHANGE_KEYS = """
 INSERT INTO key_change (change_version, document_uuid, resource_type_id, old_key_values, new_key_values,

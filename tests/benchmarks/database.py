@@ -71,17 +71,18 @@ WITH inserted AS (
 SELECT id FROM inserted
 """
 # pgbench has no function for referential ids, so the rows that it writes have random ones.
-_REMOVE_ROWS_OF_BARE_STATEMENT = "DELETE FROM document WHERE natural_key ~ '^NK#[0-9]+$'"
+_REMOVE_ROWS_OF_BARE_STATEMENT = """
+DELETE FROM document WHERE opens_pathway AND student <> body #>> '{studentReference,studentUniqueId}'
+"""
 _COPY_STUDENTS = """
 WITH model AS (
     SELECT d.* FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'Student' LIMIT 1
 ), key AS (
-    SELECT * FROM unnest(%(unique_ids)s::text[], %(natural_keys)s::text[], %(referential_ids)s::uuid[])
-               AS key (unique_id, natural_key, referential_id)
+    SELECT * FROM unnest(%(unique_ids)s::text[], %(referential_ids)s::uuid[]) AS key (unique_id, referential_id)
 ), copied AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, student, is_person)
-    SELECT gen_random_uuid(), resource_type_id, key.natural_key,
-           jsonb_set(body, '{studentUniqueId}', to_jsonb(unique_id)), unique_id, is_person
+    INSERT INTO document (document_uuid, resource_type_id, body, student, is_person)
+    SELECT gen_random_uuid(), resource_type_id, jsonb_set(body, '{studentUniqueId}', to_jsonb(unique_id)), unique_id,
+           is_person
       FROM model, key
     RETURNING id, document_uuid, student
 ), aliases AS (
@@ -98,9 +99,8 @@ SELECT document_uuid FROM copied
 def copied_students(database_url: str, documents: int) -> list[UUID]:
     """Ids of this many new students without referrers."""
     unique_ids = [uuid4().hex for _ in range(documents)]
-    keys = [natural_key([("studentUniqueId", unique_id)]) for unique_id in unique_ids]
-    ids = [referential_id("Ed-Fi", "Student", key) for key in keys]
-    parameters = {"unique_ids": unique_ids, "natural_keys": keys, "referential_ids": ids}
+    ids = [referential_id("Ed-Fi", "Student", natural_key([("studentUniqueId", each)])) for each in unique_ids]
+    parameters = {"unique_ids": unique_ids, "referential_ids": ids}
     with psycopg.connect(database_url) as connection:
         return [id_ for (id_,) in connection.execute(_COPY_STUDENTS, parameters)]
 

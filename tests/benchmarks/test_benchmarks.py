@@ -133,7 +133,7 @@ def test_the_lean_view_answers_with_the_stored_body_to_a_client_with_a_token(tmp
 
 def test_bench_data_fails_if_rows_and_bodies_disagree(database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
-        connection.execute("UPDATE document SET natural_key = 'NK#other' WHERE body ->> 'sessionName' = 'Fall'")
+        connection.execute("UPDATE document SET organization = 7 WHERE body ->> 'sessionName' = 'Fall'")
 
     filled = fill(database_url)
 

@@ -113,8 +113,8 @@ def test_lines_on_standard_output_carry_their_resource_targets_first(written, di
 def test_numbers_keep_every_digit(written, district, capfdbinary):
     written(district.school(1))
     with connection.cursor() as cursor:
-        cursor.execute("""UPDATE document SET body = '{"precise": 1234567890123456789.0100}'
-                           WHERE natural_key = 'NK#schoolId=1'""")
+        cursor.execute("""UPDATE document d SET body = '{"precise": 1234567890123456789.0100}'
+                           WHERE d.natural_key = 'NK#schoolId=1'""")
 
     [line] = exported_lines(capfdbinary, resource=["schools"])
 

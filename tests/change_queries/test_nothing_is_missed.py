@@ -177,8 +177,8 @@ DECLARE
 BEGIN
     FOR _ IN 1..%s LOOP
         FOR _ IN 1..ceil(random() * 3) LOOP
-            INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
-            VALUES (gen_random_uuid(), 1, 'NK#stress', '{}') RETURNING id INTO document_row;
+            INSERT INTO document (document_uuid, resource_type_id, body)
+            VALUES (gen_random_uuid(), 1, '{}') RETURNING id INTO document_row;
             PERFORM pg_sleep(random() ^ 6 * 0.03);
             UPDATE document SET body = '{"a": 1}' WHERE id = document_row AND random() < 0.5;
             DELETE FROM document WHERE id = document_row AND random() < 0.5;

@@ -67,7 +67,7 @@ def locked(batch):
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '20ms'")
     with psycopg.connect(connection.connection.info.dsn) as other:
-        other.execute("SELECT FROM document WHERE natural_key = 'NK#studentUniqueId=S1' FOR UPDATE")
+        other.execute("SELECT FROM document d WHERE d.natural_key = 'NK#studentUniqueId=S1' FOR UPDATE")
         yield
     connection.close()
 

@@ -139,7 +139,7 @@ def test_a_restart_keeps_the_current_school_year(prepared_database: Database, dj
     assert _current_school_years(prepared_database) == [(2026,)]
     with prepared_database.connect() as connection:
         connection.execute(
-            "UPDATE document SET body = jsonb_set(body, '{currentSchoolYear}', to_jsonb(natural_key LIKE '%2027'))"
+            "UPDATE document d SET body = jsonb_set(body, '{currentSchoolYear}', to_jsonb(d.natural_key LIKE '%2027'))"
             " WHERE body ? 'currentSchoolYear'"
         )
 

@@ -59,9 +59,9 @@ def insert(cursor: CursorWrapper, rows: list[dict[str, Any]]) -> list[int]:
     """The ids of new documents with empty bodies, inserted by one statement."""
     cursor.execute(
         """
-        INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, contact,
-                              staff, opens_pathway)
-        SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '', '{}', row.*
+        INSERT INTO document (document_uuid, resource_type_id, body, organization, student, contact, staff,
+                              opens_pathway)
+        SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '{}', row.*
           FROM jsonb_to_recordset(%s) AS row (organization bigint, student text, contact text, staff text,
                                               opens_pathway boolean)
         RETURNING id

@@ -61,9 +61,11 @@ def test_a_missing_alias_is_found(association, capsys):
 
 
 def test_a_wrong_natural_key_is_found(association, capsys):
-    Document.objects.filter(pk=association.pk).update(natural_key="NK#entryDate=2020-01-01")
+    ResourceType.objects.filter(pk=association.resource_type_id).update(key_paths=["entryDate"])
 
-    assert f"the body's natural key is {association.natural_key}" in failure_of_verification(capsys)
+    assert f"NK#entryDate=2025-08-20: the body's natural key is {association.natural_key}" in failure_of_verification(
+        capsys
+    )
 
 
 @pytest.mark.parametrize(

@@ -156,8 +156,8 @@ def test_the_pending_list_of_the_index_is_not_read(everything, api_without_check
     _, before = _repeated(api_without_check, path)
     with connection.cursor() as cursor:
         cursor.execute("""
-            INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
-            SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '',
+            INSERT INTO document (document_uuid, resource_type_id, body)
+            SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type),
                    (SELECT jsonb_object_agg(name, md5(number::text)) FROM generate_series(1, 20) AS name)
               FROM generate_series(1, 3000) AS number
         """)

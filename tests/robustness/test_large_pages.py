@@ -20,10 +20,10 @@ MOST_GROWTH = 50 * 2**20
 
 # Larger than the API accepts for descriptors.
 _LARGE_DOCUMENTS = """
-INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
-SELECT gen_random_uuid(), resource_type_id, 'Large', body || jsonb_build_object('codeValue', 'Large ' || number,
+INSERT INTO document (document_uuid, resource_type_id, body)
+SELECT gen_random_uuid(), resource_type_id, body || jsonb_build_object('codeValue', 'Large ' || number,
        'description', (SELECT string_agg(md5(number || '-' || n), '') FROM generate_series(1, %(bytes)s / 32) n))
-  FROM document, generate_series(1, %(documents)s) number WHERE natural_key LIKE '%%#Model'
+  FROM document d, generate_series(1, %(documents)s) number WHERE d.natural_key LIKE '%%#Model'
 """
 
 
@@ -37,13 +37,13 @@ def page(real_server: RealServer) -> Iterator[str]:
         connection.execute(_LARGE_DOCUMENTS, {"documents": DOCUMENTS, "bytes": BYTES})
     yield f"/data/ed-fi/termDescriptors?shortDescription=Large&limit={DOCUMENTS}&offset=1"
     with psycopg.connect(real_server.database_url) as connection:
-        connection.execute("DELETE FROM document WHERE natural_key = 'Large'")
+        connection.execute("DELETE FROM document d WHERE d.natural_key LIKE '%#Large %'")
 
 
 _MANY_LARGE_REFERRERS = """
 WITH referrer AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
-    SELECT gen_random_uuid(), d.resource_type_id, 'Large', d.body || jsonb_build_object('codeValue', 'Large ' || number,
+    INSERT INTO document (document_uuid, resource_type_id, body)
+    SELECT gen_random_uuid(), d.resource_type_id, d.body || jsonb_build_object('codeValue', 'Large ' || number,
            'description', (SELECT string_agg(md5(number || '-' || n), '') FROM generate_series(1, %(bytes)s / 32) n))
       FROM document d, generate_series(1, %(documents)s) number WHERE d.natural_key LIKE '%%#Model'
     RETURNING id, resource_type_id
@@ -66,7 +66,7 @@ def relations(real_server: RealServer) -> Iterator[str]:
         )
     yield f"/relations/v1/ed-fi/sexDescriptors/{item}?include=body&pageSize={DOCUMENTS}"
     with psycopg.connect(real_server.database_url) as connection:
-        connection.execute("DELETE FROM document WHERE natural_key = 'Large'")
+        connection.execute("DELETE FROM document d WHERE d.natural_key LIKE '%#Large %'")
 
 
 @needs_peaks

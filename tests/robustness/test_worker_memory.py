@@ -168,10 +168,10 @@ def test_documents_with_many_violations(worker, item):
 
 # Larger than the API accepts for descriptors. PostgreSQL stores less than a hundredth of such texts.
 _LARGE_DOCUMENTS = """
-INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
-SELECT gen_random_uuid(), resource_type_id, 'Large', body || jsonb_build_object('codeValue', 'Large ' || number,
+INSERT INTO document (document_uuid, resource_type_id, body)
+SELECT gen_random_uuid(), resource_type_id, body || jsonb_build_object('codeValue', 'Large ' || number,
        'description', repeat('a', 3000000))
-  FROM document, generate_series(1, 20) number WHERE natural_key LIKE '%#Model'
+  FROM document d, generate_series(1, 20) number WHERE d.natural_key LIKE '%#Model'
 """
 
 

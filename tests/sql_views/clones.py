@@ -14,9 +14,9 @@ _SHARES = {
 RESOURCES = ("School", *_SHARES)
 # A student has up to three enrollments, each at another date.
 _CLONE = """
-INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, opens_pathway,
-                      is_person, change_version)
-SELECT gen_random_uuid(), m.resource_type_id, m.natural_key || n,
+INSERT INTO document (document_uuid, resource_type_id, body, organization, student, opens_pathway, is_person,
+                      change_version)
+SELECT gen_random_uuid(), m.resource_type_id,
        CASE WHEN m.is_person THEN m.body || jsonb_build_object('studentUniqueId', unique_id)
             ELSE jsonb_set(m.body, '{studentReference,studentUniqueId}', to_jsonb(unique_id))
                  || CASE WHEN m.opens_pathway
@@ -30,8 +30,8 @@ SELECT gen_random_uuid(), m.resource_type_id, m.natural_key || n,
  CROSS JOIN LATERAL (SELECT 'B' || n %% %(students)s AS unique_id) AS u
 """
 _CLONE_SCHOOLS = """
-INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, hierarchy, change_version)
-SELECT gen_random_uuid(), m.resource_type_id, m.natural_key || n, m.body || jsonb_build_object('schoolId', i.id),
+INSERT INTO document (document_uuid, resource_type_id, body, organization, hierarchy, change_version)
+SELECT gen_random_uuid(), m.resource_type_id, m.body || jsonb_build_object('schoolId', i.id),
        i.id, i.id || m.hierarchy[2:], 1
   FROM (
     SELECT d.* FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'School' LIMIT 1

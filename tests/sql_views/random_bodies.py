@@ -25,7 +25,7 @@ from edfi_api.storage import resource_types
 _PEOPLE = range(1, 5)
 DESCRIPTORS = 3
 _UNIQUE_ID = "UniqueId"
-_COLUMNS = ("document_uuid", "resource_type_id", "natural_key", "body", *COLUMNS)
+_COLUMNS = ("document_uuid", "resource_type_id", "body", *COLUMNS)
 _INSERT = f"INSERT INTO document ({', '.join(_COLUMNS)}) VALUES ({', '.join(['%s'] * len(_COLUMNS))})"
 
 
@@ -210,7 +210,6 @@ class Rows:
         values = [
             str(uuid4()),
             resource_types.numbers("default")[resource.name],
-            incoming.identity.natural_key,
             json.dumps(body),
             *incoming.securables,
         ]

@@ -43,8 +43,8 @@ def plan(statement: str) -> str:
 def test_an_index_serves_a_condition_on_its_column_until_it_is_dropped(school) -> None:
     school.post_period("First")
     query(
-        "INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization)"
-        " SELECT gen_random_uuid(), resource_type_id, natural_key || n,"
+        "INSERT INTO document (document_uuid, resource_type_id, body, organization)"
+        " SELECT gen_random_uuid(), resource_type_id,"
         " body || jsonb_build_object('classPeriodName', 'P' || n), organization"
         " FROM document CROSS JOIN generate_series(1, 500) AS n WHERE body ? 'classPeriodName'"
     )
@@ -101,7 +101,7 @@ def test_an_index_whose_build_was_killed_or_whose_definition_has_changed_is_buil
     with connection.execute_wrapper(kill), pytest.raises(OperationalError):
         run("create_sql_views", "--index", COLUMN)
     connection.close()
-    query("CREATE INDEX sql_view_0123456789ab ON document (natural_key) WHERE false")
+    query("CREATE INDEX sql_view_0123456789ab ON document (created_at) WHERE false")
     query(f"COMMENT ON INDEX sql_view_0123456789ab IS '{COLUMN}'")
 
     output = run("create_sql_views")

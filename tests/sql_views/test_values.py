@@ -191,7 +191,7 @@ def rows_of(view: View, stored: Stored) -> dict[str, list[dict[str, Any]]]:
 
 def stored_numbers() -> Stored:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT id, substr(natural_key, 4) FROM document WHERE natural_key LIKE 'NK#uri://%'")
+        cursor.execute("SELECT id, substr(d.natural_key, 4) FROM document d WHERE d.natural_key LIKE 'NK#uri://%'")
         uris = dict(cursor.fetchall())
         cursor.execute("SELECT id, coalesce(student, contact, staff) FROM document WHERE is_person")
         return Stored(uris, dict(cursor.fetchall()))

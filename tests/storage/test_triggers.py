@@ -16,8 +16,8 @@ from tests.factories import DocumentFactory
 pytestmark = pytest.mark.django_db
 
 _INSERT_ASSOCIATIONS = """
-INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, opens_pathway)
-SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '', '{}', 11, 'S' || number, true
+INSERT INTO document (document_uuid, resource_type_id, body, organization, student, opens_pathway)
+SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '{}', 11, 'S' || number, true
   FROM generate_series(1, 50) AS number
 """
 # Tables whose changes processes notice by a number, and how many of them `TRUNCATE ... CASCADE` empties.

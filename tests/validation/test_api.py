@@ -421,7 +421,7 @@ def test_a_custom_view_decides_about_the_documents_of_results(rules, enroll, row
     enroll("B", 77)
     write(rules, "R-1", EACH)
     rules.run()
-    rows_of = "SELECT document_uuid FROM document WHERE natural_key = 'NK#studentUniqueId=A'"
+    rows_of = "SELECT document_uuid FROM document d WHERE d.natural_key = 'NK#studentUniqueId=A'"
     with connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA auth")
         cursor.execute(f"CREATE VIEW auth.StudentWithPets AS {rows_of}")

@@ -54,7 +54,7 @@ WITH base AS (
 ), page AS (
     SELECT DISTINCT id FROM ({found}) found ORDER BY id {order} LIMIT %(size)s
 )
-SELECT d.resource_type_id, d.natural_key, {columns}
+SELECT d.resource_type_id, natural_key(d.resource_type_id, d.body), {columns}
   FROM base LEFT JOIN (
     SELECT d.*, sum({bytes}) OVER (ORDER BY d.id {order}) - {bytes} AS bytes_before
       FROM page JOIN document d USING (id)

@@ -50,7 +50,7 @@ class SupersededDocument(models.Model):
     operation = models.TextField()
     document_uuid = models.UUIDField()
     resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False)
-    natural_key = models.TextField()
+    natural_key = models.TextField()  # No column, as that of `Document`.
     body = models.JSONField()
     last_modified_by = models.BigIntegerField(null=True)
     last_modified_at = models.DateTimeField()

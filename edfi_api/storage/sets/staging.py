@@ -164,7 +164,6 @@ def copy_line(
         str(position),
         new_id,
         str(resource_type),
-        _escaped(identity.natural_key),
         identity.referential_id.hex,
         _NULL if identity.superclass_id is None else identity.superclass_id.hex,
         _uuid_array(incoming.targets),

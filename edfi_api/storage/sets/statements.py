@@ -26,7 +26,6 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     position integer PRIMARY KEY,
     document_uuid uuid NOT NULL,
     resource_type_id smallint NOT NULL,
-    natural_key text NOT NULL,
     referential_id uuid NOT NULL,
     superclass_id uuid,
     targets uuid[] NOT NULL,
@@ -43,8 +42,8 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
 TRUNCATE staged_document
 """
 
-_COPIED = f"""position, document_uuid, resource_type_id, natural_key, referential_id, superclass_id,
-                      targets, linked, body, {SECURABLES}, expected_version"""
+_COPIED = f"""position, document_uuid, resource_type_id, referential_id, superclass_id, targets,
+                      linked, body, {SECURABLES}, expected_version"""
 COPY = f"COPY staged_document ({_COPIED}) FROM STDIN"
 COPY_IMPORTED = (
     f"COPY staged_document ({_COPIED}, sent_created_at, sent_modified_at, sent_version, sent_owner) FROM STDIN"
@@ -123,10 +122,10 @@ WITH {{staged}}existing AS (
     SELECT nextval('document_id_seq') AS id, ready.*
       FROM (SELECT * FROM to_insert JOIN links USING (position) ORDER BY position) ready
 ), inserted AS (
-    INSERT INTO document (id, document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
+    INSERT INTO document (id, document_uuid, resource_type_id, body, linked_types, linked_ids,
                           created_by, last_modified_by, {SECURABLES}{{sent_columns}})
     OVERRIDING SYSTEM VALUE
-    SELECT id, document_uuid, resource_type_id, natural_key, body, types, ids, {{owner}}, %(client)s::bigint,
+    SELECT id, document_uuid, resource_type_id, body, types, ids, {{owner}}, %(client)s::bigint,
            {SECURABLES}{{sent_values}}
       FROM new
     RETURNING id, document_uuid, change_version
@@ -139,7 +138,7 @@ WITH {{staged}}existing AS (
 ), updated AS (
     -- As in the upsert: a row that changed since the snapshot is not updated, and appears in no outcome.
     UPDATE document d
-       SET body = c.body, natural_key = c.natural_key, linked_types = c.types, linked_ids = c.ids,
+       SET body = c.body, linked_types = c.types, linked_ids = c.ids,
            ({SECURABLES}) = ROW({", ".join(f"c.{name}" for name in COLUMNS)}),
            last_modified_at = {{modified_at}}, last_modified_by = %(client)s::bigint{{sent_changes}}
       FROM changed c

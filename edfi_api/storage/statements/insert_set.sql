@@ -3,10 +3,10 @@
 -- PostgreSQL expects of the sizes of the tables. In the order of ids, two sets with the same documents do not end in a
 -- deadlock.
 WITH {staged}, {links}, inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
-                          created_by, last_modified_by, {securables})
-    SELECT s.document_uuid, s.resource_type_id, s.natural_key, s.body, l.types, l.ids,
-           %(client)s::bigint, %(client)s::bigint, {new_securables}
+    INSERT INTO document (document_uuid, resource_type_id, body, linked_types, linked_ids, created_by,
+                          last_modified_by, {securables})
+    SELECT s.document_uuid, s.resource_type_id, s.body, l.types, l.ids, %(client)s::bigint,
+           %(client)s::bigint, {new_securables}
       FROM staged_document s LEFT JOIN links l USING (position)
            LEFT JOIN LATERAL (
                SELECT true AS is_there FROM alias WHERE referential_id = s.referential_id LIMIT 1

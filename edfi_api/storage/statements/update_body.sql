@@ -14,7 +14,7 @@ WITH existing AS MATERIALIZED (
        ){and_allowed}
 ), {links}
 UPDATE document d
-   SET body = %(body)s::jsonb, natural_key = %(natural_key)s::text, linked_types = l.types, linked_ids = l.ids,
+   SET body = %(body)s::jsonb, linked_types = l.types, linked_ids = l.ids,
        last_modified_at = now(), last_modified_by = %(client)s::bigint
   FROM existing e CROSS JOIN links l
  WHERE d.id = e.id AND d.change_version = e.change_version AND l.are_there

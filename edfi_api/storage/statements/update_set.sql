@@ -1,7 +1,7 @@
 -- As `update_body.sql`, for the documents of a set. Returns the positions of those that it has updated, with what the
 -- upsert returns. A document that a concurrent transaction has locked is left out, so that the others need not wait.
 WITH {staged}, existing AS MATERIALIZED (
-    SELECT s.position, d.id, d.change_version, s.natural_key, s.body, s.linked
+    SELECT s.position, d.id, d.change_version, s.body, s.linked
       FROM staged_document s
            CROSS JOIN LATERAL (
                SELECT d.* FROM alias a JOIN document d ON d.id = a.document_id
@@ -15,7 +15,7 @@ WITH {staged}, existing AS MATERIALIZED (
        ){and_allowed}
 ), {links}
 UPDATE document d
-   SET body = e.body, natural_key = e.natural_key, linked_types = l.types, linked_ids = l.ids,
+   SET body = e.body, linked_types = l.types, linked_ids = l.ids,
        last_modified_at = now(), last_modified_by = %(client)s::bigint
   FROM existing e LEFT JOIN links l USING (position)
  WHERE d.id = e.id AND d.id = ANY (ARRAY(SELECT id FROM existing)) AND d.change_version = e.change_version

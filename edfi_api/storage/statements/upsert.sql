@@ -12,10 +12,10 @@ WITH {new_values}existing AS (
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id = %(referential_id)s
 ), {links}, inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
-                          created_by, last_modified_by, {securables})
-    SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb, types, ids,
-           %(client)s::bigint, %(client)s::bigint, {new_securables}
+    INSERT INTO document (document_uuid, resource_type_id, body, linked_types, linked_ids, created_by,
+                          last_modified_by, {securables})
+    SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(body)s::jsonb, types, ids, %(client)s::bigint,
+           %(client)s::bigint, {new_securables}
       FROM links
      WHERE NOT EXISTS (SELECT FROM existing) AND coalesce(%(expected_version)s::bigint, 0) = 0{and_new_allowed}
        AND are_there

@@ -3,7 +3,7 @@ updated AS (
     -- The change version is compared again because the row may have changed since the snapshot; the references
     -- below would then be compared with outdated rows. No row is updated in that case.
     UPDATE document d
-       SET body = %(body)s::jsonb, natural_key = %(natural_key)s, ({securables}) = ROW({new_securables}),
+       SET body = %(body)s::jsonb, ({securables}) = ROW({new_securables}),
            (linked_types, linked_ids) = (SELECT types, ids FROM links),
            last_modified_at = now(), last_modified_by = %(client)s::bigint
       FROM existing e
