@@ -179,12 +179,13 @@ class ConnectionState(models.Model):
 
 
 class ExchangePosition(models.Model):
-    """How far a connection is, in the database with its documents: `version` is done, and a window up to `under_way`
-    has begun. If it is interrupted, the same window is repeated: a longer one would list several key changes as one,
-    whose first part is done."""
+    """How far a connection is, in the database with its documents: `version` is done, None before the first window, and
+    a window up to `under_way` has begun. If it is interrupted, the same window is repeated: a longer one would list
+    several key changes as one, whose first part is done, and a longer first one would not list the deletes of what it
+    has brought."""
 
     connection = models.BigIntegerField(primary_key=True)
-    version = models.BigIntegerField()
+    version = models.BigIntegerField(null=True)
     under_way = models.BigIntegerField(null=True)
     moved_at = models.DateTimeField(db_default=models.functions.Now())
 
@@ -197,10 +198,13 @@ class ExchangePosition(models.Model):
 
 class WaitingDocument(models.Model):
     """A document of the source of a pull that was refused here. It is read again at `due_at`, each time later, until it
-    is accepted or no longer there; the ledger of refusals says why it was refused. If the source has deleted it, and it
-    could not be deleted here, `document_uuid` is the id that it has here."""
+    is accepted or no longer there; the ledger of refusals says why it was refused.
 
-    pk = models.CompositePrimaryKey("connection", "resource", "remote_id")
+    With `document_uuid` it is a document here that is to be deleted and could not be: the source has deleted it, or has
+    given it a key that it could not be given here. That is tried again until it is deleted, or the source has its key
+    again. A document of the source may have left several, and wait itself."""
+
+    id = models.BigAutoField(primary_key=True)
     connection = models.BigIntegerField()
     resource = models.TextField()
     remote_id = models.TextField()
@@ -210,6 +214,13 @@ class WaitingDocument(models.Model):
 
     class Meta:
         db_table = "exchange_waiting"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["connection", "resource", "remote_id", "document_uuid"],
+                nulls_distinct=False,
+                name="exchange_waiting_once",
+            )
+        ]
         indexes = [models.Index(fields=["connection", "due_at"], name="exchange_waiting_due")]
 
     def __str__(self) -> str:

@@ -52,6 +52,10 @@ class District:
     def period(self, name: str, school: int = 1) -> dict[str, Any]:
         return {"classPeriodName": name, "schoolReference": {"schoolId": school}}
 
+    def bells(self, name: str, *periods: str, school: int = 1) -> dict[str, Any]:
+        referred = [{"classPeriodReference": {"schoolId": school, "classPeriodName": each}} for each in periods]
+        return {"bellScheduleName": name, "schoolReference": {"schoolId": school}, "classPeriods": referred}
+
     def everything(self, students: int = 3) -> None:
         """Enrollments first, so that the order of versions is not that of references."""
         for number in range(students):

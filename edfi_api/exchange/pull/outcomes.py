@@ -42,7 +42,8 @@ _FIRST_WAIT, _LONGEST_WAIT = 5, 3600
 _SCHEMA = """
 CREATE TABLE read (line INTEGER PRIMARY KEY, rank INTEGER, remote_id TEXT);
 CREATE TABLE brought (own BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE refused (resource TEXT, remote_id TEXT, document_uuid TEXT, PRIMARY KEY (resource, remote_id));
+CREATE TABLE refused (resource TEXT, remote_id TEXT, PRIMARY KEY (resource, remote_id));
+CREATE TABLE refused_delete (document_uuid TEXT PRIMARY KEY, resource TEXT, remote_id TEXT);
 CREATE TABLE again (line INTEGER PRIMARY KEY, rank INTEGER, text BLOB);
 """
 _MOVE = """
@@ -53,14 +54,15 @@ _WAIT = """
 INSERT INTO exchange_waiting AS w (connection, resource, remote_id, document_uuid, attempts, due_at)
 SELECT %(connection)s, resource, remote_id, document_uuid, 1, now() + make_interval(secs => %(first)s)
   FROM unnest(%(resources)s::text[], %(ids)s::text[], %(uuids)s::uuid[]) AS r (resource, remote_id, document_uuid)
-ON CONFLICT (connection, resource, remote_id) DO UPDATE
-   SET attempts = w.attempts + 1, document_uuid = EXCLUDED.document_uuid,
+ON CONFLICT (connection, resource, remote_id, document_uuid) DO UPDATE
+   SET attempts = w.attempts + 1,
        due_at = now() + make_interval(secs => least(%(first)s * 2 ^ least(w.attempts, 20), %(longest)s))
 """
 _NO_LONGER = """
 DELETE FROM exchange_waiting w
- USING unnest(%(resources)s::text[], %(ids)s::text[]) AS r (resource, remote_id)
+ USING unnest(%(resources)s::text[], %(ids)s::text[], %(uuids)s::uuid[]) AS r (resource, remote_id, document_uuid)
  WHERE w.connection = %(connection)s AND w.resource = r.resource AND w.remote_id = r.remote_id
+   AND w.document_uuid IS NOT DISTINCT FROM r.document_uuid
 """
 _DUE = """
 SELECT resource, remote_id, document_uuid FROM exchange_waiting
@@ -73,7 +75,8 @@ SELECT resource, remote_id, document_uuid FROM exchange_waiting
 """
 _POSITION = "SELECT version FROM exchange_position WHERE connection = %(connection)s"
 _BEGIN = """
-UPDATE exchange_position SET under_way = coalesce(under_way, %(last)s) WHERE connection = %(connection)s
+INSERT INTO exchange_position AS p (connection, under_way) VALUES (%(connection)s, %(last)s)
+ON CONFLICT (connection) DO UPDATE SET under_way = coalesce(p.under_way, EXCLUDED.under_way)
 RETURNING under_way
 """
 
@@ -93,12 +96,11 @@ class WaitingRow(NamedTuple):
 
 
 class DueDelete(NamedTuple):
-    """A document here that the source no longer has; `remote_id` is the id that it had there."""
+    """A document here whose key the source no longer has; `remote_id` is that of the document that had it there."""
 
     resource: Resource
     remote_id: str
     document_uuid: UUID
-    referential_id: UUID
 
 
 class WindowMemory(TemporaryDatabase):
@@ -122,21 +124,28 @@ class WindowMemory(TemporaryDatabase):
     def has_brought(self, own: bytes) -> bool:
         return self._database.execute("SELECT 1 FROM brought WHERE own = ?", (own,)).fetchone() is not None
 
-    def refuse(self, resource: str, remote_id: str, document_uuid: UUID | None = None) -> None:
-        uuid = str(document_uuid) if document_uuid else None
-        self._database.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (resource, remote_id, uuid))
+    def refuse(self, resource: str, remote_id: str) -> None:
+        self._database.execute("INSERT OR IGNORE INTO refused VALUES (?, ?)", (resource, remote_id))
 
-    def refused(self) -> Iterator[Sequence[tuple[str, str, str | None]]]:
-        yield from _parts(self._database.execute("SELECT * FROM refused"))
+    def refuse_delete(self, document_uuid: UUID, resource: str, remote_id: str) -> None:
+        values = (str(document_uuid), resource, remote_id)
+        self._database.execute("INSERT OR IGNORE INTO refused_delete VALUES (?, ?, ?)", values)
 
-    def accepted(self, paths: Sequence[str]) -> Iterator[Sequence[tuple[str, str]]]:
-        """Path and id at the source of all that was read and not refused."""
+    def refused(self) -> Iterator[Sequence[WaitingRow]]:
+        """Documents and deletes."""
+        documents = "SELECT resource, remote_id, NULL FROM refused"
+        deletes = "SELECT resource, remote_id, document_uuid FROM refused_delete"
+        for part in _parts(self._database.execute(f"{documents} UNION ALL {deletes}")):
+            yield [WaitingRow(resource, id_, UUID(uuid) if uuid else None) for resource, id_, uuid in part]
+
+    def accepted(self, paths: Sequence[str]) -> Iterator[Sequence[WaitingRow]]:
+        """All documents that were read and not refused."""
         rows = self._database.execute("SELECT rank, remote_id FROM read")
         known = self._database.execute
         for part in _parts(rows):
             pairs = [(paths[rank], remote_id) for rank, remote_id in part]
             refused = "SELECT 1 FROM refused WHERE resource = ? AND remote_id = ?"
-            yield [pair for pair in pairs if known(refused, pair).fetchone() is None]
+            yield [WaitingRow(*pair, None) for pair in pairs if known(refused, pair).fetchone() is None]
 
     def keep_for_another_try(self, line: int, rank: int, text: bytes) -> None:
         self._database.execute("INSERT OR REPLACE INTO again VALUES (?, ?, ?)", (line, rank, text))
@@ -197,7 +206,7 @@ class Outcomes:
         self.counts["", KEY_CHANGED] += 1
 
     def refused_delete(self, due: DueDelete, refusal: Exception) -> None:
-        self.memory.refuse(_path(due.resource), due.remote_id, due.document_uuid)
+        self.memory.refuse_delete(due.document_uuid, _path(due.resource), due.remote_id)
         self._refused(due.resource, "delete", refusal, document_uuid=due.document_uuid)
 
     def unreadable(self, resource: Resource, remote_id: str) -> None:
@@ -234,37 +243,31 @@ class Outcomes:
             if cursor.fetchone()[0]:
                 for part in self.memory.accepted([_path(each) for each in self.surface.resources]):
                     self._no_longer(cursor, part)
-                self._no_longer(cursor, self._deletes_of_brought(cursor))
+                self._no_longer(cursor, self._ended_deletes(cursor))
             for refused in self.memory.refused():
-                resources, ids, uuids = zip(*refused, strict=True)
-                values = {"resources": list(resources), "ids": list(ids), "uuids": list(uuids)}
-                waits = {"connection": connection, "first": _FIRST_WAIT, "longest": _LONGEST_WAIT}
-                cursor.execute(_WAIT, {**values, **waits})
+                pauses = {"first": _FIRST_WAIT, "longest": _LONGEST_WAIT}
+                cursor.execute(_WAIT, {"connection": connection, **_columns(refused), **pauses})
             if version is not None:
                 cursor.execute(_MOVE, {"connection": connection, "version": version})
 
     def gone(self, rows: Iterable[WaitingRow]) -> None:
-        """What was to be read again is no longer there, or has been done."""
-        pairs = [(row.resource, row.remote_id) for row in rows]
+        """What was to be read again is no longer there, or no longer chosen."""
         with connections[self.using].cursor() as cursor:
-            self._no_longer(cursor, pairs)
+            self._no_longer(cursor, list(rows))
 
-    def _deletes_of_brought(self, cursor: Any) -> list[tuple[str, str]]:
-        """Deletes that wait, of documents that the source has again: a later delete would be another one."""
+    def _ended_deletes(self, cursor: Any) -> list[WaitingRow]:
+        """Deletes that wait, of documents that are gone, or whose keys the source has again: a later delete would be
+        another one."""
         cursor.execute(_WAITING_DELETES, {"connection": self.connection.pk})
         rows = [WaitingRow(*row) for row in cursor.fetchall()]
-        aliases = referential_ids([row.document_uuid for row in rows if row.document_uuid], self.using)
+        keys = referential_ids([row.document_uuid for row in rows if row.document_uuid], self.using)
         return [
-            (row.resource, row.remote_id)
-            for row in rows
-            if row.document_uuid and any(map(self.has_brought, aliases.get(row.document_uuid, ())))
+            row for row in rows if row.document_uuid not in keys or any(map(self.has_brought, keys[row.document_uuid]))
         ]
 
-    def _no_longer(self, cursor: Any, pairs: Sequence[tuple[str, str]]) -> None:
-        if pairs:
-            resources, ids = zip(*pairs, strict=True)
-            values = {"connection": self.connection.pk, "resources": list(resources), "ids": list(ids)}
-            cursor.execute(_NO_LONGER, values)
+    def _no_longer(self, cursor: Any, rows: Sequence[WaitingRow]) -> None:
+        if rows:
+            cursor.execute(_NO_LONGER, {"connection": self.connection.pk, **_columns(rows)})
 
     def _accepted(self, resource: Resource, ids: tuple[UUID, ...]) -> None:
         client, store = self.connection.api_client_id, self.connection.data_store_id or 0
@@ -316,7 +319,7 @@ def position_of(connection: Connection, using: str) -> int | None:
     with connections[using].cursor() as cursor:
         cursor.execute(_POSITION, {"connection": connection.pk})
         found = cursor.fetchone()
-    return None if found is None else int(found[0])
+    return None if found is None else found[0]
 
 
 def begin_window(connection: Connection, using: str, last: int) -> int:
@@ -331,6 +334,11 @@ def due_rows(connection: Connection, using: str) -> list[WaitingRow]:
     with connections[using].cursor() as cursor:
         cursor.execute(_DUE, {"connection": connection.pk, "most": _MOST_DUE})
         return [WaitingRow(*row) for row in cursor.fetchall()]
+
+
+def _columns(rows: Sequence[WaitingRow]) -> dict[str, list[Any]]:
+    resources, ids, uuids = zip(*rows, strict=True)
+    return {"resources": list(resources), "ids": list(ids), "uuids": list(uuids)}
 
 
 def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:

@@ -62,7 +62,7 @@ class PulledChanges:
             stored = stored_versions([old_id, new_id], self.using)
             if old_id not in stored:
                 continue
-            due = DueDelete(resource, str(each.get("id")), stored[old_id].document_uuid, old_id)
+            due = DueDelete(resource, str(each.get("id")), stored[old_id].document_uuid)
             if new_id in stored:
                 self._due.append(due)
             else:
@@ -78,7 +78,7 @@ class PulledChanges:
             elif not self.outcomes.has_brought(id_):
                 wanted[id_] = str(each.get("id"))
         stored = stored_versions(wanted, self.using)
-        self.delete_all(DueDelete(resource, wanted[id_], found.document_uuid, id_) for id_, found in stored.items())
+        self.delete_all(DueDelete(resource, wanted[id_], found.document_uuid) for id_, found in stored.items())
 
     def delete_all(self, due: Iterable[DueDelete]) -> None:
         """Of one resource. What others refer to waits for `repeat`."""

@@ -22,7 +22,6 @@ from edfi_api.exchange.pull.client_writer import ClientRights, ClientWriter
 from edfi_api.exchange.pull.outcomes import (
     DueDelete,
     Outcomes,
-    WaitingRow,
     WindowMemory,
     begin_window,
     due_rows,
@@ -127,7 +126,7 @@ class Puller:
         self._mapping: DescriptorMapping = connection.mapping
         self._preparers = Preparers(surface)
         self._resources = self._chosen()
-        self._position = position_of(connection, using)
+        self._position: int | None = None
 
     def take_lock_again(self) -> None:
         """Behind an outage of the database. Raises AlreadyPulling."""
@@ -139,6 +138,8 @@ class Puller:
 
     def pull(self) -> Pulled:
         """The next window. Raises RemoteFailed, ClientUnusable, TooManyRefused and TooManyDeletes."""
+        # Read each time: the last window may have ended though its commit was not answered.
+        self._position = position_of(self._connection, self._using)
         newest = self._source.newest_version()
         began = time.monotonic()
         if newest is not None and newest < (self._position or 0) and not self._options.is_full:
@@ -146,7 +147,7 @@ class Puller:
                 f"its newest change version {newest:,} is behind {self._position:,}, which is done: it is another"
                 " database, or an older state; --full begins anew"
             )
-        if newest is not None and newest > (self._position or 0) and self._position is not None:
+        if newest is not None and (self._position is None or newest > self._position):
             newest = self._begun(newest)
         if newest is None:
             return Pulled(None, self._pull_everything(None), time.monotonic() - began)
@@ -164,10 +165,13 @@ class Puller:
         return Pulled(newest, outcomes, time.monotonic() - began)
 
     def _begun(self, newest: int) -> int:
-        """Where the window ends. Raises RemoteFailed if the source is behind one that was interrupted."""
+        """Where the window ends. Raises RemoteFailed if the source is behind one that was interrupted, unless it begins
+        anew."""
         if self._options.is_dry_run:
             return newest
         last = begin_window(self._connection, self._using, newest)
+        if last > newest and self._options.is_full:
+            return newest
         if last > newest:
             raise RemoteFailed(f"its newest change version {newest:,} is behind {last:,}, which it had before")
         return last
@@ -175,7 +179,7 @@ class Puller:
     def _pull_window(self, behind: int, last: int) -> Outcomes:
         """Key changes of the overlap are listed by themselves: together with new ones they would be others."""
         window = ReadWindow(max(behind + 1 - self._options.overlap, 0), last)
-        with self._window() as work:
+        with self._window(last) as work:
             if self._options.overlap and behind:
                 again = ReadWindow(window.first, behind)
                 work.change_keys(self._source.key_changes(self._with_changing_keys, again))
@@ -183,14 +187,14 @@ class Puller:
             work.write(self._source.documents(self._windowed, window))
             work.read_due(last)
             work.delete(self._source.deletes(list(reversed(self._windowed)), window))
-            return work.finish(last)
+            return work.outcomes
 
     def _pull_due(self, newest: int) -> Outcomes:
         """Nothing is new, but something is to be read again: a window without versions would be refused."""
-        with self._window() as work:
+        with self._window(newest) as work:
             work.read_due(newest)
             work.delete(())
-            return work.finish(newest)
+            return work.outcomes
 
     def _pull_everything(self, newest: int | None) -> Outcomes:
         """All documents, in a window if there are windows, and the deletes of what is here and not among them."""
@@ -199,7 +203,7 @@ class Puller:
         since = None
         if newest is not None and self._position is not None and newest > self._position:
             since = ReadWindow(self._position + 1, newest)
-        with self._window() as work:
+        with self._window(newest) as work:
             if since is not None:
                 work.change_keys(self._source.key_changes(self._with_changing_keys, since))
             work.write(self._source.documents(self._resources, window))
@@ -208,10 +212,12 @@ class Puller:
             if not is_first:
                 unread = self._source.not_readable
                 work.delete_absent([each.here for each in self._resources if each.there.path not in unread])
-            return work.finish(newest)
+            return work.outcomes
 
     @contextmanager
-    def _window(self) -> Iterator[_Window]:
+    def _window(self, version: int | None) -> Iterator[_Window]:
+        """Behind its end the position moves to this version. The writer ends first: batches do not wait for the disk,
+        and if a crash may have undone some, the session in which the window began is lost, too, which it raises."""
         client = client_of_row(self._connection.api_client_id)
         if client is None:
             raise ClientUnusable(f"the API client {self._connection.api_client} is inactive or has expired")
@@ -232,9 +238,11 @@ class Puller:
             )
             tracked = PulledChanges(rights, self._preparers, self._mapping, using, outcomes)
             with writing as writer:
-                yield _Window(
+                work = _Window(
                     self._source, self._resources, self._mapping, surface, writer, rights, outcomes, tracked, options
                 )
+                yield work
+            work.finish(version)
 
     def _chosen(self) -> list[ReadResource]:
         """Those on both sides, in the order of the source."""
@@ -315,11 +323,10 @@ class _Window:
             resource = by_path.get(row.resource)
             if resource is None:
                 continue
-            document = self.source.document(resource, row.remote_id)
-            if document is not None:
+            if row.document_uuid is not None:
+                self._delete_due(DueDelete(resource.here, row.remote_id, row.document_uuid))
+            elif (document := self.source.document(resource, row.remote_id)) is not None:
                 found.append((resource, [document]))
-            elif row.document_uuid is not None:
-                self._delete_due(resource.here, row)
             else:
                 self.outcomes.gone([row])
         # A document that is ahead of the window may get another key before the next one, which would not list this one.
@@ -346,12 +353,11 @@ class _Window:
             self.tracked.delete_all(each for each in absent if each.resource is resource)
         self.tracked.repeat()
 
-    def finish(self, version: int | None) -> Outcomes:
+    def finish(self, version: int | None) -> None:
         self.outcomes.check_limit()
         if not self.options.is_dry_run:
             self.outcomes.write_ledger()
             self.outcomes.finish(version)
-        return self.outcomes
 
     def _candidates(self, pages: Iterable[tuple[ReadResource, Page]]) -> Iterator[Candidate[Place]]:
         for resource, page in pages:
@@ -385,16 +391,11 @@ class _Window:
             else:
                 self.outcomes.take(written)
 
-    def _delete_due(self, resource: Resource, row: WaitingRow) -> None:
-        """It counts as read, so that it waits no longer unless it is refused again. A document that has come again with
-        another id there is not deleted."""
-        if row.document_uuid is None:
-            return
-        self._line += 1
-        self.outcomes.memory.read([(self._line, self._ranks[resource.name], row.remote_id)])
-        aliases = referential_ids([row.document_uuid], self.outcomes.using).get(row.document_uuid, set())
-        if aliases and not any(map(self.outcomes.has_brought, aliases)):
-            self.tracked.delete_all([DueDelete(resource, row.remote_id, row.document_uuid, min(aliases))])
+    def _delete_due(self, due: DueDelete) -> None:
+        """A document whose key the source has again is not deleted."""
+        keys = referential_ids([due.document_uuid], self.outcomes.using).get(due.document_uuid, set())
+        if keys and not any(map(self.outcomes.has_brought, keys)):
+            self.tracked.delete_all([due])
 
     def _count_owned(self, resource: Resource) -> int:
         values = {"type": self._number(resource), "client": self.rights.client.row_id}
@@ -418,7 +419,7 @@ class _Window:
                 return
             for _, document_uuid, aliases in rows:
                 if not any(self.outcomes.has_brought(alias) for alias in aliases):
-                    yield DueDelete(resource, str(document_uuid), document_uuid, aliases[0])
+                    yield DueDelete(resource, str(document_uuid), document_uuid)
             behind = rows[-1][0]
 
     def _number(self, resource: Resource) -> int:
