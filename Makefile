@@ -18,7 +18,7 @@ help:
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
-	@echo 'make test-exchange  servers push and pull: a district, thousands of changes, kills'
+	@echo 'make test-exchange  servers push and pull: a district, thousands of changes, kills; SEEDS=2'
 	@echo 'make test-ods  random documents and a cutover of the content of make demo, with the time of each step; STUDENTS=200'
 	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
 	@echo 'make test-image  build the image on Debian packages and serve it, read-only; needs root, buildah and debootstrap'
@@ -68,9 +68,10 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
 
 # Servers that push and pull: a whole district, and thousands of changes with kills.
+SEEDS ?= 2
 test-exchange: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --exchange tests/exchange
+		$(BIN)/python -m pytest -q --exchange --exchange-seeds $(SEEDS) tests/exchange
 
 # The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
 test-sql-views: $(VENV)/ready-for-tests

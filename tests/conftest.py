@@ -52,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--every-mode", action="store_true", help="tests/modes: every documented way to start")
     parser.addoption("--exchange", action="store_true", help="tests/exchange: servers that push to each other")
+    parser.addoption("--exchange-seeds", type=int, default=1, help="how often changes are drawn in tests/exchange")
     parser.addoption("--image", action="store_true", help="tests/image: build and serve the image")
     parser.addoption("--large-tables", action="store_true", help="tests/large_tables: a million rows of each")
     parser.addoption("--write-house", action="store_true", help="tests/architecture: figures into their page")

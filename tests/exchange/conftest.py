@@ -22,6 +22,20 @@ from tests.exchange.random_changes import path_of
 from tests.exchange.reference_source import KEY, SECRET, ReferenceSource
 from tests.exchange.reference_target import ReferenceTarget, serving
 
+_FIRST_SEED = 13
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "seed" in metafunc.fixturenames:
+        number = metafunc.config.getoption("--exchange-seeds")
+        metafunc.parametrize("seed", range(_FIRST_SEED, _FIRST_SEED + number))
+
+
+@pytest.fixture
+def only_if_wanted(request: pytest.FixtureRequest) -> None:
+    if not request.config.getoption("--exchange"):
+        pytest.skip("make test-exchange")
+
 
 @pytest.fixture
 def target() -> Iterator[ReferenceTarget]:

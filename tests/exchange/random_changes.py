@@ -58,6 +58,7 @@ class RandomChanges:
 
     def __init__(self, client: httpx.Client, seed: int) -> None:
         self._client = client
+        self._deleted: list[str] = []
         self._random = random.Random(seed)  # noqa: S311  not a secret
         for each in SCHOOLS:
             self._post("schools", school(each))
@@ -67,6 +68,11 @@ class RandomChanges:
         kinds = [self._student] * 4 + [self._enrollment] * 4 + [self._period] * 3 + [self._bells] * 3
         kinds += [self._renamed_period] * 3 + [self._delete] * 5
         return sum(self._random.choice(kinds)() for _ in range(number))
+
+    def some_deleted(self, number: int) -> list[str]:
+        """Ids of documents that were deleted lately."""
+        latest = self._deleted[-3 * number :]
+        return self._random.sample(latest, min(number, len(latest)))
 
     def _student(self) -> bool:
         return self._post("students", student(self._student_id(), f"Mae {self._random.random()}"))
@@ -97,7 +103,10 @@ class RandomChanges:
     def _delete(self) -> bool:
         endpoint = self._random.choice(["students", "studentSchoolAssociations", "classPeriods", "bellSchedules"])
         found = self._any(endpoint)
-        return found is not None and self._request("DELETE", f"{endpoint}/{found['id']}")
+        if found is None or not self._request("DELETE", f"{endpoint}/{found['id']}"):
+            return False
+        self._deleted.append(found["id"])
+        return True
 
     def _any(self, endpoint: str) -> dict[str, Any] | None:
         page = {"offset": self._random.randrange(40), "limit": 1}

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,6 +93,22 @@ class Side:
     def kill_database(self) -> None:
         self.server.kill_database(signal.SIGKILL)
         self.server.start_database()
+
+    @contextlib.contextmanager
+    def restoring(self, ids: Sequence[str]) -> Iterator[None]:
+        """Meanwhile these deleted documents are restored, as far as they can be."""
+        command = [sys.executable, "manage.py", "restore_document", *ids]
+        output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        restoring = subprocess.Popen(command, cwd=_TOP, env=os.environ | self.environment, **output) if ids else None
+        yield
+        if restoring is not None:
+            restoring.wait()
+
+    def restored(self) -> int:
+        """How many documents have been deleted, and are there again."""
+        return self.query(
+            "SELECT count(DISTINCT document_uuid) FROM deleted_document JOIN document USING (document_uuid)"
+        )[0][0]
 
     @contextlib.contextmanager
     def following(self, name: str, log: Path, command: str = "push_changes") -> Iterator["Follower"]:

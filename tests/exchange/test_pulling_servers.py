@@ -10,13 +10,10 @@ import pytest
 from tests.exchange.random_changes import RandomChanges, enrollment, school, student
 from tests.exchange.sides import Side, side
 
-_REQUESTS, _KILLS = 5_000, 10
+_REQUESTS, _KILLS, _RESTORED = 5_000, 10, 10
 
 
-@pytest.fixture(autouse=True)
-def _only_if_wanted(request: pytest.FixtureRequest) -> None:
-    if not request.config.getoption("--exchange"):
-        pytest.skip("make test-exchange")
+pytestmark = pytest.mark.usefixtures("only_if_wanted")
 
 
 def _settled(source: Side, puller: Side, seconds: float = 240) -> None:
@@ -43,20 +40,24 @@ def test_a_district_is_the_same_here(prepared_home: Callable[[Path], Path], tmp_
         assert "inserted" not in here.pull("district", "--full")
 
 
-def test_random_changes_come_whatever_is_killed(prepared_home: Callable[[Path], Path], tmp_path: Path) -> None:
+def test_random_changes_come_whatever_is_killed(
+    prepared_home: Callable[[Path], Path], tmp_path: Path, seed: int
+) -> None:
     with side(prepared_home(tmp_path / "there")) as there, side(prepared_home(tmp_path / "here")) as here:
         here.connect_to_pull("district", there, there.new_client("puller", "EdFiSandbox"), "--client", "tests")
         changed = 0
         log = tmp_path / "follower.log"
         with here.following("district", log, "pull_changes") as follower, there.client() as client:
-            changes = RandomChanges(client, seed=7)
+            changes = RandomChanges(client, seed)
             kills = cycle([follower.kill, there.kill_workers, here.kill_database, there.kill_database, follower.kill])
             for _, kill in zip(range(_KILLS), kills, strict=False):
-                changed += changes.make(_REQUESTS // _KILLS)
+                with there.restoring(changes.some_deleted(_RESTORED)):
+                    changed += changes.make(_REQUESTS // _KILLS)
                 kill()
             _settled(there, here)
 
         assert changed > _REQUESTS // 4
+        assert there.restored() > _KILLS
         assert here.documents() == there.documents()
 
 

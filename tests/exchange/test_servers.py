@@ -11,7 +11,7 @@ import pytest
 from tests.exchange.random_changes import RandomChanges, enrollment, local_education_agency, school, student
 from tests.exchange.sides import Side, side
 
-_REQUESTS, _KILLS = 5_000, 10
+_REQUESTS, _KILLS, _RESTORED = 5_000, 10, 10
 _REFUSED = """
 SELECT s.remote_id, s.former_ids, s.awaits, s.attempts, d.natural_key
   FROM exchange_sent_document s LEFT JOIN document d USING (document_uuid) WHERE s.refused_at IS NOT NULL
@@ -22,10 +22,7 @@ SELECT resource, natural_key, operation, problem, title, errors, count
 """
 
 
-@pytest.fixture(autouse=True)
-def _only_if_wanted(request: pytest.FixtureRequest) -> None:
-    if not request.config.getoption("--exchange"):
-        pytest.skip("make test-exchange")
+pytestmark = pytest.mark.usefixtures("only_if_wanted")
 
 
 def _settled(source: Side, seconds: float = 120) -> None:
@@ -53,22 +50,26 @@ def test_a_district_is_the_same_there(prepared_home: Callable[[Path], Path], tmp
         assert state.documents() == district.documents()
 
 
-def test_random_changes_arrive_whatever_is_killed(prepared_home: Callable[[Path], Path], tmp_path: Path) -> None:
+def test_random_changes_arrive_whatever_is_killed(
+    prepared_home: Callable[[Path], Path], tmp_path: Path, seed: int
+) -> None:
     with side(prepared_home(tmp_path / "district")) as district, side(prepared_home(tmp_path / "state")) as state:
         district.connect("state", state, state.new_client("district", "EdFiSandbox"), "--client", "tests")
         changed = 0
         with district.following("state", tmp_path / "follower.log") as follower, district.client() as client:
-            changes = RandomChanges(client, seed=7)
+            changes = RandomChanges(client, seed)
             kills = cycle(
                 [follower.kill, state.kill_workers, district.kill_workers, state.kill_database, district.kill_database]
             )
             for _, kill in zip(range(_KILLS), kills, strict=False):
-                changed += changes.make(_REQUESTS // _KILLS)
+                with district.restoring(changes.some_deleted(_RESTORED)):
+                    changed += changes.make(_REQUESTS // _KILLS)
                 kill()
             _settled(district)
         district.push("state", "--retry")
 
         assert changed > _REQUESTS // 4
+        assert district.restored() > _KILLS
         assert state.documents() == district.documents()
         assert (district.query(_REFUSED), district.query(_OPEN)) == ([], [])
 
