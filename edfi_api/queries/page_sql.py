@@ -109,11 +109,12 @@ UNION ALL
   ORDER BY d.{column} + 0 LIMIT %(wanted)s)
 """)
 
-# In the client's order. Row numbers are places, since the order of the page is one of columns of numbers.
+# In the client's order. Row numbers are places, since the order of the page is one of columns of numbers. The limit is
+# a literal: with a parameter, a generic plan expects that a tenth of the rows is wanted, and sorts all.
 _CHOSEN_ORDER = Sql("""
 SELECT d.resource_type_id, row_number() OVER () AS place, d.id
   FROM (
-    SELECT d.resource_type_id, d.id FROM document d WHERE {conditions} ORDER BY {terms} LIMIT %(wanted)s
+    SELECT d.resource_type_id, d.id FROM document d WHERE {conditions} ORDER BY {terms} LIMIT {most}
   ) d
 """)
 
@@ -191,9 +192,10 @@ _CHECK = Sql("LATERAL (SELECT FROM document d WHERE d.id = c.id AND {condition} 
 def page_sql(selection: Selection, plan: Plan, size: int, offset: int, bytes_at_once: int) -> Sql:
     """The columns of `StoredDocument` of a page; bodies beyond `bytes_at_once` bytes are NULL."""
     order_by = selection.order_by
-    found = _in_chosen_order(selection, order_by, plan) if order_by else _found(selection, plan, size + offset)
+    wanted = size + offset
+    found = _in_chosen_order(selection, order_by, plan, wanted) if order_by else _found(selection, plan, wanted)
     return _PAGE.fill(found=found).with_values(
-        **ranges(selection), size=size, offset=offset, wanted=size + offset, bytes_at_once=bytes_at_once
+        **ranges(selection), size=size, offset=offset, wanted=wanted, bytes_at_once=bytes_at_once
     )
 
 
@@ -210,7 +212,7 @@ def _found(selection: Selection, plan: Plan, wanted: int) -> Sql:
         case Plan(way=Way.IN_ORDER):
             found = _IN_ORDER_OF_VALUE if plan.scanned else _IN_ORDER
             return found.fill(column=column, **_scanning(selection, plan.scanned))
-        case Plan(way=Way.INDEX):
+        case Plan(way=Way.INDEX | Way.INDEX_ALONE):
             return _INDEX.fill(column=column, by_index=_by_index(selection))
         case Plan(way=Way.ACCESS_PATH_BY_VERSION, path=AccessPath() as path):
             return _access_path_by_version(selection, path, plan.limits)
@@ -286,11 +288,16 @@ def _near_if_many(selection: Selection, path: AccessPath) -> Sql:
     return _NEAR_IF_MANY.fill(scan=_scan(selection), are_many=path.has_many_branches, each_row=each_row)
 
 
-def _in_chosen_order(selection: Selection, order_by: OrderBy, plan: Plan) -> Sql:
+def _in_chosen_order(selection: Selection, order_by: OrderBy, plan: Plan, wanted: int) -> Sql:
     # As a literal, so that PostgreSQL sees that the partial index has these rows.
     of_type = Sql(f"d.resource_type_id = {selection.resource_type}")
-    conditions = for_one_row(selection) if plan.way is Way.CHOSEN_ORDER else for_many_rows(selection)
-    return _CHOSEN_ORDER.fill(conditions=all_of([of_type, *conditions, order_by.is_behind()]), terms=order_by.terms())
+    conditions = for_many_rows(selection) if plan.way is Way.SORTED else for_one_row(selection)
+    return _CHOSEN_ORDER.fill(
+        conditions=all_of([of_type, *conditions, order_by.is_behind()]),
+        terms=order_by.terms(),
+        # Few different ones, so that statements are few.
+        most=str(min(1 << wanted.bit_length(), LAST_ROW)),
+    )
 
 
 def _scan(selection: Selection) -> Sql:

@@ -25,12 +25,14 @@ class Way(Enum):
 
     IN_ORDER = "all rows match, or an index in the order of the page finds exactly the matches"
     INDEX = "a predicate matches few documents, such as the key of a person: find them all by its index and sort them"
+    INDEX_ALONE = "the same, and it is the only predicate"
     NEAR_ROWS = "scan the nearest rows; use the index of the predicates only if these do not fill the page"
     ACCESS_PATH = "a policy with an access path is the only predicate: the first documents of its path are the page"
     CHECKED_ACCESS_PATH = "the same, but the policy has to be checked: on the first documents of its path, then on all"
     FILTERED_ACCESS_PATH = "other predicates, too: check the first documents of the path, then those of an index"
     ACCESS_PATH_BY_VERSION = "no index has the documents of a policy in version order: scan the nearest rows, then sort"
     CHOSEN_ORDER = "the client's order, which an index has: scan it"
+    CHOSEN_ORDER_OF_ALL = "the same, and there are no conditions: the first rows of the index are the page"
     SORTED = "the client's order, and few documents: find them all and sort them"
 
 
@@ -50,6 +52,7 @@ class Limits:
 
 
 LIMITS = Limits()
+_SAME_FOR_ALL_VALUES = frozenset({Way.INDEX_ALONE, Way.CHOSEN_ORDER_OF_ALL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +69,14 @@ class Plan:
         """Whether PostgreSQL has to plan the statement without its values. It would estimate that plans for the values
         are cheaper, and plan at each execution, which takes several times as long as the execution. Each step is
         bounded, so the best plan is the same for all values."""
-        return self.path is not None or self.scanned is not None
+        return self.path is not None or self.scanned is not None or self.way in _SAME_FOR_ALL_VALUES
 
 
 def plan(selection: Selection) -> Plan:
     """The plan for a page of the selection."""
     predicates = selection.predicates
     if any(predicate.finds_few for predicate in predicates):
-        return Plan(Way.INDEX)
+        return Plan(Way.INDEX_ALONE if len(predicates) == 1 and selection.is_of_all_versions else Way.INDEX)
     scanned = _scanned(selection)
     if all(predicate is scanned for predicate in predicates) and _scans_the_window(selection):
         return Plan(Way.IN_ORDER, scanned)
@@ -92,7 +95,7 @@ def ordered_plan(selection: Selection, order_by: OrderBy) -> Plan:
     leave more documents than are sorted for a page."""
     has_index = is_indexed(order_by.index, selection.using)
     if has_index and not selection.predicates:
-        return Plan(Way.CHOSEN_ORDER)
+        return Plan(Way.CHOSEN_ORDER_OF_ALL if selection.is_of_all_versions else Way.CHOSEN_ORDER)
     if not leaves_many(without_lacking(selection)):
         return Plan(Way.SORTED)
     if has_index:

@@ -36,7 +36,8 @@ CHANGES = ALL.within(Window(5, 9)).ordered_by(Order.CHANGE_VERSION)
         (CHANGES.where(SCHOOL), Plan(Way.NEAR_ROWS)),
         (SINCE.where(SCHOOL), Plan(Way.NEAR_ROWS, SCHOOL)),
         (ALL.where(VALUE, SCHOOL), Plan(Way.NEAR_ROWS, SCHOOL)),
-        (ALL.where(STUDENT), Plan(Way.INDEX)),
+        (ALL.where(STUDENT), Plan(Way.INDEX_ALONE)),
+        (CHANGES.where(STUDENT), Plan(Way.INDEX)),
         (CHANGES.where(VALUE, SCHOOL, STUDENT, POLICY), Plan(Way.INDEX)),
         (ALL.where(POLICY), Plan(Way.ACCESS_PATH, path=PATH)),
         (ALL.where(CHECKED_POLICY), Plan(Way.CHECKED_ACCESS_PATH, path=CHECKED_PATH)),
@@ -55,4 +56,7 @@ def test_plans_of_bounded_steps_hide_their_values() -> None:
     assert plan(ALL.where(POLICY)).hides_values
     assert plan(ALL.where(SCHOOL)).hides_values
     assert plan(ALL.where(SCHOOL, VALUE)).hides_values
+    assert plan(ALL.where(STUDENT)).hides_values
     assert not plan(ALL.where(VALUE)).hides_values
+    # Which of them an index should answer depends on how frequent the values are.
+    assert not plan(ALL.where(STUDENT, VALUE)).hides_values
