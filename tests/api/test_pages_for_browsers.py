@@ -35,6 +35,8 @@ def test_a_browser_gets_a_page_and_a_program_problem_details(nobody, address):
     assert "<h1>Not Found</h1>" in page.content.decode()
     assert "default-src 'none'" in page["Content-Security-Policy"]
     assert problem["Content-Type"] == "application/problem+json"
+    # A cache that has the one does not answer with it who asks for the other.
+    assert all("Accept" in answer["Vary"].split(", ") for answer in (page, problem))
 
 
 def test_a_page_that_a_user_may_not_see_says_so(nobody):

@@ -9,6 +9,7 @@ import orjson
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -107,6 +108,7 @@ def _response(request: HttpRequest, problem: Problem, hints: Callable[[], list[s
         response = HttpResponse(
             orjson.dumps(body), status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers
         )
+    patch_vary_headers(response, ["Accept"])
     response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the request log
     return response
 
