@@ -18,8 +18,8 @@ time that one request took in all processes of gunicorn and of PostgreSQL. "Asso
 Below the table are the conclusions: whether the targets were met, and whether the generator was fast enough.
 
 The section `queries` shows how long each kind of query takes in databases of two sizes, `profiles` the cost of requests
-under API profiles, `refusals` the cost of the ledger of refusals, and `SQL views` how long queries of analysts take;
-see queries.py, profiles.py, refusals.py and sql_views.py.
+under API profiles, `refusals` the cost of the ledger of refusals, `SQL views` how long queries of analysts take, and
+`storage` the bytes that a document takes; see queries.py, profiles.py, refusals.py, sql_views.py and storage.py.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.benchmarks import load, profiles, queries, refusals, report, sql_views
+from tests.benchmarks import load, profiles, queries, refusals, report, sql_views, storage
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import (
     bare_statement,
@@ -64,10 +64,11 @@ class Plan:
     seconds: float
     sizes: tuple[int, ...]
     enrollments: int
+    students: int
 
 
-FULL = Plan(seeded=2000, rounds=3, seconds=2, sizes=(100_000, 1_000_000), enrollments=100_000)
-QUICK = Plan(seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000), enrollments=10_000)
+FULL = Plan(seeded=2000, rounds=3, seconds=2, sizes=(100_000, 1_000_000), enrollments=100_000, students=2000)
+QUICK = Plan(seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000), enrollments=10_000, students=200)
 
 
 def main() -> int:
@@ -90,6 +91,7 @@ def main() -> int:
     refused = refusals.measure(plan.rounds, plan.seconds)
     print(f"\nrefusals\n{refusals.table(refused)}")
     print(f"\nSQL views\n{sql_views.table(sql_views.measure(plan.enrollments))}")
+    print(f"\nstorage\n{storage.table(storage.measure(plan.students))}")
     if options.json:
         options.json.write_text(report.as_json(found, against, load.name(), query_rows))
     return 1 if any(row.errors for row in [*found, *query_rows]) else 0
