@@ -1,7 +1,7 @@
 """What requests have left for the recorder's thread: a bounded number of writes, and counts by hour."""
 
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -16,19 +16,20 @@ from edfi_api.refusals.write_recorder import AcceptedWrite, RefusedWrite
 MOST_WRITES = 10_000
 MOST_BYTES = 32 * 2**20
 _SECONDS_OF_AN_HOUR = 3600
+_NONE: Set[UUID] = frozenset()
 
 
 @dataclass(slots=True)
 class Part:
     """Writes that can be recorded, and then resolved: a refusal after a success of the same document begins a new
-    entry, and is in a later part. `succeeded` are the ids of accepted documents, `writes` is how many writes are kept,
-    and `size` the estimated bytes of memory that they keep."""
+    entry, and is in a later part. `succeeded` are the ids of accepted documents by client, data store and resource,
+    `writes` is how many writes are kept, and `size` the estimated bytes of memory that they keep."""
 
     refusals: dict[Hashable, Refusals] = field(default_factory=dict)
     accepted: list[AcceptedWrite] = field(default_factory=list)
     writes: int = 0
     size: int = 0
-    succeeded: set[UUID] = field(default_factory=set)
+    succeeded: dict[tuple[int, int, str], set[UUID]] = field(default_factory=dict)
 
     def counts_only(self, group: Hashable, at: float) -> bool:
         """Count a refused write of this group, if it has so many that nothing else is kept of further ones. Returns
@@ -38,7 +39,7 @@ class Part:
 
     def accept(self, write: AcceptedWrite) -> None:
         self.accepted.append(write)
-        self.succeeded.update(write.ids)
+        self.succeeded.setdefault(write[:3], set()).update(write.ids)
 
 
 @dataclass(slots=True)
@@ -78,13 +79,13 @@ class Pending:
     def refuse(self, write: RefusedWrite) -> bool:
         """Whether there was room for the write. Of one that is only counted nothing is kept."""
         group = group_of(write)
-        ids = subjects(write) if self._has_successes else ()
         with self._lock:
-            part = self._parts[-1] if self._parts else Part()
-            if not part.succeeded.isdisjoint(ids):
-                part = Part()
-            if part.counts_only(group, write.at):
+            if self._parts and self._parts[-1].counts_only(group, write.at):
                 return True
+        succeeded = self._succeeded(write)
+        ids = subjects(write) if succeeded else ()
+        with self._lock:
+            part = self._parts[-1] if self._parts and succeeded.isdisjoint(ids) else Part()
             refusals = part.refusals.get(group) or Refusals(problem_type(write.problem), write)
             place = refusals.place_of(write, api_settings.REFUSALS_PER_SECOND)
             replaced = refusals.at(place)
@@ -104,8 +105,9 @@ class Pending:
         return True
 
     def count_accepted(self, client: int, data_store: int, resource: str, at: float) -> None:
+        key = (client, data_store, resource, int(at) // _SECONDS_OF_AN_HOUR)
         with self._lock:
-            hour = self._hour(client, data_store, resource, at)
+            hour = self._hours.get(key) or self._hours.setdefault(key, _Hour())
             hour.accepted += 1
             hour.last_accepted_at = max(hour.last_accepted_at, at)
 
@@ -115,7 +117,8 @@ class Pending:
             for each in refusals:
                 write = each.write
                 resource = write.resource if write.preparer else ""
-                hour = self._hour(write.client, write.data_store, resource, each.last_at)
+                number = int(each.last_at) // _SECONDS_OF_AN_HOUR
+                hour = self._hours.setdefault((write.client, write.data_store, resource, number), _Hour())
                 hour.refused += each.count
                 hour.last_refused_at = max(hour.last_refused_at, each.last_at)
 
@@ -148,19 +151,11 @@ class Pending:
             for key, hour in hours.items():
                 self._hours.setdefault(key, _Hour()).add(hour)
 
-    @property
-    def _has_successes(self) -> bool:
-        """Whether a refusal may have to begin a part. Without the lock: to read the identity in a large body takes
-        longer than an append, and what succeeds at the same moment has no order."""
+    def _succeeded(self, write: RefusedWrite) -> Set[UUID]:
+        """The ids of which one may be that of the refused document, which then begins a part. Without the lock: to read
+        the identity in a large body takes longer than an append, and what succeeds at the same moment has no order."""
         parts = self._parts
-        return bool(parts) and bool(parts[-1].succeeded)
-
-    def _hour(self, client: int, data_store: int, resource: str, at: float) -> _Hour:
-        key = (client, data_store, resource, int(at) // _SECONDS_OF_AN_HOUR)
-        hour = self._hours.get(key)
-        if hour is None:
-            hour = self._hours[key] = _Hour()
-        return hour
+        return parts[-1].succeeded.get(write[:3], _NONE) if parts else _NONE
 
     def _reserve(self, part: Part, writes: int, size: int) -> bool:
         """Whether there is room in the part, which becomes the last one."""
