@@ -4,6 +4,7 @@ Read as `api_settings.MAX_PAGE_SIZE`. Values are read on first access; a change 
 reloads them.
 """
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class ApiSettings:
         """Discard the values, so that the next access reads the settings again."""
         self.__dict__.clear()
 
-    @property
+    @cached_property
     def has_main_store(self) -> bool:
         """Whether the control database is used for documents, by clients without data stores."""
         return bool(self.MAIN_STORE and not self.ROUTE_QUALIFIERS and not self.MULTI_TENANCY)

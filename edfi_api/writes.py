@@ -155,8 +155,10 @@ class _WriteMode(NamedTuple):
 def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _WriteMode:
     """By the profile that the write names or its client is assigned."""
     requested = in_content_type(write.content_type)
-    part = write.resource.profiled.part(write.client, requested, method, route_methods)
-    merging = None if part is None else write.resource.profile_preparers[part]
+    part = merging = None
+    if requested is not None or write.client.profile_ids:
+        part = write.resource.profiled.part(write.client, requested, method, route_methods)
+        merging = None if part is None else write.resource.profile_preparers[part]
     if merging is None:
         write.schema = write.resource.resource.json_schema
         return _WriteMode(part, write.resource.preparer, WriteRequest, store.upsert, store.update)
@@ -193,9 +195,12 @@ def _naming(profile: str, check: merges.Check) -> merges.Check:
 
 
 def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
+    condition = write.condition
+    if condition is not UNCONDITIONAL:
+        condition = write.resource.profiled.condition(condition, write.client)
     return {
         "client": write.client.row_id,
-        "condition": write.resource.profiled.condition(write.condition, write.client),
+        "condition": condition,
         "policy": allowed.policy,
         "may_read": allowed.may_read,
         "using": write.using,

@@ -50,8 +50,9 @@ class DataRoutesMiddleware:
         if data is None or found is None:
             return self.get_response(request)
         request.data_view = data.callback, found.groupdict()  # type: ignore[attr-defined]  # Read by `_answer`.
-        response: HttpResponse = self._security.process_request(request) or self._safe_answer(request)
-        if "Content-Length" not in response.headers and response.status_code not in _WITHOUT_LENGTH:
+        redirect = self._security.process_request(request) if self._security.redirect else None
+        response: HttpResponse = redirect or self._safe_answer(request)
+        if "content-length" not in response.headers._store and response.status_code not in _WITHOUT_LENGTH:
             response.headers["Content-Length"] = str(len(response.content))
         self._security_headers[request.scheme].add_to(response)
         return response

@@ -41,7 +41,8 @@ class CorrelationIdMiddleware:
             response = self.get_response(request)
         finally:
             _correlation_id.reset(token)
-        response.headers[self._header] = correlation_id
+        # As Django would keep it, which need not encode an id without unsafe characters.
+        response.headers._store[self._header.lower()] = (self._header, correlation_id)
         return response
 
 

@@ -5,6 +5,7 @@ Headers name a profile by a media type: `application/vnd.ed-fi.{resource}.{profi
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from edfi_api.model.profiles.definition import Usage
 from edfi_api.model.surface.resource import Resource
@@ -28,6 +29,8 @@ _FORM = re.compile(
     r"\.(?P<usage>readable|writable)\+json",
     re.ASCII | re.IGNORECASE,
 )
+# Nearly all requests have the same few. Clients may send any others, of up to 64 kB.
+_MOST_HEADERS = 32
 _HEADERS = {Usage.READABLE: "Accept", Usage.WRITABLE: "Content-Type"}
 _METHODS = {Usage.READABLE: ["GET"], Usage.WRITABLE: ["POST", "PUT"]}
 
@@ -46,12 +49,14 @@ def is_of_a_profile(declared: str) -> bool:
     return declared.lower().startswith(_BEGINNING)
 
 
+@lru_cache(_MOST_HEADERS)
 def in_content_type(header: str) -> ProfileMediaType | None:
     """The media type of a profile in `Content-Type`; None for any other. Raises MalformedProfileMediaType."""
     declared = header.partition(";")[0].strip()
     return _parsed(declared) if is_of_a_profile(declared) else None
 
 
+@lru_cache(_MOST_HEADERS)
 def in_accept(header: str) -> ProfileMediaType | None:
     """The media type of a profile in the list of `Accept`; None without one.
 
@@ -87,9 +92,8 @@ class ProfiledResource:
         method: str,
         route_methods: tuple[str, ...],
     ) -> ProfilePart | None:
-        """The part that the client requests or is assigned. Raises what `Negotiation.part` does."""
-        if requested is None and not client.profile_ids:
-            return None
+        """The part that the client requests or is assigned. Raises what `Negotiation.part` does. Callers leave it out
+        for a client without profiles that requests none."""
         catalog = self.catalogs.at(client.claims_version)
         return Negotiation(catalog, client.tenant_id, client.profile_ids, self.resource, method, route_methods).part(
             requested

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -45,6 +46,11 @@ class AuthenticatedClient:
     data_stores_version: int = 0
     # Django REST framework reads this attribute of a request's user.
     is_authenticated: bool = True
+
+    @cached_property
+    def uses_data_stores(self) -> bool:
+        """Whether its requests are for data stores, and none for the control database."""
+        return bool(self.data_store_ids) or self.tenant_id is not None
 
 
 def facts_of_client(client: str, application: str) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ _WARM_AFTER = 5
 
 def paths(token: str) -> Iterator[tuple[str, RequestPath]]:
     """The requests by name. `token` is that of a client of the sandbox; documents are committed."""
-    _forget_removed_databases()
+    forget_removed_databases()
     numbers = count()
 
     def student(**changes: Any) -> dict[str, Any]:
@@ -33,13 +33,13 @@ def paths(token: str) -> Iterator[tuple[str, RequestPath]]:
     def operations() -> list[dict[str, Any]]:
         return [{"resource": "/ed-fi/students", "document": student()} for _ in range(3)]
 
-    address = _send(token, "POST", _STUDENTS, student())
-    yield "POST of a student", _warm(lambda: _send(token, "POST", _STUDENTS, student()))
-    yield "GET by id", _warm(lambda: _send(token, "GET", address))
-    yield "page of 5", _warm(lambda: _send(token, "GET", f"{_STUDENTS}?limit=5"))
-    yield "batch of 3", _warm(lambda: _send(token, "POST", "/batch", operations()))
-    yield "PUT under a profile", _warm(_put_under_a_profile(student))
-    yield "PUT of the management API", _warm(_put_of_a_vendor())
+    address = send(token, "POST", _STUDENTS, student())
+    yield "POST of a student", warm(lambda: send(token, "POST", _STUDENTS, student()))
+    yield "GET by id", warm(lambda: send(token, "GET", address))
+    yield "page of 5", warm(lambda: send(token, "GET", f"{_STUDENTS}?limit=5"))
+    yield "batch of 3", warm(lambda: send(token, "POST", "/batch", operations()))
+    yield "PUT under a profile", warm(_put_under_a_profile(student))
+    yield "PUT of the management API", warm(_put_of_a_vendor())
 
 
 def _put_under_a_profile(student: Callable[..., dict[str, Any]]) -> Callable[[], Any]:
@@ -47,38 +47,39 @@ def _put_under_a_profile(student: Callable[..., dict[str, Any]]) -> Callable[[],
     store_profiles(read_definitions(profile_xml("Student", rule, rule, "Path")), by="tests")
     token = new_token("bound")
     assign_profiles(Application.objects.get(name="bound"), ["Path"], by="tests")
-    address = _send(new_token("unbound"), "POST", _STUDENTS, student(studentUniqueId="path", middleName="Lee"))
+    address = send(new_token("unbound"), "POST", _STUDENTS, student(studentUniqueId="path", middleName="Lee"))
     names = count()
 
     def put() -> None:
         changed = {"id": address.rpartition("/")[2], "firstName": f"Mae {next(names)}"}
-        _send(token, "PUT", address, student(studentUniqueId="path", **changed))
+        send(token, "PUT", address, student(studentUniqueId="path", **changed))
 
     return put
 
 
 def _put_of_a_vendor() -> Callable[[], Any]:
     token = token_of("operator")
-    address = _send(token, "POST", "/config/v3/vendors", VENDOR)
+    address = send(token, "POST", "/config/v3/vendors", VENDOR)
     vendor = VENDOR | {"id": int(address.rpartition("/")[2])}
     names = count()
-    return lambda: _send(token, "PUT", address, vendor | {"contactName": f"Mae {next(names)}"})
+    return lambda: send(token, "PUT", address, vendor | {"contactName": f"Mae {next(names)}"})
 
 
-def _forget_removed_databases() -> None:
+def forget_removed_databases() -> None:
     """Earlier tests in this thread were lent connections to data stores, which they have removed since."""
     lent = wsgi._lent._lent.__dict__
     for alias in lent.keys() - set(connections):
         del lent[alias]
 
 
-def _warm(request: Callable[[], Any]) -> RequestPath:
+def warm(request: Callable[[], Any]) -> RequestPath:
+    """The path of a request that was answered some times before."""
     for _ in range(_WARM_AFTER):
         request()
     return path_of(request)
 
 
-def _send(token: str, method: str, address: str, body: Any = None) -> str:
+def send(token: str, method: str, address: str, body: Any = None) -> str:
     """The path in `Location`, if there is one; raises ValueError unless the answer is 2xx."""
     path, _, query = address.partition("?")
     content = b"" if body is None else json.dumps(body).encode()

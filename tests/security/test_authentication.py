@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from edfi_api.security.clients import rotate_secret
 from edfi_api.security.credentials import Credentials
 from edfi_api.security.models import ApiClient
+from edfi_api.security.requests import authentication
 from edfi_api.security.requests.authentication import client_of_token
 from tests.security.conftest import Send
 
@@ -27,6 +28,7 @@ def cache_tokens_for(settings: Settings, seconds: int) -> None:
 def let_time_pass(monkeypatch: pytest.MonkeyPatch, **span: float) -> None:
     later = timezone.now() + timedelta(**span)
     monkeypatch.setattr(timezone, "now", lambda: later)
+    monkeypatch.setattr(authentication, "time", later.timestamp)
 
 
 def test_a_token_identifies_the_caller(get_caller: Send, token: str, credentials: Credentials) -> None:

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.api.viewsets.responses import FixedHeaders
+from edfi_api.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT, Visit
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.models import Document
@@ -23,14 +24,15 @@ from edfi_api.security.requests.authorization import ACTIONS, Authorization, aut
 from edfi_api.security.requests.data_stores import visit_of
 
 _WRITING = frozenset({"POST", "PUT", "DELETE"})
-_VARY = FixedHeaders({"Vary": "Accept"})
 
 
 class EdFiRequest(Request):
     """DRF's request with the most used attributes of Django's request copied, which saves a `__getattr__` call each."""
 
+    # In place of DRF's properties, which authenticate at the first access: views have done so before.
+    user: Any = None
+    auth: Any = None
     # As the classes of the settings make them.
-    user: Any
     parsers: Any
 
     def __init__(self, request: HttpRequest, **steps: Any) -> None:
@@ -55,6 +57,8 @@ class EdFiView(GenericAPIView[Document]):
     # The alias of the database with the client's documents, from `initial` on.
     using: str
     visit: Visit = MAIN_VISIT
+    # Of every answer.
+    fixed_headers = FixedHeaders({"Vary": "Accept"})
     # True if the route is that of a single document, False for a collection, None for others.
     detail: bool | None = False
 
@@ -70,13 +74,15 @@ class EdFiView(GenericAPIView[Document]):
         self.perform_authentication(request)
         self.choose_database(request)
         self.check_permissions(request)
-        self.check_throttles(request)
+        if self.throttle_classes:
+            self.check_throttles(request)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
             return super().dispatch(request, *args, **kwargs)
         finally:
-            self.visit.end()
+            if self.visit is not MAIN_VISIT:
+                self.visit.end()
 
     def handle_exception(self, exc: Exception) -> Response:
         self.visit.failed_by(exc)
@@ -84,7 +90,8 @@ class EdFiView(GenericAPIView[Document]):
 
     def choose_database(self, request: Any) -> None:
         """Set `using`. Raises what `visit_of` does, which comes before everything else after authentication."""
-        self.visit = visit_of(request.user, request, is_write=request.method in _WRITING)
+        if request.user.uses_data_stores or not api_settings.has_main_store:
+            self.visit = visit_of(request.user, request, is_write=request.method in _WRITING)
         self.using = self.visit.using
 
     def perform_authentication(self, request: Any) -> None:
@@ -106,7 +113,7 @@ class EdFiView(GenericAPIView[Document]):
         return _instances(tuple(self.permission_classes))
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        _VARY.add_to(response)
+        self.fixed_headers.add_to(response)
         if isinstance(response, Response):
             return super().finalize_response(request, response, *args, **kwargs)
         return response

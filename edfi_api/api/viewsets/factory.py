@@ -51,6 +51,7 @@ def viewset_class(resource: Resource, served: ServedSurface, base: type[Resource
 def _fixed_headers(project: ProjectFacts) -> FixedHeaders:
     return FixedHeaders(
         {
+            "Vary": "Accept",
             "x-metaed-project-name": project.name,
             "x-metaed-project-version": project.version,
             "x-metaed-project-package-name": project.package_name,

@@ -27,7 +27,7 @@ from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocume
 from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.profiles.negotiation import is_of_a_profile
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
-from edfi_api.storage.requests import AnyVersion, Versions, WriteCondition
+from edfi_api.storage.requests import UNCONDITIONAL, AnyVersion, Versions, WriteCondition
 from edfi_api.storage.stored import StoredDocument
 from edfi_api.write_rules.ruled_write import Finding
 from references.identity import uuid_of
@@ -89,6 +89,8 @@ def document_uuid(segment: str) -> UUID:
 def write_condition(if_match: str | None, if_none_match: str | None) -> WriteCondition:
     """The condition in these headers. In `If-Match` a weak tag never matches (RFC 9110 §13.1.1). Those of parts of
     documents match nothing until `versions_of` is set."""
+    if if_match is None and if_none_match is None:
+        return UNCONDITIONAL
     return WriteCondition(
         must_match=_versions(if_match, weak_counts=False), must_not_match=_versions(if_none_match, weak_counts=True)
     )

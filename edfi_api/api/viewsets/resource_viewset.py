@@ -37,7 +37,6 @@ from edfi_api.api.viewsets.requests import (
 )
 from edfi_api.api.viewsets.responses import (
     EmptyResponse,
-    FixedHeaders,
     JsonTextResponse,
     etag,
     json_file_response,
@@ -86,7 +85,6 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     query_by_example: QueryByExample
     profile_queries: OfParts[QueryByExample]
     representation: Representation
-    fixed_headers: FixedHeaders
     # Those of the route, as `Allow` lists them, without HEAD.
     route_methods: tuple[str, ...]
     # Of the actions that have something to tolerate; None of the others.
@@ -116,12 +114,12 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """Does not check permissions: each action does."""
         self.perform_authentication(request)
         self.choose_database(request)
-        self.check_throttles(request)
+        if self.throttle_classes:
+            self.check_throttles(request)
         if document_id is not None:
             self.document_uuid = document_uuid(document_id)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        self.fixed_headers.add_to(response)
         if self.leniency is not None:
             add_handling(response, request._request, self.leniency)
         return super().finalize_response(request, response, *args, **kwargs)
@@ -141,6 +139,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """The part of a profile through which documents are read. Raises MalformedProfileMediaType and what
         `Negotiation.part` does."""
         requested = in_accept(request.META.get("HTTP_ACCEPT", ""))
+        if requested is None and not request.user.profile_ids:
+            return None
         return self.writable.profiled.part(request.user, requested, "GET", self.route_methods)
 
     def list(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:

@@ -133,7 +133,8 @@ def quoted(tag: str) -> str:
 def location(request: HttpRequest, prefix: str, resource: Resource, document_uuid: str) -> str:
     """The address of a document, with the path prefix that the client used."""
     # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
-    start = f"{request.scheme}://{request.get_host()}{iri_to_uri(request.META.get('SCRIPT_NAME', ''))}"
+    script_name = request.META.get("SCRIPT_NAME")
+    start = f"{request.scheme}://{request.get_host()}{iri_to_uri(script_name) if script_name else ''}"
     return f"{start}/{prefix}{resource.url_path}/{document_uuid}"
 
 

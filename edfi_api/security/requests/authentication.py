@@ -15,6 +15,7 @@ settings.
 import hashlib
 import re
 from threading import Lock
+from time import time
 
 from cachetools import TLRUCache, cached
 from django.db import DatabaseError, InterfaceError
@@ -95,7 +96,7 @@ def token_checksum(token: str) -> str:
 
 
 def _now() -> float:
-    return timezone.now().timestamp()
+    return time()
 
 
 def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: float) -> float:

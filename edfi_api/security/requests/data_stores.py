@@ -22,7 +22,7 @@ def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -
 
     Raises the exceptions of `data_stores`: of finding the data store, then of using it.
     """
-    if not client.data_store_ids and client.tenant_id is None and api_settings.has_main_store:
+    if not client.uses_data_stores and api_settings.has_main_store:
         return MAIN_VISIT
     store = _store(client, str(request.auth), context_segments(request._request))
     return _visit(store, request, is_write=is_write)
