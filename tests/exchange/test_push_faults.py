@@ -7,12 +7,13 @@ import pytest
 from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.exchange import remote_api
 from edfi_api.exchange.models import ConnectionState
-from edfi_api.exchange.push import remedies
+from edfi_api.exchange.push import remedies, whole
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.exchange.push.remedies import FirstDocument, RefusedDocument
 from edfi_api.exchange.remote_api import RemoteFailed
 from edfi_api.models import Document
 from edfi_api.refusals.models import Refusal
+from tests.exchange.random_changes import path_of
 from tests.exchange.reference_target import DROP, WRONG_JSON, Answer
 from tests.factories import STUDENT
 
@@ -147,3 +148,24 @@ def test_everything_is_sent_again_as_it_is_now(committing_api, target, pushed):
         SentDocument.objects.all()
     )
     assert pushed().written == 0
+
+
+def test_what_is_denied_before_all_has_been_sent_is_sent_again(committing_api, target, pushed, monkeypatch):
+    """As documents about a student are, before the enrollment, which comes in a later part."""
+    monkeypatch.setattr(whole, "_MOST_DOCUMENTS", 1)
+    descriptor = {"namespace": "uri://ed-fi.org/GradeLevelDescriptor", "codeValue": "9", "shortDescription": "9"}
+    path_of(committing_api.post("/gradeLevelDescriptors", descriptor))
+    path_of(committing_api.post("/students", STUDENT))
+    target.refuses = lambda state, method, endpoint, body: (
+        Answer(403, {"title": "Denied"}) if endpoint == "gradeLevelDescriptors" and not state.stored else None
+    )
+
+    figures = pushed(is_full=True)
+
+    assert (figures.written, figures.refused) == (2, 0)
+    assert [endpoint for _, endpoint in target.writes()] == [
+        "gradeLevelDescriptors",
+        "students",
+        "gradeLevelDescriptors",
+    ]
+    assert not Refusal.objects.exists()

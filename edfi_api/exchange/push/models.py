@@ -9,8 +9,8 @@ class SentDocument(models.Model):
 
     `remote_id` is its id there, as far as it is known, and `former_ids` are those of documents there that it has
     replaced and that are still to be deleted. `refused_at` is set while its last state is not accepted there; `awaits`
-    has the referential ids of what it refers to and what is not there either. `is_asked` says that a person wants it to
-    be sent again.
+    has the referential ids of what it refers to and what is not there either. `is_asked` says that it is to
+    be sent again: a person wants it, or it was denied while not all was there.
     """
 
     id = models.BigAutoField(primary_key=True)

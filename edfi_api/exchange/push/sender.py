@@ -131,15 +131,29 @@ class SegmentSender:
     def send(self, segment: Sequence[Sending], readable: ReadableDocuments) -> None:
         """Send documents, and then those that were refused before for the lack of one of them."""
         sent = self._send(segment, readable)
-        while waiting := self._waiting(sent):
-            before = self._sent.refused
-            sent = self._send(readable.now(waiting), readable)
-            if self._sent.refused >= before:
-                return
+        self._record(sent.refused, readable)
+        self._send_waiting(sent, readable)
+
+    def send_part(self, segment: Sequence[Sending], readable: ReadableDocuments) -> None:
+        """Send documents before others, in load order. Where that leads to people only behind their associations, what
+        is denied now may be allowed behind the others: it is not refused yet, but has to be sent again, as if asked."""
+        sent = self._send(segment, readable)
+        denied, refused = _split(sent.refused, lambda each: each.status == _DENIED and not each.sending.is_delete)
+        self._sent.ask(each.sending.document_uuid for each in denied)
+        self._record(refused, readable)
+        self._send_waiting(sent, readable)
 
     def send_again(self, documents: Iterable[UUID], readable: ReadableDocuments) -> None:
         """Send documents as they are now, or delete them."""
         self.send(readable.now(documents), readable)
+
+    def _send_waiting(self, sent: _Segment, readable: ReadableDocuments) -> None:
+        while waiting := self._waiting(sent):
+            before = self._sent.refused
+            sent = self._send(readable.now(waiting), readable)
+            self._record(sent.refused, readable)
+            if self._sent.refused >= before:
+                return
 
     def _waiting(self, sent: _Segment) -> list[UUID]:
         waiting = self._sent.waiting_for(sent.new) if sent.new else []
@@ -157,7 +171,6 @@ class SegmentSender:
             self._in_rounds(levels_of_deletes(attempts, current_surface()), sent)
         finally:
             self._sent.forget(sent.deleted)
-        self._record(sent.refused, readable)
         return sent
 
     def _of_former(self, segment: Iterable[Sending]) -> list[Attempt]:

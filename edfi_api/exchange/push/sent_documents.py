@@ -63,6 +63,10 @@ UPDATE exchange_sent_document SET is_asked = true
  WHERE connection = %(connection)s AND refused_at IS NOT NULL
    AND (%(documents)s::uuid[] IS NULL OR document_uuid = ANY (%(documents)s)) RETURNING 1
 """
+_ASK_FOR = """
+UPDATE exchange_sent_document SET is_asked = true
+ WHERE connection = %(connection)s AND document_uuid = ANY (%(documents)s)
+"""
 # The change stream's listeners, the workers of connections among them.
 _WAKE = "NOTIFY document_change"
 _ANSWERED = """
@@ -164,8 +168,13 @@ class SentDocuments:
         self._execute(_WAKE)
         return len(asked)
 
+    def ask(self, documents: Iterable[UUID]) -> None:
+        """Note that these documents, which have been sent, are to be sent again."""
+        if wanted := list(documents):
+            self._execute(_ASK_FOR, documents=wanted)
+
     def asked(self, most: int = AT_ONCE) -> list[UUID]:
-        """Refused documents that a person wants to be sent again."""
+        """Documents that are to be sent again."""
         return [row[0] for row in self._execute(_ASKED, most=most)]
 
     def answered(self, documents: Iterable[UUID]) -> None:

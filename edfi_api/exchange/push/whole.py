@@ -33,12 +33,12 @@ def send_whole(
     until_answered: Callable[[Callable[[], None]], None],
     using: str,
 ) -> int:
-    """Returns the version after which changes are still to be sent. What was sent before and is not here any more, or
-    may not be read, is deleted there. Raises RemoteFailed."""
+    """Returns the version after which changes are still to be sent, and what is asked for. What was sent before and is
+    not here any more, or may not be read, is deleted there. Raises RemoteFailed."""
     # Before the snapshot, which then has every change up to it.
     version = newest(using).settled
     for segment in _ahead(_segments(readable, using)):
-        until_answered(partial(sender.send, segment, readable))
+        until_answered(partial(sender.send_part, segment, readable))
     for gone in sent.gone():
         until_answered(partial(sender.send_again, gone, readable))
     if readable.is_limited:
