@@ -19,6 +19,7 @@ from edfi_api.security.models import ApiClient
 
 _LONGEST_ADDRESS = 1000
 _LONGEST_KEY = 256
+NAME_TAKEN = "There is a connection of this name."
 _name = RegexValidator(TENANT_NAME, "A name consists of letters, digits, '_' and '-'.")
 
 
@@ -85,7 +86,9 @@ class Connection(Recorded):
         db_table = "exchange_connection"
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(Lower("name"), name="connection_once_in_any_case"),
+            models.UniqueConstraint(
+                Lower("name"), name="connection_once_in_any_case", violation_error_message=NAME_TAKEN
+            ),
             models.CheckConstraint(
                 condition=models.Q(direction__in=ExchangeDirection.values), name="connection_direction_is_known"
             ),

@@ -12,7 +12,7 @@ from edfi_api.conf import api_settings
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.routes import primary_of
-from edfi_api.exchange.models import Connection, ExchangeDirection, Phase
+from edfi_api.exchange.models import NAME_TAKEN, Connection, ExchangeDirection, Phase
 from edfi_api.logs import audit
 from edfi_api.logs.attribution import attribute_to
 
@@ -33,7 +33,7 @@ ON CONFLICT (connection_id) DO UPDATE
 
 # By the constraint of the database.
 _REFUSALS = {
-    "connection_once_in_any_case": {"name": "There is a connection of this name."},
+    "connection_once_in_any_case": {"name": NAME_TAKEN},
     "connection_of_one_tenant": {"data_store": "It belongs to another tenant than the API client."},
 }
 

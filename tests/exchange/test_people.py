@@ -4,17 +4,21 @@ import json
 import re
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.data_stores.provisioning_state import DataStoreRouter
-from edfi_api.exchange.models import Connection, Phase
+from edfi_api.exchange.models import Connection, ExchangePosition, Phase, WaitingDocument
+from edfi_api.exchange.push.models import SentDocument
 from edfi_api.exchange.stored_connections import report
 from edfi_api.operation.observability.metrics import exposition
 from edfi_api.security.models import ApiClient
+from tests.databases import DOCUMENTS
 from tests.exchange.district import District
 from tests.exchange.reference_source import SECRET, ReferenceSource
 
@@ -92,6 +96,43 @@ def test_following_is_begun_and_ended_in_the_admin(added, admin_client: Client) 
         admin_client.post(CONNECTIONS, {"action": action, "_selected_action": [added.pk]})
         added.refresh_from_db()
         assert added.is_enabled is expected
+
+
+def test_following_is_begun_and_ended_by_a_command(added, capsys) -> None:
+    for options, expected in ((["--disable"], False), ([], True)):
+        call_command("enable_connection", "district", *options)
+        added.refresh_from_db()
+        assert added.is_enabled is expected
+    assert capsys.readouterr().out.splitlines()[-1] == "district is followed by run_exchange"
+
+
+def test_the_admin_says_that_a_name_is_taken(added, admin_client: Client) -> None:
+    form = {"name": "District", "direction": "pull", "selection": "all", "address": added.address, "key": "key"}
+    page = admin_client.post(f"{CONNECTIONS}add/", form | {"secret_text": "s", "api_client": added.api_client_id})
+
+    assert "There is a connection of this name." in page.content.decode()
+
+
+@pytest.mark.parametrize("is_in_admin", [True, False])
+def test_a_removed_connection_leaves_nothing_behind(
+    added, district: District, admin_client: Client, django_capture_on_commit_callbacks, is_in_admin: bool
+) -> None:
+    district.enrollment(0)
+    call_command("pull_changes", "district", "--processes", "0")
+    ChangeConsumer.objects.using(DOCUMENTS).create(name=f"push {added.pk}", log="documents")
+    SentDocument.objects.using(DOCUMENTS).create(connection=added.pk, document_uuid=uuid4(), resource_type_id=1)
+    left = (ChangeConsumer, ExchangePosition, WaitingDocument, SentDocument)
+    assert all(model.objects.using(DOCUMENTS).exists() for model in left)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        if is_in_admin:
+            chosen = {"action": "delete_selected", "_selected_action": [added.pk], "post": "yes"}
+            admin_client.post(CONNECTIONS, chosen)
+        else:
+            call_command("remove_connection", "district")
+
+    assert not Connection.objects.exists()
+    assert not any(model.objects.using(DOCUMENTS).exists() for model in left)
 
 
 def test_metrics_have_the_lag_and_the_documents(added) -> None:

@@ -306,7 +306,9 @@ def test_the_client_may_write_only_what_its_claim_set_allows(
     district.descriptors()
     district.student(0)
 
-    assert outcomes(pull(connect())) == {"refused": 3}
+    connection = connect()
+
+    assert outcomes(pull(connection, is_dry_run=True)) == outcomes(pull(connection)) == {"refused": 3}
     assert not Document.objects.using(DOCUMENTS).exists()
 
 

@@ -6,7 +6,7 @@ stays as it is, whoever owns it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -14,8 +14,10 @@ from psycopg import Cursor
 from psycopg.rows import TupleRow
 
 from edfi_api.loading.bulk import Candidate
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.preparation import Prepared
+from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.writing import BatchWriter, Results
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.security.authenticated_client import AuthenticatedClient
@@ -63,6 +65,16 @@ class ClientRights:
             raise found
         return found
 
+    def denied(self, batch: Batch) -> dict[ResourceName, Exception]:
+        """The resources of which the client may write no document at all."""
+        denied: dict[ResourceName, Exception] = {}
+        for resource in _resources(batch):
+            try:
+                self.upsert(resource)
+            except UNAUTHORIZABLE as refusal:
+                denied[resource.name] = refusal
+        return denied
+
     def of(self, resource: Resource, action: Action) -> RowPolicy | None:
         """The policy of another action. Raises UNAUTHORIZABLE."""
         return row_policy(self.client, resource, action, self._surface, self._using, further=self._further)
@@ -77,11 +89,8 @@ class ClientWriter(BatchWriter):
         self._rights = rights
 
     def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:
-        denied = self._denied(batch)
-        if len(denied) == len({candidate.resource.name for candidate in batch}):
-            refused: Results = {
-                position: cast(Refusal, denied[candidate.resource.name]) for position, candidate in enumerate(batch)
-            }
+        refused = _refused(batch, self._rights.denied(batch))
+        if len(refused) == len(batch):
             return {**refused, **prepared.refusals}
         return super().write(batch, prepared, resolve)
 
@@ -117,8 +126,8 @@ class ClientWriter(BatchWriter):
     def _conditions(self, batch: Batch) -> SetConditions | None:
         """None if the documents have to be written one after the other."""
         numbers = resource_types.numbers(self._using)
-        denied, found = self._denied(batch), dict[int, SetConditions]()
-        for resource in {candidate.resource.name: candidate.resource for candidate in batch}.values():
+        denied, found = self._rights.denied(batch), dict[int, SetConditions]()
+        for resource in _resources(batch):
             if resource.name in denied:
                 continue
             policy = self._rights.upsert(resource)
@@ -130,12 +139,26 @@ class ClientWriter(BatchWriter):
             return next(iter(found.values()))
         return SetConditions.by_resource_type(found)
 
-    def _denied(self, batch: Batch) -> Mapping[ResourceName, Exception]:
-        """The resources of which the client may write no document at all."""
-        denied = {}
-        for resource in {candidate.resource.name: candidate.resource for candidate in batch}.values():
-            try:
-                self._rights.upsert(resource)
-            except UNAUTHORIZABLE as refusal:
-                denied[resource.name] = refusal
-        return denied
+
+class ClientRehearsal(Rehearsal):
+    """Refuses resources of which the client may write no document. Its other rights depend on what would be written
+    before, and are not asked."""
+
+    def __init__(self, using: str, rights: ClientRights, accepted: AcceptedDocuments) -> None:
+        super().__init__(using, accepted)
+        self._rights = rights
+
+    def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:
+        return super().write(batch, prepared.without(_refused(batch, self._rights.denied(batch))), resolve)
+
+
+def _resources(batch: Batch) -> Iterable[Resource]:
+    return {candidate.resource.name: candidate.resource for candidate in batch}.values()
+
+
+def _refused(batch: Batch, denied: Mapping[ResourceName, Exception]) -> dict[int, Refusal]:
+    return {
+        position: cast(Refusal, denied[candidate.resource.name])
+        for position, candidate in enumerate(batch)
+        if candidate.resource.name in denied
+    }

@@ -18,7 +18,7 @@ from edfi_api.documents import json_text
 from edfi_api.documents.incoming import Preparers
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.models import Connection
-from edfi_api.exchange.pull.client_writer import ClientRights, ClientWriter
+from edfi_api.exchange.pull.client_writer import ClientRehearsal, ClientRights, ClientWriter
 from edfi_api.exchange.pull.outcomes import (
     DueDelete,
     Outcomes,
@@ -31,7 +31,7 @@ from edfi_api.exchange.pull.pulled_changes import PulledChanges
 from edfi_api.exchange.pull.reading import EVERYTHING, Page, ReadResource, ReadWindow, RemoteSource
 from edfi_api.exchange.remote_api import RemoteFailed
 from edfi_api.exchange.resource_selection import SelectionMode, selected, targets_of
-from edfi_api.loading.bulk import BulkWriter, Candidate, Written, bulk_writer
+from edfi_api.loading.bulk import BulkWriter, Candidate, Written
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.free_order import FreeOrder
@@ -227,17 +227,13 @@ class Puller:
             raise ClientUnusable(f"the API client {self._connection.api_client} is bound by API profiles")
         options, surface, using = self._options, self._surface, self._using
         rights = ClientRights(client, surface, using, adopts=options.adopts)
-        with WindowMemory() as memory, AcceptedDocuments() if options.is_dry_run else nullcontext() as rehearsal:
+        with WindowMemory() as memory, AcceptedDocuments() if options.is_dry_run else nullcontext() as rehearsed:
             outcomes = Outcomes(
                 self._connection, surface, self._preparers, using, memory, options.max_refused, options.is_dry_run
             )
-            writing = (
-                bulk_writer(using, processes=options.processes, rehearsal=rehearsal)
-                if options.is_dry_run
-                else bulk_writer_by(ClientWriter(using, rights), using, options.processes)
-            )
+            writing = ClientRehearsal(using, rights, rehearsed) if rehearsed else ClientWriter(using, rights)
             tracked = PulledChanges(rights, self._preparers, self._mapping, using, outcomes)
-            with writing as writer:
+            with bulk_writer_by(writing, using, options.processes) as writer:
                 work = _Window(
                     self._source, self._resources, self._mapping, surface, writer, rights, outcomes, tracked, options
                 )

@@ -52,7 +52,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="report what would be written, and write nothing; asks nobody's rights",
+            help="report what would be written, and write nothing; of the client's rights only its claim set is asked",
         )
         parser.add_argument(
             "--adopt",

@@ -64,7 +64,8 @@ class Command(BaseCommand):
                 report(connection, Phase.FAILED, failure=str(failure))
                 raise
             except ConsumerIsBusy as error:
-                raise CommandError("Another process pushes the changes of this connection.") from error
+                does = "sends again what was refused" if options["retry"] else "pushes the changes of this connection"
+                raise CommandError(f"Another process {does}.") from error
             except NothingToPush as error:
                 report(connection, Phase.FAILED, failure=error.reason)
                 raise CommandError(error.reason) from error
