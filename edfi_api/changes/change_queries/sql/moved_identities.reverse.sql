@@ -1,0 +1,12 @@
+DROP TRIGGER alias_moves ON alias;
+DROP FUNCTION identities_move();
+
+CREATE OR REPLACE FUNCTION is_same_key(resource_type_id smallint, old_body jsonb, new_body jsonb) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN (
+    SELECT coalesce(bool_and(
+        CASE WHEN f.ignores_case THEN lower(old_body #>> f.path) = lower(new_body #>> f.path)
+             ELSE old_body #> f.path = new_body #> f.path END
+    ), true) FROM key_field f
+     WHERE f.resource_type_id = is_same_key.resource_type_id
+);
