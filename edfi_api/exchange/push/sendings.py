@@ -82,6 +82,8 @@ class _Segment:
     def __init__(self) -> None:
         self._by_document: dict[UUID, Sending] = {}
         self._given_up: dict[UUID, UUID] = {}
+        # Deletes of which is not known what they have deleted.
+        self._unknown: set[UUID] = set()
 
     @property
     def sendings(self) -> list[Sending]:
@@ -89,7 +91,7 @@ class _Segment:
 
     def ends_before(self, sending: Sending) -> bool:
         """Whether another document has had an identity of this one; if that is not known, it may have been so."""
-        if any(each.is_delete and each.last_body is None for each in self._by_document.values()):
+        if self._unknown:
             return not sending.is_delete
         owners = (self._given_up.get(identity, sending.document_uuid) for identity in sending.identities)
         return any(owner != sending.document_uuid for owner in owners)
@@ -103,6 +105,9 @@ class _Segment:
         self._given_up |= dict.fromkeys(former[1] if former else (), sending.document_uuid)
         if sending.is_delete:
             self._given_up |= dict.fromkeys(sending.identities, sending.document_uuid)
+        self._unknown.discard(sending.document_uuid)
+        if sending.is_delete and sending.last_body is None:
+            self._unknown.add(sending.document_uuid)
         self._by_document[sending.document_uuid] = replace(sending, former_keys=keys)
 
 
