@@ -11,6 +11,7 @@ import pytest
 from django.db import connections
 
 from edfi_api.exchange.models import Connection, WaitingDocument
+from edfi_api.exchange.pull.outcomes import Outcomes
 from edfi_api.exchange.pull.pulling import Puller, PullOptions
 from edfi_api.exchange.pull.reading import RemoteSource
 from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
@@ -105,14 +106,20 @@ def _referred(bells: Stored) -> list[str]:
 
 @pytest.mark.usefixtures("only_if_wanted")
 def test_nothing_is_missing_and_nothing_left_over(
-    district: District, source: ReferenceSource, connect: Callable[..., Connection], surface: Surface, seed: int
+    district: District,
+    source: ReferenceSource,
+    connect: Callable[..., Connection],
+    surface: Surface,
+    *,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
 ) -> None:
     chance = random.Random(seed)  # noqa: S311  not a secret
     changes = Changes(district, chance)
     district.descriptors()
     district.school()
     connection = connect()
-    is_over, ends_at = False, 0
+    is_over, ends_at, finish = False, 0, Outcomes.finish
 
     def happens(number: int, path: str) -> int | None:
         if is_over or not path.startswith("/data/"):
@@ -121,30 +128,46 @@ def test_nothing_is_missing_and_nothing_left_over(
             changes.make()
         return 400 if number == ends_at else None
 
+    def finish_unanswered(outcomes: Outcomes, version: int | None) -> None:
+        finish(outcomes, version)
+        if not is_over and chance.random() < 0.1:
+            raise RemoteFailed("the commit is not answered")
+
+    source.fault = happens
+    monkeypatch.setattr(Outcomes, "finish", finish_unanswered)
     with RemoteSource(connection, RemoteApi(connection, Trust(), 1), threads=1) as opened:
 
-        def pull() -> None:
-            with connections[DOCUMENTS].cursor() as cursor:
-                cursor.execute("UPDATE exchange_waiting SET due_at = now() WHERE random() < 0.5")
-            Puller(connection, opened, surface, DOCUMENTS, PullOptions(processes=0)).pull()
+        def new_process() -> Puller:
+            overlap, is_full = chance.choice((0, 0, 10)), not is_over and chance.random() < 0.05
+            options = PullOptions(processes=0, overlap=overlap, is_full=is_full, deletes_allowed=100)
+            return Puller(connection, opened, surface, DOCUMENTS, options)
 
-        source.fault = happens
+        puller = new_process()
         for _ in range(60):
             for _ in range(chance.randrange(12)):
                 changes.make()
+            if chance.random() < 0.5:
+                puller = new_process()
+            _let_some_be_due()
             ends_at = len(source.requests) + chance.randrange(40)
             with suppress(RemoteFailed):
-                pull()
-        is_over = True
+                puller.pull()
+        is_over, puller = True, new_process()
         for _ in range(20):
-            pull()
+            _let_some_be_due()
+            puller.pull()
             if not WaitingDocument.objects.using(DOCUMENTS).exists():
                 break
-        pull()
+        puller.pull()
 
     rows = Document.objects.using(DOCUMENTS).filter(resource_type__name__in=["ClassPeriod", "BellSchedule"])
     there = [each.body for each in changes.stored(PERIODS) + changes.stored(BELLS)]
     assert _texts(row.body for row in rows) == _texts(there)
+
+
+def _let_some_be_due() -> None:
+    with connections[DOCUMENTS].cursor() as cursor:
+        cursor.execute("UPDATE exchange_waiting SET due_at = now() WHERE random() < 0.5")
 
 
 def _texts(bodies: Iterable[dict[str, Any]]) -> list[str]:
