@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from edfi_api.operation.observability import middleware
+from edfi_api.operation.observability.metrics import REQUESTS
 from edfi_api.operation.observability.middleware import BoundedLabels
 from edfi_api.security.models import ApiClient
 from tests.conftest import ApiTestClient
@@ -44,6 +46,36 @@ def test_requests_are_counted_by_resource_whatever_the_case_of_the_path(api: Api
     api.get("/data/v3/ed-fi/students")
 
     assert counted("GET", "/ed-fi/students", 200) == before + 3
+
+
+def test_requests_are_counted_soon_without_a_scrape(api: ApiTestClient) -> None:
+    """Those of this process: a scrape that another one answers reads what this one has written."""
+    middleware.request_counts.flush()
+    counter = REQUESTS.labels("GET", "/ed-fi/students", 200)
+    before = counter._value.get()
+
+    api.get("/students")
+
+    deadline = time.monotonic() + 10
+    while counter._value.get() == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert counter._value.get() == before + 1
+
+
+def test_what_cannot_be_counted_is_logged_and_stops_nothing(
+    api: ApiTestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    middleware.request_counts.flush()
+    monkeypatch.setattr(middleware.request_counts, "_count", lambda requests: 1 / 0)
+    assert api.get("/students").status_code == 200
+    middleware.request_counts.flush()
+    monkeypatch.undo()
+    assert "requests were not counted" in caplog.text
+    before = counted("GET", "/ed-fi/students", 200)
+
+    api.get("/students")
+
+    assert counted("GET", "/ed-fi/students", 200) == before + 1
 
 
 def test_refusals_are_counted_with_their_status(api: ApiTestClient) -> None:

@@ -11,6 +11,7 @@ from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.conf import api_settings
 from edfi_api.operation.observability.health import CheckResult, data_stores, health_document, is_healthy, readiness
 from edfi_api.operation.observability.metrics import exposition
+from edfi_api.operation.observability.middleware import request_counts
 
 
 class LivenessView(OpenView):
@@ -43,6 +44,7 @@ class MetricsView(OpenView):
     """All metrics, for Prometheus."""
 
     def get(self, request: Request) -> HttpResponse:
+        request_counts.flush()
         return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
