@@ -18,8 +18,8 @@ time that one request took in all processes of gunicorn and of PostgreSQL. "Asso
 Below the table are the conclusions: whether the targets were met, and whether the generator was fast enough.
 
 The section `queries` shows how long each kind of query takes in databases of two sizes, `profiles` the cost of requests
-under API profiles, `refusals` the cost of the ledger of refusals, `SQL views` how long queries of analysts take, and
-`storage` the bytes that a document takes; see queries.py, profiles.py, refusals.py, sql_views.py and storage.py.
+under API profiles, `refusals` the cost of the ledger of refusals, `parts` that of the parts of an answer, `SQL views`
+how long queries of analysts take, and `storage` the bytes that a document takes; see the modules of these names.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.benchmarks import load, profiles, queries, refusals, report, sql_views, storage
+from tests.benchmarks import load, parts, profiles, queries, refusals, report, sql_views, storage
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import (
     bare_statement,
@@ -65,10 +65,15 @@ class Plan:
     sizes: tuple[int, ...]
     enrollments: int
     students: int
+    of_each_part: int
 
 
-FULL = Plan(seeded=2000, rounds=3, seconds=2, sizes=(100_000, 1_000_000), enrollments=100_000, students=2000)
-QUICK = Plan(seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000), enrollments=10_000, students=200)
+FULL = Plan(
+    seeded=2000, rounds=3, seconds=2, sizes=(100_000, 1_000_000), enrollments=100_000, students=2000, of_each_part=6000
+)
+QUICK = Plan(
+    seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000), enrollments=10_000, students=200, of_each_part=2000
+)
 
 
 def main() -> int:
@@ -90,6 +95,7 @@ def main() -> int:
     print(f"\nprofiles\n{profiles.table(profiled)}")
     refused = refusals.measure(plan.rounds, plan.seconds)
     print(f"\nrefusals\n{refusals.table(refused)}")
+    print(f"\nparts\n{parts.table(parts.measure(plan.of_each_part))}")
     print(f"\nSQL views\n{sql_views.table(sql_views.measure(plan.enrollments))}")
     print(f"\nstorage\n{storage.table(storage.measure(plan.students))}")
     if options.json:
