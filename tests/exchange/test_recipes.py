@@ -1,4 +1,5 @@
-"""The recipes of `operate/exchange.md` as printed, but for addresses, keys and secrets: `make test-exchange`."""
+"""The recipes of meadowlark/docs/operate/exchange.md as printed, but for addresses, keys and secrets:
+`make test-exchange`."""
 
 import contextlib
 import os

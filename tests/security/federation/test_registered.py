@@ -337,6 +337,7 @@ def _stop_at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("jwt.api_jwt.datetime", Stopped)
     monkeypatch.setattr(timezone, "now", lambda: moment)
+    monkeypatch.setattr("edfi_api.security.requests.authentication.time", moment.timestamp)
 
 
 @pytest.mark.parametrize(
