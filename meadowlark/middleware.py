@@ -41,7 +41,8 @@ class DataRoutesMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         self._security = SecurityMiddleware(get_response)
-        self._security_headers = {kind().scheme: self._headers_for(kind()) for kind in (HttpRequest, _HttpsRequest)}
+        self._security_headers = self._headers_for(HttpRequest())
+        self._security_headers_of_https = self._headers_for(_HttpsRequest())
         self._safe_answer: Callable[[HttpRequest], Any] = convert_exception_to_response(self._answer)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -54,7 +55,8 @@ class DataRoutesMiddleware:
         response: HttpResponse = redirect or self._safe_answer(request)
         if "content-length" not in response.headers._store and response.status_code not in _WITHOUT_LENGTH:
             response.headers["Content-Length"] = str(len(response.content))
-        self._security_headers[request.scheme].add_to(response)
+        is_secure = self._security.sts_seconds and request.is_secure()
+        (self._security_headers_of_https if is_secure else self._security_headers).add_to(response)
         return response
 
     def _answer(self, request: HttpRequest) -> HttpResponse:

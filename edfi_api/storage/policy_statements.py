@@ -82,7 +82,7 @@ def delete(policy: RowPolicy | None) -> Sql:
 
 def get(policy: RowPolicy | None) -> Sql:
     """Reads the document with an id; see `statements/get.sql`."""
-    return _of_stored(policy, _get)
+    return _UNRESTRICTED_GET if policy is None else _of_stored(policy, _get)
 
 
 def stored_by_alias(policy: RowPolicy | None) -> Sql:
@@ -217,6 +217,9 @@ def _delete(condition: str | None) -> str:
 def _get(condition: str | None) -> str:
     is_allowed = "" if condition is None else f", {condition} AS is_allowed"
     return _GET.fill(columns=STORED_COLUMNS.format(body="d.body"), is_allowed=is_allowed).text
+
+
+_UNRESTRICTED_GET = Sql(_get(None))
 
 
 @lru_cache(maxsize=1024)

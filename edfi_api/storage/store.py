@@ -6,7 +6,6 @@ write has waited for the lock on the document and is retried.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from uuid import UUID
@@ -154,7 +153,7 @@ def get(
     values = stored_key(resource, document_uuid, using)
     statement = policy_statements.get(policy).bound_to(values)
     for _ in attempts():
-        with suppress(StatementAborted):
+        try:
             rows = execute(statement, using)
             if not rows:
                 return None
@@ -165,6 +164,8 @@ def get(
                 return StoredDocument(*columns)
             # Returns if the reason of the denial no longer exists.
             DeniedRequest(policy, TESTS_OF_STORED, values, using).explain_using()
+        except StatementAborted:
+            continue
     raise TooMuchContention
 
 

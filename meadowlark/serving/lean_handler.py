@@ -26,7 +26,10 @@ class LeanRequest(WSGIRequest):
         self.environ = self.META = environ
         self.path = self.path_info = path
         self.method = environ["REQUEST_METHOD"].upper()
-        self._set_content_type_params(environ)  # type: ignore[attr-defined]
+        if environ.get("CONTENT_TYPE"):
+            self._set_content_type_params(environ)  # type: ignore[attr-defined]
+        else:
+            self.content_type, self.content_params = "", {}
         self._stream = LimitedStream(environ["wsgi.input"], _content_length(environ))  # type: ignore[assignment]
         self._read_started = False
         self.resolver_match = None
@@ -70,6 +73,7 @@ class LeanHandler(WSGIHandler):
         response._resource_closers.append(request.close)  # type: ignore[attr-defined]
         response._handler_class = LeanHandler  # type: ignore[attr-defined]
         headers = list(response.headers._store.values())
-        headers += [("Set-Cookie", cookie.output(header="")) for cookie in response.cookies.values()]
+        if response.cookies:
+            headers += [("Set-Cookie", cookie.output(header="")) for cookie in response.cookies.values()]
         start_response(f"{response.status_code} {response.reason_phrase}", headers)
         return response

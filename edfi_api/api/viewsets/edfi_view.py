@@ -66,8 +66,8 @@ class EdFiView(GenericAPIView[Document]):
         return EdFiRequest(
             request,
             parsers=_instances(tuple(self.parser_classes)),
-            authenticators=self.get_authenticators(),
-            negotiator=self.get_content_negotiator(),
+            authenticators=_instances(tuple(self.authentication_classes)),
+            negotiator=_instances((self.content_negotiation_class,))[0],
         )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
