@@ -41,8 +41,9 @@ def _attempt(request: Any, view: Any) -> AttemptedRequest:
     write: Write | None = getattr(view, "write", None)
     leniency: Leniency | None = getattr(view, "leniency", None)
     resource = getattr(view, "resource", None)
-    # As Django REST framework keeps it: its property would authenticate a refused request again.
-    client = getattr(request, "_user", None)
+    # As our requests keep it, and those of Django REST framework, whose property would authenticate again.
+    kept = vars(request)
+    client = kept.get("user") or kept.get("_user")
     return AttemptedRequest(
         # The answer to HEAD has the headers of that to GET, its length among them.
         method="GET" if request.method == "HEAD" else request.method,
