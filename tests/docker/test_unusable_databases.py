@@ -75,7 +75,9 @@ def test_another_encoding_than_utf8_is_refused(missing_database: Database, home:
 
 def test_a_migration_applied_with_another_text_is_refused(prepared_database: Database, run: Run) -> None:
     assert health(run)["Migrations"] == "All migrations are applied."
-    prepared_database.execute("UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0003_smaller_documents'")
+    prepared_database.execute(
+        "UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0003_smaller_documents'"
+    )
     refusal = (
         "The tables of the database are not those of this version: migrations with another text made them"
         " (edfi_api.0003_smaller_documents). Export the documents with the version that made it, and load them into a"
