@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-queries test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-long test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-queries test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200 TODAY=2027-03-01'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
+	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-exchange  servers push and pull: a district, thousands of changes, kills; SEEDS=2'
@@ -66,6 +67,10 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest -q -p tests.in_a_store --numprocesses=auto --dist=worksteal \
 		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
+
+# What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests.
+test-long: $(VENV)/ready-for-tests
+	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --long -m long
 
 # Servers that push and pull: a whole district, and thousands of changes with kills.
 SEEDS ?= 2

@@ -57,6 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--large-tables", action="store_true", help="tests/large_tables: a million rows of each")
     parser.addoption("--write-house", action="store_true", help="tests/architecture: figures into their page")
     parser.addoption("--every-standard", action="store_true", help="all tests of all bundled data standards")
+    parser.addoption("--long", action="store_true", help="tests that are marked as long, too")
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
     parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")
 
@@ -75,13 +76,17 @@ def pytest_configure() -> None:
     os.environ.setdefault("MEADOWLARK_CACHE", str(settings.HOME / "cache"))
 
 
+# Marked tests run only with their option.
+_OPTIONS = {"standards": "--every-standard", "long": "--long"}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--every-standard"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("standards")]
+    unwanted = {marker for marker, option in _OPTIONS.items() if not config.getoption(option)}
+    left_out = [item for item in items if any(mark.name in unwanted for mark in item.iter_markers())]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("standards")]
+        remaining = set(items) - set(left_out)
+        items[:] = [item for item in items if item in remaining]
 
 
 def pytest_collection_finish() -> None:

@@ -113,10 +113,18 @@ def documents(url):
         return dict(database.execute(counted).fetchall())
 
 
-def test_provisioning_is_killed_at_each_step_and_repeated(year, url, client):
+# A run migrates a database, and so takes seconds. `make test-long` has time for all steps.
+def some_and_all(steps):
+    return pytest.mark.parametrize(
+        "steps", [pytest.param(steps[1::3], id="some"), pytest.param(steps, marks=pytest.mark.long, id="all")]
+    )
+
+
+@some_and_all(PROVISION)
+def test_provisioning_is_killed_at_its_steps_and_repeated(year, url, client, steps):
     database = url("killed")
     command = ["provision_data_store", "2027", "--context", "schoolYear=2027", "--url", database, "--create-database"]
-    for step in PROVISION:
+    for step in steps:
         kill(step, *command)
         assert_is_not_served(client, "2027")
 
@@ -131,12 +139,13 @@ def test_provisioning_is_killed_at_each_step_and_repeated(year, url, client):
     assert run("verify_integrity", "--data-store", "2027")[0].endswith("documents agree with their rows")
 
 
-def test_a_clone_is_killed_at_each_step_and_repeated(year, url, client):
+@some_and_all(CLONE)
+def test_a_clone_is_killed_at_its_steps_and_repeated(year, url, client, steps):
     run("provision_data_store", "2027", "--context", "schoolYear=2027", "--url", url("source"), "--from-template")
     assert client("/2027").post("/students", STUDENT).status_code == 201
     database = url("clone")
     command = ["clone_data_store", "2027", "2028", "--context", "schoolYear=2028", "--url", database, "--from-template"]
-    for step in CLONE:
+    for step in steps:
         kill(step, *command)
         assert_is_not_served(client, "2028")
 

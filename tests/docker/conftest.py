@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -65,11 +66,15 @@ class Database:
             connection.execute(sql.SQL(statement).format(*map(sql.Identifier, (self.name, *names))))
 
 
+_numbers = count()
+
+
 @contextmanager
 def _no_database(name: str) -> Iterator[Database]:
     """Does not exist on entering, and is dropped on leaving."""
     server = os.environ.get("DATABASE_URL") or embedded_postgres.url(embedded_postgres.default_home())
-    database = Database(server, f"test_docker_{name}_{os.getpid()}")
+    # Never the same twice: a server of an earlier test may end late, and look for its database.
+    database = Database(server, f"test_docker_{name}_{os.getpid()}_{next(_numbers)}")
     yield database
     database.drop()
 

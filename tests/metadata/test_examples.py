@@ -7,12 +7,21 @@ import pytest
 from descriptors.loading import load_bundled
 from edfi_api.api.metadata.openapi import examples_of
 from edfi_api.loading.reports.results import REFUSED
-from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+from tests.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served
 
 HOMONYMS = Path(__file__).parents[1] / "metaed_projects" / "homonyms"
 
 
-@pytest.fixture(scope="module", params=[(s, e) for s in STANDARDS for e in (LAKE_COUNTY, HOMONYMS)], ids=str)
+# One of each; all pairs only with `--every-standard`.
+_USUAL = {(SERVED_BY_DEFAULT, LAKE_COUNTY), (STANDARDS[0], HOMONYMS)}
+_PAIRS = [(standard, extension) for standard in STANDARDS for extension in (LAKE_COUNTY, HOMONYMS)]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(each, marks=() if each in _USUAL else pytest.mark.standards) for each in _PAIRS],
+    ids=str,
+)
 def extended(request: pytest.FixtureRequest) -> Served:
     """A standard with an extension."""
     standard, extension = request.param

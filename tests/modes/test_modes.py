@@ -111,6 +111,7 @@ def test_the_demo(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None
     assert "Password changed successfully for user 'admin'" in output
 
 
+@pytest.mark.usefixtures("every_mode")
 def test_the_tenants_of_an_operator_get_what_is_printed(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     home = prepared_home(tmp_path / "home")
     with EmbeddedPostgres(home) as server, psycopg.connect(server.url) as connection:

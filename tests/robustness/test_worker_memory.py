@@ -148,7 +148,13 @@ DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize("shape", DOCUMENTS)
+# Those that take most. `make test-long` sends all.
+_LARGEST_SHAPES = {"a long text with a wide escape", "a long text and a repeated member", "long names", "depth"}
+
+
+@pytest.mark.parametrize(
+    "shape", [pytest.param(each, marks=() if each in _LARGEST_SHAPES else pytest.mark.long) for each in DOCUMENTS]
+)
 def test_large_documents(worker, shape):
     body = (json.dumps(STUDENT)[:-1] + f', "unknown": {DOCUMENTS[shape]}}}').encode()
 

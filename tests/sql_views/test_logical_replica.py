@@ -69,6 +69,7 @@ def databases(prepared_home) -> Iterator[tuple[Database, Database]]:
             yield Database(primary), Database(replica)
 
 
+@pytest.mark.long
 def test_a_logical_replica_shows_what_the_primary_has(databases, tmp_path) -> None:
     primary, replica = databases
     lines = tmp_path / "school.jsonl"
