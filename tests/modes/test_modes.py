@@ -1,7 +1,8 @@
 """Every documented way to start, by `make` on a fresh home, serves; what it prints works as printed, at the second
 start as well.
 
-`make test` takes the modes that differ most in what a start makes and prints; `make test-modes` takes all.
+`make test` takes the modes that differ most in what a start makes and prints; `make test-modes` takes all. The demo's
+start is tested with what it loads (tests/demo_district).
 """
 
 import re
@@ -95,6 +96,7 @@ def test_management_only(tmp_path: Path, prepared_home: Callable[[Path], Path]) 
         assert httpx.get(f"{made.address}/data/ed-fi/students").status_code == 404
 
 
+@pytest.mark.usefixtures("every_mode")
 def test_the_demo(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     home = prepared_home(tmp_path / "home")
     with start(DEMO, home) as first:

@@ -101,8 +101,15 @@ BATCHES = {
 }
 
 
-@pytest.mark.parametrize("query", ["mode=atomic", "mode=independent&order=free"])
-@pytest.mark.parametrize("batch", BATCHES)
+# `make test-long` sends all batches and documents, the gate those that take most.
+@pytest.mark.parametrize("query", ["mode=atomic", pytest.param("mode=independent&order=free", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "batch",
+    [
+        pytest.param(each, marks=[] if each in ("many violations", "large documents") else pytest.mark.long)
+        for each in BATCHES
+    ],
+)
 def test_batches_of_any_operations(worker, batch, query):
     members, number = BATCHES[batch]
     body = lines(operation(position, **members) for position in range(number))
@@ -148,8 +155,7 @@ DOCUMENTS = {
 }
 
 
-# Those that take most. `make test-long` sends all.
-_LARGEST_SHAPES = {"a long text with a wide escape", "a long text and a repeated member", "long names", "depth"}
+_LARGEST_SHAPES = {"a long text with a wide escape", "a long text and a repeated member", "long names"}
 
 
 @pytest.mark.parametrize(
