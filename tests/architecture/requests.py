@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
 from io import BytesIO
 from itertools import count
 from typing import Any
@@ -10,7 +12,6 @@ from django.db import connections
 
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.models import Application
-from meadowlark import wsgi
 from tests.architecture.request_path import RequestPath, path_of
 from tests.conftest import new_token
 from tests.factories import STUDENT
@@ -67,9 +68,15 @@ def _put_of_a_vendor() -> Callable[[], Any]:
 
 def forget_removed_databases() -> None:
     """Earlier tests in this thread were lent connections to data stores, which they have removed since."""
-    lent = wsgi._lent._lent.__dict__
+    lent = _wsgi()._lent._lent.__dict__
     for alias in lent.keys() - set(connections):
         del lent[alias]
+
+
+@cache
+def _wsgi() -> Any:
+    """Its import resumes garbage collection, which slows the import of all tests behind it."""
+    return import_module("meadowlark.wsgi")
 
 
 def warm(request: Callable[[], Any]) -> RequestPath:
@@ -84,7 +91,7 @@ def send(token: str, method: str, address: str, body: Any = None) -> str:
     path, _, query = address.partition("?")
     content = b"" if body is None else json.dumps(body).encode()
     answered: list[Any] = []
-    response = wsgi.application(
+    response = _wsgi().application(
         {
             "REQUEST_METHOD": method,
             "PATH_INFO": path,
