@@ -16,7 +16,7 @@ help:
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200 TODAY=2027-03-01'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
-	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests'
+	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests, benchmarks'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-exchange  servers push and pull: a district, thousands of changes, kills; SEEDS=2'
@@ -68,7 +68,8 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 		$(BIN)/python -m pytest -q -p tests.in_a_store --numprocesses=auto --dist=worksteal \
 		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
 
-# What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests.
+# What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests, the programs of
+# benchmarks, the page about extensions.
 test-long: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --long -m long
 

@@ -69,12 +69,14 @@ def test_figures_of_another_build_of_the_interpreter_are_not_compared(tmp_path: 
         report.baseline(file)
 
 
+@pytest.mark.long
 def test_copied_students_agree_with_their_rows(database_url: str, tmp_path: Path) -> None:
     assert len(copied_students(database_url, 10)) == 10
 
     verify(database_url, tmp_path)
 
 
+@pytest.mark.long
 def test_the_rows_of_the_bare_statement_are_removed(database_url: str, tmp_path: Path) -> None:
     assert bare_statement(database_url, 1, 1).requests > 0
     with pytest.raises(SystemExit, match="The data is wrong"):
@@ -99,6 +101,7 @@ SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class c ON c.oid = indre
 """
 
 
+@pytest.mark.long
 def test_the_baseline_of_writes_has_rows_like_those_of_the_store_and_primary_keys_alone(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -113,6 +116,7 @@ def test_the_baseline_of_writes_has_rows_like_those_of_the_store_and_primary_key
     verify(database_url, tmp_path)
 
 
+@pytest.mark.long
 def test_the_lean_view_answers_with_the_stored_body_to_a_client_with_a_token(tmp_path: Path, prepared_home) -> None:
     home = prepared_home(tmp_path / "home")
     with meadowlark(home) as server, lean_view(server, home) as (port, _):

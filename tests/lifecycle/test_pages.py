@@ -141,6 +141,7 @@ def test_the_command_of_first_steps_creates_an_administrator(served: Served) -> 
     assert "Documents by resource" in page.text
 
 
+@pytest.mark.long
 def test_the_page_about_extensions(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     folder, home = str(tmp_path / "lake-county"), prepared_home(tmp_path / "home")
     written = steps(EXTENSIONS.read_text().replace("../lake-county", folder))
