@@ -81,10 +81,13 @@ def _migrates(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _documents_in_a_store(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    from tests import superuser  # noqa: PLC0415  Django is set up by now.
+
     with django_db_blocker.unblock():
         name = f"{connections[DEFAULT_DB_ALIAS].settings_dict['NAME']}_documents"
-        _run_elsewhere(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        _run_elsewhere(f'CREATE DATABASE "{name}" TEMPLATE template0')
+        superuser.drop_database(name, databases.database_url())
+        with connections[DEFAULT_DB_ALIAS]._nodb_cursor() as cursor:
+            cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
         _register(name)
         call_command("migrate", database=_STORE, verbosity=0)
         _drop_tables_of_documents()
@@ -92,12 +95,7 @@ def _documents_in_a_store(django_db_setup: None, django_db_blocker: Any) -> Iter
     yield
     with django_db_blocker.unblock():
         connections[_STORE].close()
-        _run_elsewhere(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-def _run_elsewhere(statement: str) -> None:
-    with connections[DEFAULT_DB_ALIAS]._nodb_cursor() as cursor:
-        cursor.execute(statement)
+        superuser.drop_database(name, databases.database_url())
 
 
 def _register(name: str) -> None:

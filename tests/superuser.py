@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import sql
 
 from tests import databases
 
@@ -56,6 +57,12 @@ def execute(statement: str) -> None:
         [(name,)] = cursor.fetchall()
         _create_function(databases.DOCUMENTS, name)
         cursor.execute("SELECT tests.as_superuser(%s)", [statement])
+
+
+def drop_database(name: str, url: str) -> None:
+    """Drop a database, if it exists, of the server of this URL, with the sessions and autovacuum workers in it."""
+    with psycopg.connect(url, user=NAME, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def test_a_follower_continues_after_a_database_outage(idle, committing_api):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL"
         )
 
     post_student(committing_api, "second")

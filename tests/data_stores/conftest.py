@@ -25,6 +25,7 @@ from edfi_api.model.surface.resource import Surface
 from edfi_api.security.models import ApiClient
 from edfi_api.storage import database_state
 from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres
+from tests import superuser
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
 from tests.homes import copy_home
@@ -59,7 +60,7 @@ class Databases:
 
     def drop_all(self) -> None:
         while self.made:
-            self.run(f"DROP DATABASE IF EXISTS {self.made.pop()} WITH (FORCE)")
+            superuser.drop_database(self.made.pop(), self.url)
 
     def run(self, statement: str) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:

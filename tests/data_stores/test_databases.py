@@ -1,5 +1,7 @@
 """Commands that create, copy and drop the databases of data stores."""
 
+import time
+
 import psycopg
 import pytest
 from django.core.management.base import CommandError
@@ -15,6 +17,7 @@ from edfi_api.loading.data_stores.new_year import of_every_year
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.storage import resource_types
 from meadowlark import prepare
+from tests import superuser
 from tests.management_commands import run
 from tests.serving import served
 
@@ -198,6 +201,77 @@ def test_a_database_is_dropped_after_a_last_export(year, make_store, client_of, 
     assert [path.name for path in tmp_path.iterdir()] == ["ed-fi.students.jsonl.gz"]
     assert name not in _databases(second_server)
     assert not DataStore.objects.exists()
+
+
+@pytest.fixture
+def vacuumed(second_server, store_databases, make_store):
+    """A data store in whose database an autovacuum worker is at work for long."""
+    store = make_store("old", connection=store_databases.create(template=None), schoolYear="2020")
+    with psycopg.connect(superuser.url_of(second_server.url), autocommit=True) as server:
+        server.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'")
+        server.execute("SELECT pg_reload_conf()")
+        with psycopg.connect(second_server.url_of(second_server.made[-1]), autocommit=True) as connection:
+            connection.execute(_VACUUMED_SLOWLY)
+        try:
+            _wait_for_autovacuum(server, second_server.made[-1])
+            yield store
+        finally:
+            server.execute("ALTER SYSTEM RESET autovacuum_naptime")
+            server.execute("SELECT pg_reload_conf()")
+
+
+_VACUUMED_SLOWLY = """
+CREATE TABLE vacuumed WITH (
+    autovacuum_vacuum_insert_threshold = 0,
+    autovacuum_vacuum_insert_scale_factor = 0,
+    autovacuum_vacuum_cost_delay = 100,
+    autovacuum_vacuum_cost_limit = 1
+) AS SELECT repeat('x', 1000) AS long FROM generate_series(1, 2000)
+"""
+_WORKERS = "SELECT FROM pg_stat_activity WHERE datname = %s AND backend_type = 'autovacuum worker'"
+
+
+def _wait_for_autovacuum(server, name):
+    end = time.monotonic() + 20
+    while not server.execute(_WORKERS, [name]).fetchall():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_database_is_dropped_during_autovacuum(year, vacuumed, second_server):
+    name = second_server.made[-1]
+
+    with psycopg.connect(second_server.url_of(name)):
+        dropped = run("drop_data_store", "old", "--yes", "old", "--with-database", "--no-export")
+
+    assert dropped[-1] == "database dropped"
+    assert name not in _databases(second_server)
+
+
+def test_sessions_of_others_keep_a_database_during_autovacuum(year, vacuumed, second_server):
+    name = second_server.made[-1]
+
+    with (
+        psycopg.connect(superuser.url_of(second_server.url_of(name))) as session,
+        pytest.raises(CommandError, match="Its database is still there: permission denied to terminate process"),
+    ):
+        run("drop_data_store", "old", "--yes", "old", "--with-database", "--no-export")
+
+        session.execute("SELECT")
+    assert name in _databases(second_server)
+
+
+def test_a_database_of_another_owner_and_its_sessions_stay(year, make_store, second_server):
+    make_store("old", schoolYear="2020")
+    name = second_server.made[-1]
+    with psycopg.connect(superuser.url_of(second_server.url), autocommit=True) as server:
+        server.execute(f"ALTER DATABASE {name} OWNER TO {superuser.NAME}")
+
+    with psycopg.connect(second_server.url_of(name)) as session:
+        with pytest.raises(CommandError, match=f"must be owner of database {name}"):
+            run("drop_data_store", "old", "--yes", "old", "--with-database", "--no-export")
+
+        session.execute("SELECT")
 
 
 @pytest.mark.parametrize("spelling", ["", "/."], ids=["same host", "another name of the host"])

@@ -14,6 +14,7 @@ import pytest
 from psycopg import sql
 
 from meadowlark import embedded_postgres
+from tests import superuser
 from tests.forking import forked, preparing
 
 
@@ -35,7 +36,7 @@ class Database:
         other._run_on_server("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", self.name)
 
     def drop(self) -> None:
-        self._run_on_server("DROP DATABASE IF EXISTS {} WITH (FORCE)")
+        superuser.drop_database(self.name, self.server)
 
     def connect(self) -> psycopg.Connection[Any]:
         return psycopg.connect(self.url, autocommit=True)

@@ -9,6 +9,11 @@ import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
 
+# Autovacuum workers have no role; CREATE DATABASE ends them.
+_END_SESSIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'meadowlark' AND usesysid IS NOT NULL
+"""
+
 
 def postmaster(data: Path) -> int:
     """The id of the main process of the running server with this data folder."""
@@ -18,7 +23,7 @@ def postmaster(data: Path) -> int:
 def copy_database(url: str, name: str) -> None:
     """Copies the database at this URL under another name on its server; its sessions are terminated."""
     with psycopg.connect(url.replace("/meadowlark?", "/postgres?"), autocommit=True) as server:
-        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'meadowlark'")
+        server.execute(_END_SESSIONS)
         server.execute(f"CREATE DATABASE {name} TEMPLATE meadowlark")
 
 

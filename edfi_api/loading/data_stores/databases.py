@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
+from psycopg import errors
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.databases import add_beside, alias_of, remove
@@ -22,6 +23,12 @@ from edfi_api.data_stores.routing import RoutingTable
 _IDENTITY = """
 SELECT system_identifier::text || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
   FROM pg_control_system()
+"""
+# Autovacuum workers have no role. Who may not drop a database does not end the sessions in it.
+_END_SESSIONS = """
+SELECT pg_terminate_backend(pid)
+  FROM pg_stat_activity JOIN pg_database USING (datname)
+ WHERE datname = %s AND usesysid IS NOT NULL AND pg_has_role(datdba, 'USAGE')
 """
 _COMMENT = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
 
@@ -70,7 +77,7 @@ def drop_database(using: str) -> None:
     connection = connections[using]
     connection.close()
     with connection._nodb_cursor() as cursor:
-        cursor.execute(f"DROP DATABASE IF EXISTS {_quoted(using)} WITH (FORCE)")
+        _drop(cursor, connection.settings_dict["NAME"])
 
 
 def is_on_the_same_server(one: str, other: str) -> bool:
@@ -123,7 +130,7 @@ def _building(using: str, cursor: Any, name: str, template: str) -> Iterator[str
     """The alias of a copy of `template`, which gets its name at the end: so it is complete if it exists."""
     quote = connections[using].ops.quote_name
     building = f"{name[:50]}_unfinished"  # PostgreSQL cuts names at 63 bytes.
-    cursor.execute(f"DROP DATABASE IF EXISTS {quote(building)} WITH (FORCE)")
+    _drop(cursor, building)
     cursor.execute(f"CREATE DATABASE {quote(building)} ENCODING 'UTF8' TEMPLATE {quote(template)}")
     alias = add_beside(using, building)
     try:
@@ -133,6 +140,34 @@ def _building(using: str, cursor: Any, name: str, template: str) -> Iterator[str
         del connections[alias]
         remove(alias)
     cursor.execute(f"ALTER DATABASE {quote(building)} RENAME TO {quote(name)}")
+
+
+def _drop(cursor: Any, name: str) -> None:
+    """Drop the database of this name, if it exists, and end the sessions in it.
+
+    FORCE is refused to an owner who is no superuser while an autovacuum worker is in the database. Without it, DROP
+    DATABASE ends workers, and waits 5 s for sessions; if one has begun before, it is the turn of FORCE again.
+    """
+    drop = f"DROP DATABASE IF EXISTS {cursor.db.ops.quote_name(name)}"
+    force = f"{drop} WITH (FORCE)"
+    for _ in range(2):
+        if _is_done(cursor, force, errors.InsufficientPrivilege):
+            return
+        cursor.execute(_END_SESSIONS, [name])
+        if _is_done(cursor, drop, errors.ObjectInUse):
+            return
+    cursor.execute(force)
+
+
+def _is_done(cursor: Any, statement: str, refusal: type[Exception]) -> bool:
+    """False if the statement is refused for this reason."""
+    try:
+        cursor.execute(statement)
+    except DatabaseError as error:
+        if not isinstance(error.__cause__, refusal):
+            raise
+        return False
+    return True
 
 
 def _create(using: str, template: str) -> bool:
