@@ -260,7 +260,7 @@ def test_a_reader_is_made_with_an_address_and_reads_nothing_but_views(views) -> 
 
     [address] = re.findall(r"^postgresql://new%20analyst:(\S{24})@\S*/\S+$", output, flags=re.MULTILINE)
     settings = query("SELECT rolconfig, rolcanlogin, rolsuper FROM pg_roles WHERE rolname = 'new analyst'")
-    query('GRANT "new analyst" TO CURRENT_USER WITH SET TRUE')
+    query('GRANT "new analyst" TO CURRENT_USER')
 
     assert address
     assert settings[0][1:] == (True, False)
