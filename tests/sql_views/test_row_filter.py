@@ -102,8 +102,9 @@ def of_test(views: CurrentViews) -> list:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _by_the_superuser(django_db_setup) -> Iterator[None]:
-    """Which makes the roles of readers, and may act as any of them."""
+def _by_the_superuser(_restorable_database) -> Iterator[None]:
+    """Which makes the roles of readers, and may act as any of them. What restores the database is made before,
+    so that it belongs to the application: other modules need it, too."""
     with superuser.connected():
         yield
 
