@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from edfi_api.sql_views import refreshing
+from edfi_api.sql_views import refreshing, row_filter
 from edfi_api.sql_views.changes import ViewsNotInstalled
 from edfi_api.sql_views.copies import Copying
 from edfi_api.sql_views.current import CurrentViews
@@ -376,7 +376,7 @@ def test_copies_are_filtered_too(committing_api, documents, current_views, surfa
     finally:
         call_command("drop_sql_views", "--drop-dependents", verbosity=0)
         query("TRUNCATE sql_reader")
-        query("DROP ROLE copies_read_school_21, copies_read_everything")
+        query(f"DROP ROLE IF EXISTS copies_read_school_21, copies_read_everything, {row_filter.role('default')}")
 
     assert query("SELECT count(*) FROM pg_policies") == [(0,)]
     assert query("SELECT relname FROM pg_class WHERE relrowsecurity") == []
