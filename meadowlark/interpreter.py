@@ -19,7 +19,7 @@ import sysconfig
 from collections.abc import Iterator
 
 # The versions that servers were measured with. Another one is taken by `make PYTHON=...`, or if it is the only one.
-_VERSIONS = ("3.11", "3.12", "3.13")
+_VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 _NAMES = ("python3", *("python" + version for version in _VERSIONS))
 _SECONDS = 20
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISDIR
 from typing import NoReturn
 
 from edfi_api.loading.exceptions import NoSuchPath
@@ -14,15 +15,13 @@ def files_at(path: Path, is_wanted: Callable[[str], object]) -> list[Path]:
 
     Raises NoSuchPath, or OSError for an unreadable folder, whose files would otherwise be skipped silently.
     """
-    if path.is_dir():
+    if _is_folder(path):
         return sorted(
             Path(folder, name)
             for folder, _, names in os.walk(path, onerror=_raise)
             for name in names
             if is_wanted(name)
         )
-    if not path.exists():
-        raise NoSuchPath(path)
     return [path]
 
 
@@ -34,6 +33,14 @@ def named_in_errors(file: object) -> Iterator[None]:
     except OSError as error:
         error.filename = error.filename or str(file)
         raise
+
+
+def _is_folder(path: Path) -> bool:
+    """As `Path.is_dir`, which says of what may not be looked at that it is none, since Python 3.14."""
+    try:
+        return S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoSuchPath(path) from None
 
 
 def _raise(error: OSError) -> NoReturn:
