@@ -36,7 +36,7 @@ def named_in_errors(file: object) -> Iterator[None]:
 
 
 def _is_folder(path: Path) -> bool:
-    """As `Path.is_dir`, which says of what may not be looked at that it is none, since Python 3.14."""
+    """Raises NoSuchPath, or PermissionError, which `Path.is_dir` does not since Python 3.14."""
     try:
         return S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
