@@ -57,6 +57,7 @@ test:
 	@$(MAKE) --no-print-directory --jobs=2 check test-alone
 
 # pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
+test-alone: export TMPDIR = $(shell $(python) tests/temporary_folder.py)
 test-alone: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
