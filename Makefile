@@ -70,7 +70,7 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
 
 # What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests, the programs of
-# benchmarks, the page about extensions.
+# benchmarks, and others that take ten seconds each.
 test-long: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --long -m long
 

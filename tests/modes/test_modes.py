@@ -85,6 +85,7 @@ def test_every_mode_serves_what_it_prints(mode: Mode, every_mode: None, tmp_path
             assert_first_request(mode, made)
 
 
+@pytest.mark.long
 def test_tenants_and_qualifiers_on_a_fresh_home(tmp_path: Path) -> None:
     with start(TENANTS_AND_QUALIFIERS, tmp_path / "home") as made:
         assert_first_request(TENANTS_AND_QUALIFIERS, made)

@@ -99,6 +99,7 @@ def move(district: District, found: dict[str, Any], first: date) -> None:
     assert district.api.put(f"/studentSchoolAssociations/{found['id']}", changed).status_code in (204, 409)
 
 
+@pytest.mark.long
 def test_an_incremental_run_of_what_is_true_today_equals_a_full_one(
     rules: Rules, settings, district: District, rows, standard: str
 ) -> None:
