@@ -1,7 +1,5 @@
 """Commands that create, copy and drop the databases of data stores."""
 
-import time
-
 import psycopg
 import pytest
 from django.core.management.base import CommandError
@@ -19,6 +17,7 @@ from edfi_api.storage import resource_types
 from meadowlark import prepare
 from tests import superuser
 from tests.management_commands import run
+from tests.robustness.waiting import wait_until
 from tests.serving import served
 
 
@@ -213,7 +212,7 @@ def vacuumed(second_server, store_databases, make_store):
         with psycopg.connect(second_server.url_of(second_server.made[-1]), autocommit=True) as connection:
             connection.execute(_VACUUMED_SLOWLY)
         try:
-            _wait_for_autovacuum(server, second_server.made[-1])
+            wait_until(lambda: server.execute(_WORKERS, [second_server.made[-1]]).fetchall(), 20)
             yield store
         finally:
             server.execute("ALTER SYSTEM RESET autovacuum_naptime")
@@ -231,13 +230,6 @@ CREATE TABLE vacuumed WITH (
 _WORKERS = "SELECT FROM pg_stat_activity WHERE datname = %s AND backend_type = 'autovacuum worker'"
 
 
-def _wait_for_autovacuum(server, name):
-    end = time.monotonic() + 20
-    while not server.execute(_WORKERS, [name]).fetchall():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_a_database_is_dropped_during_autovacuum(year, vacuumed, second_server):
     name = second_server.made[-1]
 
@@ -251,11 +243,9 @@ def test_a_database_is_dropped_during_autovacuum(year, vacuumed, second_server):
 def test_sessions_of_others_keep_a_database_during_autovacuum(year, vacuumed, second_server):
     name = second_server.made[-1]
 
-    with (
-        psycopg.connect(superuser.url_of(second_server.url_of(name))) as session,
-        pytest.raises(CommandError, match="Its database is still there: permission denied to terminate process"),
-    ):
-        run("drop_data_store", "old", "--yes", "old", "--with-database", "--no-export")
+    with psycopg.connect(superuser.url_of(second_server.url_of(name))) as session:
+        with pytest.raises(CommandError, match="Its database is still there: permission denied to terminate process"):
+            run("drop_data_store", "old", "--yes", "old", "--with-database", "--no-export")
 
         session.execute("SELECT")
     assert name in _databases(second_server)
