@@ -65,6 +65,10 @@ class SnapshotNotFound(Exception):
     """The client requests a snapshot, and the data store has none."""
 
 
+class NoSnapshots(Exception):
+    """The client requests a snapshot, and uses the control database, which has none."""
+
+
 class SnapshotReadOnly(Exception):
     """A write, to a snapshot."""
 

@@ -7,6 +7,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import Http404
 
 from edfi_api import addresses
+from edfi_api.data_stores import exceptions as data_stores
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_descriptors import readable_near_descriptors
 from edfi_api.hints.near_names import near_names
@@ -139,6 +140,21 @@ def _near_resources(endpoint: str, project: str, surface: Surface) -> str:
     other = _called(endpoint, surface)
     elsewhere = f"It is in another project: {other.url_path}. " if other and not near else ""
     return f"{meant}{elsewhere}The project {project} has no resource {shown(endpoint)}; /docs lists all."
+
+
+@hints_for.register(data_stores.NoSnapshots)
+@hints_for.register(data_stores.SnapshotNotFound)
+def no_snapshot(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
+    yield (
+        "The header Use-Snapshot: true was sent, and there is no snapshot. Without the header the answer is from the data "
+        "as they are now, while others write them. Snapshots are of data stores: an operator adds them by manage.py "
+        "add_data_store_derivative."
+    )
+
+
+@hints_for.register
+def snapshot_read_only(error: data_stores.SnapshotReadOnly, attempt: AttemptedRequest) -> Iterator[str]:
+    yield "The header Use-Snapshot: true was sent. Leave it out of requests that write."
 
 
 @hints_for.register

@@ -188,7 +188,7 @@ class StoreClient(ApiTestClient):
 
     def request(self, method: str, path: str, body: Any = None, *args: Any, **extra: Any):
         begins = ("/data", "/v5.2", "/relations", "/changequeries", "/oauth", "/metadata", "/validation")
-        begins += ("/history", "/submissions")
+        begins += ("/history", "/submissions", "/batch")
         url = path if path.lower().startswith(begins) else f"/data/ed-fi{path}"
         content = {} if body is None else {"data": body, "content_type": "application/json"}
         headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | extra

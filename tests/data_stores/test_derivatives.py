@@ -100,8 +100,64 @@ def test_without_a_snapshot(store, client):
     assert refused.json()["detail"] == "No snapshot is configured for the matched instance."
 
 
-def test_the_control_database_has_no_snapshots(db):
-    assert StoreClient(new_token()).get(STUDENTS, **SNAPSHOT).json() == []
+READS = [
+    STUDENTS,
+    f"{STUDENTS}?limit=0",
+    f"{STUDENTS}/0b8b0ee3-6f3e-4b3a-9d0f-4d7a3f0c9a11",
+    f"{STUDENTS}/deletes",
+    f"{STUDENTS}/keyChanges",
+    f"{STUDENTS}/partitions",
+    "/absenceEventCategoryDescriptors",
+    "/data/v3/ed-fi/students",
+    VERSIONS,
+    "/relations/v1/ed-fi/students/0b8b0ee3-6f3e-4b3a-9d0f-4d7a3f0c9a11",
+    "/history/v1/ed-fi/students/0b8b0ee3-6f3e-4b3a-9d0f-4d7a3f0c9a11",
+    "/validation/v1/validationResults",
+    "/noSuchThings",
+]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_the_control_database_has_no_snapshots(db, path):
+    client = StoreClient(new_token())
+    client.post(STUDENTS, STUDENT)
+
+    refused = client.get(path, **SNAPSHOT)
+
+    assert refused.status_code == 404
+    problem = refused.json()
+    assert (problem["type"], problem["title"]) == ("urn:ed-fi:api:not-found", "Not Found")
+    assert problem["detail"] == "Snapshot not found."
+    assert problem["errors"] == ["The snapshot connection for the ODS has not been configured."]
+    assert "Without the header" in problem["hints"][0]
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+@pytest.mark.parametrize(
+    "path", [STUDENTS, f"{STUDENTS}/0b8b0ee3-6f3e-4b3a-9d0f-4d7a3f0c9a11", "/batch", "/noSuchThings"]
+)
+def test_nothing_is_written_to_the_control_database_for_a_snapshot(db, method, path):
+    client = StoreClient(new_token())
+
+    refused = client.request(method, path, STUDENT, **SNAPSHOT)
+
+    assert refused.status_code == 405
+    assert refused.json()["type"] == "urn:ed-fi:api:snapshots:method-not-allowed"
+    assert refused.json()["detail"] == "An attempt was made to modify data in a Snapshot, but this data is read-only."
+    assert refused["Allow"] == "GET"
+    assert client.get(STUDENTS).json() == []
+
+
+@pytest.mark.parametrize("value", ["false", "", "no"])
+def test_live_data_are_read_where_no_snapshot_is_requested(db, value):
+    client = StoreClient(new_token())
+
+    assert client.post(STUDENTS, STUDENT, HTTP_USE_SNAPSHOT=value).status_code == 201
+    assert len(client.get(STUDENTS, HTTP_USE_SNAPSHOT=value).json()) == 1
+
+
+def test_a_token_is_asked_for_before_the_snapshot(db):
+    assert StoreClient("unknown").get(STUDENTS, **SNAPSHOT).status_code == 401
 
 
 def test_a_replica_that_is_none_or_is_away_leaves_reads_to_the_primary(store, client, store_databases):

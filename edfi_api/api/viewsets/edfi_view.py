@@ -21,9 +21,9 @@ from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.queries.pagination import EdFiPagination
 from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
-from edfi_api.security.requests.data_stores import visit_of
+from edfi_api.security.requests.data_stores import USE_SNAPSHOT, visit_of
 
-_WRITING = frozenset({"POST", "PUT", "DELETE"})
+_WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class EdFiRequest(Request):
@@ -90,7 +90,7 @@ class EdFiView(GenericAPIView[Document]):
 
     def choose_database(self, request: Any) -> None:
         """Set `using`. Raises what `visit_of` does, which comes before everything else after authentication."""
-        if request.user.uses_data_stores or not api_settings.has_main_store:
+        if request.user.uses_data_stores or not api_settings.has_main_store or USE_SNAPSHOT in request.META:
             self.visit = visit_of(request.user, request, is_write=request.method in _WRITING)
         self.using = self.visit.using
 

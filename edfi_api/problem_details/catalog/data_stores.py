@@ -108,6 +108,18 @@ def snapshot_not_found(error: data_stores.SnapshotNotFound) -> Problem:
 
 
 @problem_of.register
+def no_snapshots(error: data_stores.NoSnapshots) -> Problem:
+    """As the ODS answers, whose clients know these texts."""
+    return Problem(
+        status=404,
+        type="not-found",
+        title="Not Found",
+        detail="Snapshot not found.",
+        errors=["The snapshot connection for the ODS has not been configured."],
+    )
+
+
+@problem_of.register
 def snapshot_read_only(error: data_stores.SnapshotReadOnly) -> Problem:
     return Problem(
         status=405,

@@ -7,13 +7,16 @@ from rest_framework.request import Request
 from edfi_api.addresses import context_segments
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit, visit_snapshot
-from edfi_api.data_stores.exceptions import DataStoreNotFound, NoDataStores
+from edfi_api.data_stores.exceptions import DataStoreNotFound, NoDataStores, NoSnapshots, SnapshotReadOnly
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import RoutingTable, Store, context_of
 
 from ..authenticated_client import AuthenticatedClient
 from ..exceptions import AuthenticationFailed
 from .authentication import looked_up_again
+
+# The header by which a client requests the data of a snapshot, as WSGI names it.
+USE_SNAPSHOT = "HTTP_USE_SNAPSHOT"
 
 
 def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -> Visit:
@@ -23,7 +26,7 @@ def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -
     Raises the exceptions of `data_stores`: of finding the data store, then of using it.
     """
     if not client.uses_data_stores and api_settings.has_main_store:
-        return MAIN_VISIT
+        return _visit_main_store(request, is_write=is_write)
     store = _store(client, str(request.auth), context_segments(request._request))
     return _visit(store, request, is_write=is_write)
 
@@ -69,6 +72,13 @@ def data_store_in_address(client: AuthenticatedClient, request: Request) -> int 
     return _store(client, str(request.auth), segments).id
 
 
+def _visit_main_store(request: Request, *, is_write: bool) -> Visit:
+    """A client that requests a snapshot must not take live data for it, nor write them."""
+    if not _wants_snapshot(request):
+        return MAIN_VISIT
+    raise SnapshotReadOnly if is_write else NoSnapshots
+
+
 def _visit(store: Store, request: Request, *, is_write: bool) -> Visit:
     request._request.data_store = store.id  # type: ignore[attr-defined]  # for logs and metrics
     # Requests for other databases, if there are any, may have to wait for threads.
@@ -78,7 +88,7 @@ def _visit(store: Store, request: Request, *, is_write: bool) -> Visit:
 
 
 def _wants_snapshot(request: Request) -> bool:
-    return str(request.META.get("HTTP_USE_SNAPSHOT", "")).strip().lower() == "true"
+    return str(request.META.get(USE_SNAPSHOT, "")).strip().lower() == "true"
 
 
 def _store(client: AuthenticatedClient, token: str, segments: Sequence[str]) -> Store:
