@@ -250,8 +250,9 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         choice(
             "COMPATIBILITY",
             "",
-            "`ods` for clients of Ed-Fi's older server, the ODS/API, and for Ed-Fi's certification: the default of "
-            "the settings below that say so. A setting of its own takes precedence",
+            "`ods` for clients of Ed-Fi's older server, the ODS/API, and for Ed-Fi's certification: "
+            "[what is answered as there](meadowlark/docs/reference/ods-compatibility.md), and the default of the "
+            "settings below that say so. A setting of its own takes precedence",
             choices=("ods",),
         ),
         boolean(
@@ -549,7 +550,7 @@ OF_THE_SERVER = {
     "HOME", "PORT", "WORKER", "WORKERS", "REQUEST_SECONDS", "KEEPALIVE_SECONDS", "SCHEDULE",
     "DATABASE_WAIT", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "HTTPS", "HSTS_SECONDS", "CORS_ORIGINS", "GZIP",
     "DATABASE_URL", "CONNECTION_MAX_AGE", "TRANSACTION_POOLING", "STATEMENT_SECONDS", "LOCK_SECONDS",
-    "DATABASE_REPLICA_URL", "COMPATIBILITY", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_TIME_ZONE",
+    "DATABASE_REPLICA_URL", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_TIME_ZONE",
     "ADMIN_SESSION_MINUTES", "TRUSTED_ORIGINS", "WEBHOOK_URL", "WEBHOOK_SECRET", "NATS_SERVERS", "REFUSALS",
     "LOG_FORMAT", "LOG_LEVEL",
     "OTEL_EXPORTER_OTLP_ENDPOINT",

@@ -18,7 +18,8 @@ import django
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
 
-from edfi_api.settings_table import GROUPS, Setting, SettingKind
+from edfi_api.ods_compatibility import NOT_FOLLOWED, OdsArea, OdsCompatibility
+from edfi_api.settings_table import GROUPS, SETTINGS, Setting, SettingKind
 
 _DOCS = Path(__file__).parent / "docs"
 _FOLDER = _DOCS / "reference"
@@ -47,6 +48,7 @@ def pages() -> dict[Path, str]:
     return {
         _FOLDER.joinpath("settings").with_suffix(".md"): _settings_page(),
         _FOLDER.joinpath("commands").with_suffix(".md"): _commands_page(),
+        _FOLDER.joinpath("ods-compatibility").with_suffix(".md"): _ods_page(),
         _QUESTIONS.with_suffix(".ipynb"): _notebook(_QUESTIONS.read_text()),
     }
 
@@ -96,6 +98,27 @@ def _shown(default: Any) -> str:
     if isinstance(default, tuple):
         return _shown(",".join(default))
     return f"`{default}`" if default != "" else "none"
+
+
+def _ods_page() -> str:
+    """What differs from the ODS/API, by area: what the setting follows, then what it does not."""
+    sections = [f"## {area}\n\n{tables}" for area in OdsArea if (tables := _ods_tables(area))]
+    return "\n\n".join([_ODS_INTRODUCTION, *sections]) + "\n"
+
+
+def _ods_tables(area: OdsArea) -> str:
+    followed = [
+        f"| {each.what} | {each.otherwise} | {each.reason} | `{SETTINGS[each.setting].variable}` |"
+        for each in (way.value for way in OdsCompatibility)
+        if each.area is area
+    ]
+    others = [f"| {each.what} | {each.here} | {each.reason} |" for each in NOT_FOLLOWED if each.area is area]
+    tables = []
+    if followed:
+        tables.append(["| as the ODS/API | otherwise | why | setting |", "|---|---|---|---|", *followed])
+    if others:
+        tables.append(["| the ODS/API, not followed | here | why |", "|---|---|---|", *others])
+    return "\n\n".join("\n".join(table) for table in tables)
 
 
 def _commands_page() -> str:
@@ -204,6 +227,15 @@ For an empty variable the default holds; only an empty `MEADOWLARK_ADMIN_PATH` r
 `MEADOWLARK_SCHEDULE` schedules nothing. A value that cannot be used stops every program with one line that names it.
 A variable that begins with `MEADOWLARK_` and is not a setting is reported at the start of a server and by `manage.py
 check`, with the nearest name."""
+
+_ODS_INTRODUCTION = f"""# Beside the ODS/API
+
+For those who bring clients of Ed-Fi's older server, the ODS/API: where its answers differ from those of this API, and
+which of its ways are followed with `MEADOWLARK_COMPATIBILITY=ods`. {_MADE}
+
+The setting changes how the API reads and answers requests, not what is stored: it can be changed at any time, and what
+was written under one value is read under the other. A setting of its own, where there is one, takes precedence. A test
+(`tests/compatibility`) sends requests that an ODS/API 7.3 has answered, and compares status, problem type and texts."""
 
 _COMMANDS_INTRODUCTION = f"""# Commands
 

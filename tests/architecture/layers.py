@@ -30,6 +30,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.logs",
         "edfi_api.marked",
         "edfi_api.memory",
+        "edfi_api.ods_compatibility",
         "edfi_api.request_body",
         "edfi_api.settings_table",
     ),

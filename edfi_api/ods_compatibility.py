@@ -1,0 +1,124 @@
+"""Where answers differ from those of Ed-Fi's older server, the ODS/API, and which of its ways
+`MEADOWLARK_COMPATIBILITY=ods` follows.
+
+The code consults this table (`OdsCompatibility.EMPTY_COLLECTIONS.applies`), and
+`meadowlark/docs/reference/ods-compatibility.md` is made from it (`make docs`). What the setting changes is on the
+outside of the API: documents are stored in the same way with and without it, so it can be changed at any time. What
+every request passes asks once, when views and representations are made.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+from edfi_api.conf import api_settings
+
+
+class OdsArea(StrEnum):
+    """The headings of the page."""
+
+    ADDRESSES = "Addresses and ids"
+    WRITING = "What is written"
+    READING = "What is read"
+    QUERIES = "Queries"
+    CHANGES = "Changes"
+    PROBLEMS = "Problems"
+    DOCUMENTATION = "Discovery and OpenAPI"
+    SECURITY = "Authorization"
+
+
+@dataclass(frozen=True, slots=True)
+class OdsWay:
+    """A way of the ODS/API that is followed: `what` it does, what is done `otherwise`, `where` in `edfi_api/` the table
+    is consulted, and the `reason`. `setting` has it alone, if there is one of its own."""
+
+    area: OdsArea
+    what: str
+    otherwise: str
+    where: tuple[str, ...]
+    reason: str
+    setting: str = "COMPATIBILITY"
+
+
+class OdsCompatibility(Enum):
+    """Ways of the ODS/API that are followed with `MEADOWLARK_COMPATIBILITY=ods`."""
+
+    UNKNOWN_PARAMETERS = OdsWay(
+        OdsArea.QUERIES,
+        "an unknown query parameter is ignored",
+        "it is refused with 400",
+        ("queries/parameters.py", "api/batch/sent_batch.py"),
+        "programs add parameters of their own to every request; a misspelt filter would return everything",
+        setting="IGNORE_UNKNOWN_PARAMETERS",
+    )
+    PUT_WITHOUT_ID = OdsWay(
+        OdsArea.WRITING,
+        "the body of a PUT may come without `id`",
+        "it needs the `id` of its path",
+        ("api/viewsets/resource_viewset.py",),
+        "the API Publisher sends changed keys so",
+        setting="PUT_WITHOUT_ID",
+    )
+    EMPTY_PROBLEM_MEMBERS = OdsWay(
+        OdsArea.PROBLEMS,
+        "`errors` and `validationErrors` are left out if they are empty",
+        "they are there",
+        ("problem_details/problem.py",),
+        "clients, lightbeam among them, show the one that is there",
+        setting="OMIT_EMPTY_PROBLEM_MEMBERS",
+    )
+
+    @property
+    def applies(self) -> bool:
+        """Whether the API does so."""
+        value = getattr(api_settings, self.value.setting)
+        return bool(value == "ods" if self.value.setting == "COMPATIBILITY" else value)
+
+
+@dataclass(frozen=True, slots=True)
+class OdsFault:
+    """A way of the ODS/API that is not followed, and why."""
+
+    area: OdsArea
+    what: str
+    here: str
+    reason: str
+
+
+NOT_FOLLOWED = (
+    OdsFault(
+        OdsArea.ADDRESSES,
+        "HEAD is refused with 405",
+        "it is answered as GET, without the body",
+        "every server of HTTP has to answer it (RFC 9110, section 9.1), and load balancers use it",
+    ),
+    OdsFault(
+        OdsArea.WRITING,
+        "a NUL in a text, `null` as an item of a list and some other bodies are answered with 500",
+        "they are refused with 400 and their path",
+        "a client repeats what is answered with 500",
+    ),
+    OdsFault(
+        OdsArea.WRITING,
+        "comments, trailing commas and single quotes are accepted in JSON; of a member that occurs twice the last counts",
+        "400",
+        "what other programs read in another way is ambiguous",
+    ),
+    OdsFault(
+        OdsArea.WRITING,
+        "descriptors that differ in case only are two",
+        "they are one",
+        "a reference finds either, so that the two cannot be told apart",
+    ),
+    OdsFault(
+        OdsArea.WRITING,
+        "a namespace of a descriptor may contain `#`",
+        "400",
+        "two descriptors would have one URI",
+    ),
+    OdsFault(
+        OdsArea.WRITING,
+        "`If-Match` with the current `ETag`, in its quotes, or with `*` is refused with 412; `If-None-Match` is ignored",
+        "conditions hold as in RFC 9110",
+        "a condition that never holds protects nothing",
+    ),
+)
