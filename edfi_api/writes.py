@@ -84,21 +84,13 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class WrittenDocument:
-    """What was written. `version` is that of what the client reads: of the document, or of what the part of a profile
-    shows of it. `warnings` are those of the host's rules."""
+    """What was written, under a part of a profile if there is one. `warnings` are those of the host's rules."""
 
     outcome: Outcome
     document_uuid: str
     change_version: int
-    version: str
     part: ProfilePart | None = None
     warnings: tuple[Finding, ...] = ()
-
-    @classmethod
-    def whole(cls, written: Written, warnings: tuple[Finding, ...] = ()) -> "WrittenDocument":
-        """Without a profile."""
-        version = str(written.change_version)
-        return cls(written.outcome, written.document_uuid, written.change_version, version, warnings=warnings)
 
 
 def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
@@ -208,14 +200,7 @@ def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
 
 
 def _result(write: Write, mode: _WriteMode, written: Written) -> WrittenDocument:
-    part, prepared = mode.part, write.prepared
-    warnings = () if write.check is None else write.check.warnings
-    if part is None:
-        return WrittenDocument.whole(written, warnings)
-    # Only a merge returns the stored text.
-    text = prepared.text if isinstance(prepared, IncomingDocument) else written.text
-    version = part.version(written.change_version, text)
-    return WrittenDocument(written.outcome, written.document_uuid, written.change_version, version, part, warnings)
+    return WrittenDocument(*written, mode.part, () if write.check is None else write.check.warnings)
 
 
 def _without_hidden(refusal: KeyChangeContradicts, visibility: Visibility) -> KeyChangeContradicts:

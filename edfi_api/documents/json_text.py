@@ -5,7 +5,6 @@ or larger exponents is parsed by the slower `json` module into `Decimal`. Other 
 double and back.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -41,12 +40,6 @@ def with_every_digit(text: bytes, value: Any, decimal: Callable[[str], Decimal] 
 def dumps(value: Any) -> bytes:
     """The JSON text of a value as `loads` returns it."""
     return orjson.dumps(value, default=exact_number)
-
-
-def digest(value: Any) -> str:
-    """24 hex digits that are equal for equal values as `loads` returns them, whatever the order of members."""
-    canonical = orjson.dumps(value, default=exact_number, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(canonical).hexdigest()[:24]
 
 
 def as_integer(number: Decimal | float) -> int | Decimal:

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.documents import json_text
 from edfi_api.documents.projection import Projection, compile_projection
 from edfi_api.documents.text_projection import TextProjection, compile_text_projection
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
@@ -34,8 +33,8 @@ Compiled = TypeVar("Compiled")
 class ProfilePart:
     """The part of a profile that a request is under; `view` is None if the part hides nothing.
 
-    `tag` distinguishes the entity tags of what is read through the profile, and `read_view` is what is read of the
-    resource, None for all of it: they are those of the read part, whichever part this is.
+    `tag` distinguishes the entity tags of what is read through the profile: it is that of the read part, whichever part
+    this is.
     """
 
     profile: str
@@ -43,7 +42,6 @@ class ProfilePart:
     usage: Usage
     view: ObjectView | None
     tag: str
-    read_view: ObjectView | None
 
     @property
     def media_type(self) -> str:
@@ -59,24 +57,6 @@ class ProfilePart:
     def project_text(self) -> TextProjection:
         """The function from the JSON text of a body to that of its visible part."""
         return _itself if self.view is None else compile_text_projection(self.view)
-
-    def version(self, change_version: int, text: bytes) -> str:
-        """The version of what is read of a stored body: that of the document, or of the visible part if there is a
-        hidden one, whose changes are not reported."""
-        if self.read_view is None:
-            return str(change_version)
-        return version_of_part(self._project_read(json_text.loads(text)))
-
-    @cached_property
-    def _project_read(self) -> Projection:
-        if self.read_view is None or self.read_view is self.view:
-            return self.project
-        return compile_projection(self.read_view)
-
-
-def version_of_part(visible: Any) -> str:
-    """The version of the visible part of a body, as entity tags have it."""
-    return f"v{json_text.digest(visible)}"
 
 
 def _itself(whole: Any) -> Any:
@@ -129,10 +109,13 @@ class StoredProfile:
         known = self._compiled.get((resource.name, usage))
         if known is None:
             view = self._checked.views[resource.name, usage]
-            read_view = self._checked.views.get((resource.name, Usage.READABLE))
-            part = ProfilePart(self.name, resource, usage, view, self._tags[resource.name], read_view)
+            part = ProfilePart(self.name, resource, usage, view, self._tags[resource.name])
             known = self._compiled.setdefault((resource.name, usage), part)
         return known
+
+    def tag(self, resource: Resource) -> str:
+        """That of the parts for the resource; empty if there are none."""
+        return self._tags.get(resource.name, "")
 
     def usages(self, resource: Resource) -> list[Usage]:
         """The usages for which the profile has a part of the resource."""
@@ -200,13 +183,6 @@ class ProfileCatalog:
         """The profiles with these ids, by name. One that was removed since is left out."""
         found = (self.by_id[each] for each in ids if each in self.by_id)
         return sorted(found, key=lambda profile: profile.name.lower())
-
-    def readable_parts(self, ids: Iterable[int], tenant_id: int | None, resource: Resource) -> list[ProfilePart]:
-        """The parts through which a client with these profiles can read the resource: its own, or without any of its
-        own all that the tenant has. Raises NoUsableProfile as `parts` does."""
-        own = self.parts(ids, resource, Usage.READABLE)
-        others = (profile.part(resource, Usage.READABLE) for profile in ([] if own else self.visible_to(tenant_id)))
-        return own or [part for part in others if part is not None]
 
     def parts(self, ids: Iterable[int], resource: Resource, usage: Usage) -> list[ProfilePart]:
         """The parts of those of these profiles that cover the resource for the usage, by name of profile.

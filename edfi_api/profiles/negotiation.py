@@ -4,7 +4,7 @@ Headers name a profile by a media type: `application/vnd.ed-fi.{resource}.{profi
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from edfi_api.model.profiles.definition import Usage
@@ -100,17 +100,18 @@ class ProfiledResource:
         )
 
     def condition(self, condition: WriteCondition, client: AuthenticatedClient) -> WriteCondition:
-        """The condition of a write, also on versions of what the client reads through profiles."""
-        tags = {version.partition(".")[2] for version in condition.part_versions}
-        if not tags:
+        """The condition of a write. Of a client that reads the resource through its profiles only, no other tags match:
+        neither those of the whole document nor those of other profiles."""
+        if not client.profile_ids:
             return condition
         catalog = self.catalogs.at(client.claims_version)
         try:
-            readable = catalog.readable_parts(client.profile_ids, client.tenant_id, self.resource)
+            if not catalog.parts(client.profile_ids, self.resource, Usage.READABLE):
+                return condition
         except NoUsableProfile:
-            return condition
-        parts = [part for part in readable if part.tag in tags and part.read_view is not None]
-        return replace(condition, versions_of=lambda body: {f"{part.version(0, body)}.{part.tag}" for part in parts})
+            return condition.read_through(frozenset())
+        own = (profile.tag(self.resource) for profile in catalog.assigned(client.profile_ids))
+        return condition.read_through(frozenset(own) - {""})
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,24 +130,20 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
     def write_merged(body: bytes | None, version: int | None) -> Written | None:
         if request.policy is None:
             # With a policy, the authorization of the new values is reported before a failed condition.
-            request.condition.expected_version(version, body)
+            request.condition.expected_version(version)
         stored_body = None if body is None else json_text.loads(body)
         merged = request.write(stored_body)
         values = merged.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
 
         def attempt_write() -> Written:
-            request.condition.expected_version(version, body)
+            request.condition.expected_version(version)
             if request.check is not None:
                 if _has_missing_targets(merged):
                     return Written(Outcome.MISSING_TARGET)
                 request.check(merged.incoming, stored_body)
             return write_once(merged, values)
 
-        written = store.effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
-        if written is None:
-            return None
-        text = body if written.outcome is Outcome.UNCHANGED else None
-        return written._replace(text=text or merged.incoming.text)
+        return store.effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
 
     written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
     record_writer(request.client, request.using)

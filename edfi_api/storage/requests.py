@@ -1,14 +1,12 @@
 """What is requested of the store: a document to write or to delete, for whom, and under which conditions.
 
-A condition (RFC 9110 §13) names the versions of the document that a client expects, or says that there is none. A
-version is a change version, or a text that `versions_of` computes from the stored body: the version of a part of it,
-which stays the same when other parts change. The condition is evaluated against the version read just before; the write
-statement then requires that version, so a concurrent change in between makes it write nothing. See
-meadowlark/docs/reference/contract.md#versions-and-conditions.
+A condition (RFC 9110 §13) names the versions of the document that a client expects, or says that there is none. It is
+evaluated against the version read just before; the write statement then requires that version, so a concurrent change
+in between makes it write nothing. See meadowlark/docs/reference/contract.md#versions-and-conditions.
 """
 
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -31,86 +29,82 @@ class AnyVersion(Enum):
     ANY = "*"
 
 
-# The versions in the listed tags. A tag that this server cannot have issued matches nothing.
-Versions = frozenset[int | str] | AnyVersion
+class NamedVersion(NamedTuple):
+    """The change version in a tag, -1 in one that this server cannot have issued, and the tag of the profile through
+    which it was read; empty without one."""
+
+    version: int
+    part: str = ""
+
+
+Versions = frozenset[NamedVersion] | AnyVersion
 
 # As the expected version of a write statement: the document must not exist.
 NO_DOCUMENT = 0
 
 
-class CurrentVersion(NamedTuple):
-    """The statements that read the version of a document: alone, and behind its body."""
-
-    alone: Sql
-    with_body: Sql
-
-
-def _no_versions(_body: bytes) -> Set[str]:
-    return frozenset()
-
-
 @dataclass(frozen=True, slots=True)
 class WriteCondition:
-    """`must_match` is If-Match, `must_not_match` If-None-Match; if both are given, only the first is evaluated.
-
-    `versions_of` returns the versions of parts of a stored body that may match.
-    """
+    """`must_match` is If-Match, `must_not_match` If-None-Match; if both are given, only the first is evaluated."""
 
     must_match: Versions | None = None
     must_not_match: Versions | None = None
-    versions_of: Callable[[bytes], Set[str]] = _no_versions
 
     @property
     def is_given(self) -> bool:
         return self.must_match is not None or self.must_not_match is not None
 
-    @property
-    def part_versions(self) -> Set[str]:
-        """The versions of parts of the body that the condition names; it is evaluated against the body if there are
-        any."""
-        named = self.must_match if self.must_match is not None else self.must_not_match
-        return frozenset() if named is None or named is AnyVersion.ANY else {x for x in named if isinstance(x, str)}
+    def read_through(self, parts: Set[str]) -> "WriteCondition":
+        """The condition of a client that reads the document through the profiles with these tags only: no other version
+        that it names matches."""
+        return replace(
+            self,
+            must_match=_read_through(self.must_match, parts),
+            must_not_match=_read_through(self.must_not_match, parts),
+        )
 
     @property
     def needs_a_document(self) -> bool:
         """`If-Match: *`: a missing document is then a failed condition (412) and not a 404."""
         return self.must_match is AnyVersion.ANY
 
-    def expected_version(self, current: int | None, body: bytes | None = None) -> int:
-        """The version that the write may replace, NO_DOCUMENT if it may only insert. `body` is the stored one, needed
-        for versions of parts.
+    def expected_version(self, current: int | None) -> int:
+        """The version that the write may replace, NO_DOCUMENT if it may only insert.
 
         Raises NothingToMatch, VersionHasChanged or MatchingVersionExists if the condition does not hold.
         """
         if self.must_match is not None:
             if current is None:
                 raise NothingToMatch
-            if not self._matches(self.must_match, current, body):
+            if not _matches(self.must_match, current):
                 raise VersionHasChanged
-        elif self.must_not_match is not None and self._matches(self.must_not_match, current, body):
+        elif self.must_not_match is not None and _matches(self.must_not_match, current):
             raise MatchingVersionExists
         return NO_DOCUMENT if current is None else current
 
     def version_to_replace(
-        self, current: CurrentVersion, values: Mapping[str, Any], using: str, *, is_by_id: bool = False
+        self, current: Sql, values: Mapping[str, Any], using: str, *, is_by_id: bool = False
     ) -> int | None:
         """As `expected_version`, for the version that `current` reads; None without a condition, or if there is no
         document with the id of the request and the condition does not require one."""
         if not self.is_given:
             return None
-        needs_body = bool(self.part_versions)
-        rows = execute((current.with_body if needs_body else current.alone).bound_to(values), using)
+        rows = execute(current.bound_to(values), using)
         if not rows:
             return None if is_by_id and not self.needs_a_document else self.expected_version(None)
-        body, version = rows[0][:2] if needs_body else (None, rows[0][0])
-        return self.expected_version(version, body)
+        return self.expected_version(rows[0][0])
 
-    def _matches(self, versions: Versions, current: int | None, body: bytes | None) -> bool:
-        if current is None:
-            return False
-        if versions is AnyVersion.ANY or current in versions:
-            return True
-        return body is not None and not self.part_versions.isdisjoint(self.versions_of(body))
+
+def _read_through(versions: Versions | None, parts: Set[str]) -> Versions | None:
+    if versions is None or versions is AnyVersion.ANY:
+        return versions
+    return frozenset(each for each in versions if each.part in parts)
+
+
+def _matches(versions: Versions, current: int | None) -> bool:
+    if current is None:
+        return False
+    return versions is AnyVersion.ANY or any(each.version == current for each in versions)
 
 
 UNCONDITIONAL = WriteCondition()

@@ -29,7 +29,6 @@ from edfi_api.storage.replicas import record_writer
 from edfi_api.storage.requests import (
     CONDITION_FAILURES,
     NO_DOCUMENT,
-    CurrentVersion,
     DeleteRequest,
     Values,
     WriteRequest,
@@ -39,8 +38,7 @@ from edfi_api.storage.row_policy import RowPolicy
 from edfi_api.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
 
 _statement = statements_beside(__file__)
-_VERSION_BY_ALIAS = CurrentVersion(_statement("version_by_alias"), policy_statements.stored_by_alias(None))
-_VERSION_BY_UUID = CurrentVersion(_statement("version_by_uuid"), policy_statements.stored_by_uuid(None))
+_VERSION_BY_ALIAS, _VERSION_BY_UUID = _statement("version_by_alias"), _statement("version_by_uuid")
 _LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by_uuid")
 _LOCKED_BY_ALIASES = _statement("locked_by_aliases")
 _KEEP_CREATION = _statement("keep_creation")
@@ -191,7 +189,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     def attempt() -> Written:
         if get(incoming.resource, document_uuid, using=using):
             raise DocumentExists(document_uuid)
-        if execute(_VERSION_BY_ALIAS.alone.bound_to(values), using):
+        if execute(_VERSION_BY_ALIAS.bound_to(values), using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         with transaction.atomic(using):
             written = Written.of(execute(insert, using))

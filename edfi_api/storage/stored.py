@@ -61,15 +61,11 @@ class Outcome(StrEnum):
 
 
 class Written(NamedTuple):
-    """The result of a write, with the id and the version of the document; empty and 0 if there is none.
-
-    `text` is the JSON of the stored body, of a merge; otherwise it is what the request has.
-    """
+    """The result of a write, with the id and the version of the document; empty and 0 if there is none."""
 
     outcome: Outcome
     document_uuid: str = ""
     change_version: int = 0
-    text: bytes = b""
 
     @classmethod
     def of(cls, rows: Sequence[tuple[Any, ...]]) -> "Written":

@@ -239,7 +239,7 @@ class Sets:
 
     def _result(self, prepared: PreparedOperation, written: Written) -> Result:
         warnings = () if prepared.check is None else prepared.check.warnings
-        result = self._singles.written(prepared.operation, WrittenDocument.whole(written, warnings))
+        result = self._singles.written(prepared.operation, WrittenDocument(*written, None, warnings))
         result.tolerated = prepared.tolerated
         return result
 
@@ -307,7 +307,7 @@ def _refers_to_itself(resource: Resource) -> bool:
 def goes_alone(operation: Operation) -> bool:
     """Whether the single request reads what is stored before it decides what to write."""
     has_id_by_key = operation.key is not None and "id" in (operation.document or ())
-    return operation.resource is None or has_id_by_key or _is_under_a_profile(operation)
+    return operation.resource is None or has_id_by_key or bool(operation.profile)
 
 
 def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
@@ -354,11 +354,6 @@ def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[Prepar
         referred |= refers_only_to_others
     if run:
         yield run
-
-
-def _is_under_a_profile(operation: Operation) -> bool:
-    """Whether it names a profile, or has a tag of what was read through one."""
-    return bool(operation.profile) or (operation.has_condition and bool(operation.condition.part_versions))
 
 
 def _has_other_id(operation: Operation) -> bool:

@@ -119,7 +119,7 @@ class Singles:
         resource, id_ = _resource(operation), written.document_uuid
         status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
         address = location(self._request._request, addresses.DATA, resource, id_)
-        etag = quoted(tag_of(written.version, written.part))
+        etag = quoted(tag_of(written.change_version, written.part))
         return Result(operation, status, id_, address, etag, written.change_version, warnings=written.warnings)
 
     def authorization(self, operation: Operation) -> Authorization:

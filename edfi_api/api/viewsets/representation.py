@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from edfi_api.api.viewsets.responses import JsonArray, etag, tag_of
+from edfi_api.api.viewsets.responses import JsonArray, etag
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.text_projection import TextProjection
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.profiles.catalog import ProfilePart, version_of_part
+from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage import resource_types
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.stored import StoredDocument
@@ -89,11 +89,11 @@ class Representation:
     def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
         """The entity tag and the text of one document; its stored text is a non-empty object, since every resource has
         an identity."""
-        if self.part is None or self.part.view is None:
-            tag = etag(document, self.part)
-            text = self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
+        tag = etag(document, self.part)
+        if self.part is not None and self.part.view is not None:
+            text = self._narrowed(document, using, self.part)
         else:
-            tag, text = self._narrowed(document, using, self.part)
+            text = self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
         if self.members is not None:
             text = self.members(text)
         front = f'{{"id":"{document.document_uuid}",'
@@ -101,17 +101,13 @@ class Representation:
         # A view, since a slice would copy a large text once more.
         return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
 
-    def _narrowed(self, document: StoredDocument, using: str, part: ProfilePart) -> tuple[str, bytes]:
-        """With links, the text is parsed once for both."""
+    def _narrowed(self, document: StoredDocument, using: str, part: ProfilePart) -> bytes:
         if not api_settings.LINKS:
-            text = part.project_text(document.text)
-            return tag_of(version_of_part(json_text.loads(text)), part), text
+            return part.project_text(document.text)
         body = json_text.loads(document.text)
-        visible = part.project(body)
-        version = version_of_part(visible)
-        # Stored links are in the order of all reference objects, hidden ones too. Visible ones are the same objects.
+        # Stored links are in the order of all reference objects, so they are added before any of these is hidden.
         self.linker.add_links(body, document, self.extractor, using)
-        return tag_of(version, part), json_text.dumps(visible)
+        return json_text.dumps(part.project(body))
 
     def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
         """A JSON array of documents."""

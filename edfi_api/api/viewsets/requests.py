@@ -27,7 +27,7 @@ from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocume
 from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.profiles.negotiation import is_of_a_profile
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
-from edfi_api.storage.requests import UNCONDITIONAL, AnyVersion, Versions, WriteCondition
+from edfi_api.storage.requests import UNCONDITIONAL, AnyVersion, NamedVersion, Versions, WriteCondition
 from edfi_api.storage.stored import StoredDocument
 from edfi_api.write_rules.ruled_write import Finding
 from references.identity import uuid_of
@@ -37,8 +37,6 @@ _MEDIA_TYPES = ("", "application/json", "text/json")
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
-# As `etag` makes it under a part of a profile that hides something.
-_VISIBLE_VERSION = re.compile(r"(?P<version>v[0-9a-f]{24})-[ln]\.(?P<part>[0-9a-f]{8})")
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
 LENIENT_HANDLING = "Lenient-Handling"
@@ -87,8 +85,7 @@ def document_uuid(segment: str) -> UUID:
 
 
 def write_condition(if_match: str | None, if_none_match: str | None) -> WriteCondition:
-    """The condition in these headers. In `If-Match` a weak tag never matches (RFC 9110 §13.1.1). Those of parts of
-    documents match nothing until `versions_of` is set."""
+    """The condition in these headers. In `If-Match` a weak tag never matches (RFC 9110 §13.1.1)."""
     if if_match is None and if_none_match is None:
         return UNCONDITIONAL
     return WriteCondition(
@@ -111,7 +108,7 @@ def is_not_modified(request: HttpRequest, document: StoredDocument, part: Profil
 
 
 def _versions(header: str | None, weak_counts: bool) -> Versions | None:
-    """The change versions in a list of tags; None without the header. Foreign tags match no version."""
+    """The versions in a list of tags; None without the header. Foreign tags match no version."""
     if header is None:
         return None
     if header.strip() == "*":
@@ -124,13 +121,11 @@ def _tags(header: str) -> list[re.Match[str]]:
     return [tag for part in header.split(",") if (tag := _TAG.fullmatch(part.strip()))]
 
 
-def _version(tag: str) -> int | str:
-    """The change version in a tag, or the version of what a profile shows; -1 if it has none. The rest of a tag
-    distinguishes representations of a version."""
-    if visible := _VISIBLE_VERSION.fullmatch(tag):
-        return f"{visible['version']}.{visible['part']}"
-    version = tag.partition("-")[0]
-    return int(version) if version.isascii() and version.isdigit() and len(version) < 20 else -1
+def _version(tag: str) -> NamedVersion:
+    """The version in a tag as `etag` makes it; the letter distinguishes representations of a version."""
+    version, _, form = tag.partition("-")
+    part = form.partition(".")[2]
+    return NamedVersion(int(version) if version.isascii() and version.isdigit() and len(version) < 20 else -1, part)
 
 
 def requested_leniency(request: HttpRequest) -> Leniency:

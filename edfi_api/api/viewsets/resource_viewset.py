@@ -242,7 +242,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """The answer to a write that has succeeded."""
         headers = {
             "Location": location(request._request, prefix, self.resource, written.document_uuid),
-            "ETag": quoted(tag_of(written.version, written.part)),
+            "ETag": quoted(tag_of(written.change_version, written.part)),
         }
         if written.warnings:
             headers[RULE_WARNINGS] = listed_warnings(written.warnings)

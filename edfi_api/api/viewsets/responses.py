@@ -104,19 +104,17 @@ class FixedHeaders:
 
 
 def etag(document: StoredDocument, part: ProfilePart | None) -> str:
-    """The unquoted value: the change version, which changes exactly when the body changes; under a part of a profile
-    the version of what is read through it.
+    """The unquoted value: the change version, which changes exactly when the body changes, also where a profile hides
+    it.
 
     The letter distinguishes representations with links from those without, the tag of the part those of a profile.
     """
-    if part is None:
-        return f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
-    return tag_of(part.version(document.change_version, document.text), part)
+    return tag_of(document.change_version, part)
 
 
-def tag_of(version: str, part: ProfilePart | None) -> str:
+def tag_of(change_version: int, part: ProfilePart | None) -> str:
     """The same for this version."""
-    tag = f"{version}-{'l' if api_settings.LINKS else 'n'}"
+    tag = f"{change_version}-{'l' if api_settings.LINKS else 'n'}"
     return tag if part is None else f"{tag}.{part.tag}"
 
 
