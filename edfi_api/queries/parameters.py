@@ -2,10 +2,12 @@
 meadowlark/docs/reference/contract.md#queries."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+
+from django.utils.datastructures import MultiValueDict
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import coercion
@@ -36,6 +38,8 @@ PAGING_PARAMETERS = _OFFSET_PARAMETERS | {"pagesize", "pagetoken"}
 CHANGE_VERSION_PARAMETERS = frozenset({"minchangeversion", "maxchangeversion"})
 # On the partitions endpoint, a query field of the resource named `number` is not available.
 PARTITION_PARAMETERS = PAGING_PARAMETERS | {"number"}
+# Repeated, with `field[operator]=value` as its values: for clients whose library cannot send brackets in a name.
+COMPARISONS_PARAMETER = "comparisons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +63,13 @@ def read_filters(
     names, `other` the lower-cased names of parameters that are neither.
 
     Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set and handling lenient;
-    ParameterValidationFailed for an operator that the field does not have; and InvalidQueryValues with all values that
-    do not parse, or are refused by strict handling. `leniency` gets what is tolerated.
+    ParameterValidationFailed for an operator that the field does not have, and for `comparisons` that are none; and
+    InvalidQueryValues with all values that do not parse, or are refused by strict handling. `leniency` gets what is
+    tolerated.
     """
     found: list[Filter | Comparison] = []
     invalid: list[InvalidQueryValue] = []
-    for key, (name, text) in last_values(query).items():
-        if key in other:
-            continue
+    for key, name, text in _conditions(query, other):
         field_name, operator_name = parts_of(key) or (key, None)
         field = fields.get(field_name)
         if field is None:
@@ -82,6 +85,33 @@ def read_filters(
     if invalid:
         raise InvalidQueryValues(invalid)
     return found
+
+
+def _conditions(query: Mapping[str, str], other: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the lower-cased name, the name as sent and the value of each parameter that is not in `other`, and of each
+    comparison in `comparisons`."""
+    for key, (name, text) in last_values(query).items():
+        if key not in other and key != COMPARISONS_PARAMETER:
+            yield key, name, text
+    for name in query:
+        if name.lower() == COMPARISONS_PARAMETER:
+            yield from map(_comparison_parts, _values(query, name))
+
+
+def _values(query: Mapping[str, str], name: str) -> list[str]:
+    return query.getlist(name) if isinstance(query, MultiValueDict) else [query[name]]
+
+
+def _comparison_parts(text: str) -> tuple[str, str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or parts_of(name) is None:
+        raise ParameterValidationFailed(
+            [
+                f"'{text}' is no comparison. The parameter comparisons has the form field[operator]=value, and is "
+                "repeated for each further one."
+            ]
+        )
+    return name.lower(), name, value
 
 
 def _problems(field: QueryField, name: str, text: str, leniency: Leniency) -> list[InvalidQueryValue]:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from urllib.parse import urlencode
 
 import pytest
 
@@ -39,11 +40,33 @@ def students(api):
         ("birthCity[gte]=M", ["3"]),
         ("birthDate[gte]=2010-01-01&studentUniqueId=4", []),
         ("birthDate%5Bgte%5D=2011-01-01", ["3"]),
+        ("comparisons=birthDate[gte]%3D2011-01-01", ["3"]),
+        (
+            "comparisons=birthDate[gte]=2010-02-03&Comparisons=lastSurname[in]=Ortiz,ortega&lastSurname[prefix]=or",
+            ["1", "2"],
+        ),
+        ("comparisons=birthDate[gte]=2010-02-03&comparisons=birthDate[lt]=2011-01-01", ["1", "2"]),
+        ("comparisons=birthDate[gte]=2011-01-01&birthDate[gte]=2010-01-01", ["3"]),
     ],
 )
 def test_documents_are_found_by_comparisons(api, students, query, found):
     assert unique_ids(api.get(f"/students?{query}")) == found
     assert api.get(f"/students?{query}&totalCount=true&limit=0")["Total-Count"] == str(len(found))
+
+
+@pytest.mark.parametrize("is_ods", [False, True])
+@pytest.mark.parametrize("text", ["System.Collections.Generic.Dictionary`2", "", "lastSurname=Ortiz", "[gte]=1"])
+def test_what_is_no_comparison_is_refused_and_never_ignored(api, students, settings, text, is_ods):
+    """Libraries of clients send the name of a type, where they cannot serialize a parameter."""
+    settings.EDFI_API = {**settings.EDFI_API, "IGNORE_UNKNOWN_PARAMETERS": is_ods}
+
+    refusal = api.get("/students", QUERY_STRING=urlencode({"comparisons": text}))
+
+    assert refusal.status_code == 400
+    assert refusal.json()["errors"] == [
+        f"'{text}' is no comparison. The parameter comparisons has the form field[operator]=value, and is repeated for "
+        "each further one."
+    ]
 
 
 def test_descriptors_are_compared_in_the_case_of_the_stored_one(api, documents, resource_named):

@@ -72,13 +72,12 @@ def test_the_id_comes_first_and_server_members_last(surface_of: SurfaceOf) -> No
     assert section[-2:] == ["_etag", "_lastModifiedDate"]
 
 
-def test_identity_is_marked_on_values_on_references_and_inside_them(surface_of: SurfaceOf) -> None:
+def test_identity_is_marked_on_values_and_inside_references(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL)
     section = properties(surface, "edFi_section")
 
     assert section["sectionCode"]["x-Ed-Fi-isIdentity"] is True
-    assert section["schoolReference"]["x-Ed-Fi-isIdentity"] is True
-    assert "x-Ed-Fi-isIdentity" not in section["partnerSchoolReference"]
+    assert section["schoolReference"] == {"$ref": "#/components/schemas/edFi_schoolReference"}
     assert properties(surface, "edFi_schoolReference")["schoolId"]["x-Ed-Fi-isIdentity"] is True
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,6 +26,16 @@ def document(surface: Surface) -> dict[str, Any]:
 
 def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [item[method] for item in document["paths"].values() for method in METHODS if method in item]
+
+
+def objects(value: Any) -> Iterator[dict[str, Any]]:
+    """All JSON objects in a document, itself included."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from objects(each)
 
 
 @pytest.mark.parametrize("build", BUILDERS)
@@ -98,6 +109,40 @@ def test_operation_ids_are_unique_across_documents(surface: Surface, document: d
     both = [*operations(document), *operations(descriptors_document(surface, ROOT))]
 
     assert len({operation["operationId"] for operation in both}) == len(both)
+
+
+def test_every_operation_has_a_description_and_nothing_stands_beside_a_ref(document: dict[str, Any]) -> None:
+    """OpenAPI 3.0 ignores siblings of a `$ref`."""
+    assert all(each["description"] for each in operations(document))
+    assert [each for each in objects(document) if "$ref" in each and len(each) > 1] == []
+
+
+def test_every_component_is_used(surface: Surface) -> None:
+    for build in BUILDERS:
+        document = build(surface, ROOT)
+        listed = {f"#/components/{kind}/{name}" for kind, each in document["components"].items() for name in each}
+        used = {each["$ref"] for each in objects(document) if "$ref" in each}
+        assert {each for each in listed - used if "/securitySchemes/" not in each} == set()
+
+
+def test_values_that_may_be_absent_may_be_null(document: dict[str, Any]) -> None:
+    """Generators for typed languages make a value that can be absent only of a `nullable` one."""
+    student = document["components"]["schemas"]["edFi_student"]["properties"]
+
+    assert student["middleName"]["nullable"] is student["middleName"]["x-nullable"] is True
+    assert "nullable" not in student["firstName"]
+
+
+def test_an_id_has_the_same_type_in_paths_and_bodies(document: dict[str, Any]) -> None:
+    assert document["components"]["parameters"]["id"]["schema"] == {"type": "string"}
+    assert document["components"]["schemas"]["edFi_student"]["properties"]["id"]["type"] == "string"
+
+
+def test_documents_name_a_contact_and_a_license(surface: Surface) -> None:
+    for build in BUILDERS:
+        information = build(surface, ROOT)["info"]
+        assert information["contact"] == {"name": "The operator of this server", "url": ROOT}
+        assert information["license"]["url"] == "https://www.apache.org/licenses/LICENSE-2.0"
 
 
 def test_every_ref_resolves(document: dict[str, Any]) -> None:

@@ -15,6 +15,8 @@ Schema = dict[str, Any]
 _Steps = tuple[str, ...]
 
 IDENTITY = {"x-Ed-Fi-isIdentity": True}
+# The keyword of OpenAPI 3.0, and that of 2.0, which Ed-Fi's own documents have.
+NULLABLE = {"nullable": True, "x-nullable": True}
 
 LINK = "link"
 _EXTENSIONS_SUFFIX = "Extensions"
@@ -129,15 +131,16 @@ class _Walk:
         return {"type": "object", **_described(schema), **_required(required), "properties": properties}
 
     def _property(self, component: str, steps: _Steps, schema: Schema, *, is_required: bool) -> Schema:
-        marks = {**(IDENTITY if steps in self._identity else {}), **property_deprecation(schema)}
+        # OpenAPI 3.0 ignores everything beside a `$ref`, and loaders follow no `allOf`.
         if steps in self._references:
-            return {**self._reference(component, steps, schema), **marks}
+            return self._reference(component, steps, schema)
+        if schema["type"] == "object":
+            return self._child(component, steps, schema)
+        marks = {**(IDENTITY if steps in self._identity else {}), **property_deprecation(schema)}
         if schema["type"] == "array":
             items = self._item(component, steps, schema["items"])
             return {"type": "array", **_described(schema), **_min_items(schema), "items": items, **marks}
-        if schema["type"] == "object":
-            return {**self._child(component, steps, schema), **marks}
-        nullable = {} if is_required else {"x-nullable": True}
+        nullable = {} if is_required else NULLABLE
         return {**scalar_schema(schema), **self._described_value(steps, schema), **nullable, **marks}
 
     def _described_value(self, steps: _Steps, schema: Schema) -> Schema:

@@ -15,7 +15,13 @@ from typing import Any
 
 import orjson
 
-from edfi_api.api.metadata.openapi import SECURITY_SCHEME, OpenApi, client_credentials
+from edfi_api.api.metadata.openapi import (
+    SECURITY_SCHEME,
+    OpenApi,
+    client_credentials,
+    publisher,
+    with_used_components,
+)
 from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES, Document
 from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.conf import api_settings
@@ -43,6 +49,7 @@ def _document(path: Path, surface: Surface, root: str) -> OpenApi:
     text = _VALUE.sub(lambda found: _json(found[1], values | parts), path.read_text())
     document: OpenApi = orjson.loads(_PART_OF_URL.sub(lambda found: parts[found[1]], text))
     document["paths"] = {address: _described(item) for address, item in document["paths"].items()}
+    document["info"] |= publisher(root)
     return _with_shared_components(document, root) if document["security"] else document
 
 
@@ -60,14 +67,12 @@ def _described(path_item: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]
 
 
 def _with_shared_components(document: OpenApi, root: str) -> OpenApi:
-    components = document["components"]
-    return document | {
-        "components": {
-            "schemas": components["schemas"] | {PROBLEM: PROBLEM_SCHEMA},
-            "responses": shared_responses(),
-            "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},
-        }
+    components = {
+        "schemas": document["components"]["schemas"] | {PROBLEM: PROBLEM_SCHEMA},
+        "responses": shared_responses(),
+        "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},
     }
+    return with_used_components(document | {"components": components})
 
 
 DOCUMENTS: dict[str, Document] = {

@@ -1,6 +1,6 @@
 """Surface → OpenAPI 3.0 documents, one of the resources and one of the descriptors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ OpenApi = dict[str, Any]
 
 VERSION = "3.0.3"
 SECURITY_SCHEME = "oauth2_client_credentials"
-_HEAD = "HEAD is answered wherever GET is, with the same status and headers and without a body."
-# How to call the API. Both mention HEAD, which has no operations: generators would make a method of each.
+_SECURITY_SCHEMES = "securitySchemes"
+# How to call the API. It mentions HEAD, which has no operations: generators would make a method of each.
 _INTRODUCTION = Path(__file__).with_name("introduction.md")
 
 
@@ -59,9 +59,9 @@ def data_document(
     root: str, info: dict[str, str], resources: Iterable[Resource], paths: dict[str, PathItem], own: dict[str, Schema]
 ) -> OpenApi:
     """A document of operations on these resources; `own` are the schemas of their bodies."""
-    return {
+    document: OpenApi = {
         "openapi": VERSION,
-        "info": info,
+        "info": info | publisher(root),
         "servers": servers(f"/{addresses.DATA}"),
         "security": [{SECURITY_SCHEME: []}],
         "tags": _tags(resources),
@@ -70,14 +70,40 @@ def data_document(
             "schemas": {**own, PARTITIONS: PARTITIONS_SCHEMA, PROBLEM: PROBLEM_SCHEMA},
             "parameters": shared_parameters(),
             "responses": shared_responses(),
-            "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},
+            _SECURITY_SCHEMES: {SECURITY_SCHEME: client_credentials(root)},
         },
     }
+    return with_used_components(document)
 
 
-def information(surface: Surface, subject: str, description: str) -> dict[str, str]:
-    """The `info` of a document of few operations."""
-    return titled(surface, subject, f"{description} {_HEAD}")
+def with_used_components(document: OpenApi) -> OpenApi:
+    """The document without the components that its operations do not reach; security schemes stay."""
+    components = document["components"]
+    used: set[str] = set()
+    waiting = list(_references(document["paths"]))
+    while waiting:
+        reference = waiting.pop()
+        if reference not in used:
+            used.add(reference)
+            kind, name = reference.split("/")[2:]
+            waiting += _references(components[kind][name])
+    kept = {
+        kind: {name: each for name, each in listed.items() if f"#/components/{kind}/{name}" in used}
+        for kind, listed in components.items()
+        if kind != _SECURITY_SCHEMES
+    }
+    schemes = {_SECURITY_SCHEMES: components[_SECURITY_SCHEMES]} if _SECURITY_SCHEMES in components else {}
+    return document | {"components": {kind: listed for kind, listed in kept.items() if listed} | schemes}
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(reference := value.get("$ref"), str):
+            yield reference
+        value = value.values()
+    if not isinstance(value, str | int | float | None):
+        for each in value:
+            yield from _references(each)
 
 
 def titled(surface: Surface, subject: str, description: str) -> dict[str, str]:
@@ -86,6 +112,14 @@ def titled(surface: Surface, subject: str, description: str) -> dict[str, str]:
         "title": f"Ed-Fi API: {subject}",
         "version": surface.core_project.version,
         "description": description,
+    }
+
+
+def publisher(root: str) -> dict[str, dict[str, str]]:
+    """The members of `info` about whom to ask and what is permitted, for a server with the URL `root`."""
+    return {
+        "contact": {"name": "The operator of this server", "url": root},
+        "license": {"name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
     }
 
 

@@ -48,6 +48,11 @@ _OPERATORS: dict[Operator, str] = {
 }
 # In the example of a PUT, for the one of the URL.
 _ANY_ID = "00000000-0000-0000-0000-000000000000"
+_FINDING = (
+    "A parameter that is named after a member finds items with this value; all of them have to hold. Only items that "
+    "the client may read are found."
+)
+_LISTING_CHANGES = "In the order of their change versions, within a window of these if one is requested."
 _CONDITIONS = ("IfMatch", "IfNoneMatch", "Prefer")
 _READING = (400, 403, 404)
 _WRITING = (400, 403, 409, 412, 413, 415)
@@ -78,7 +83,8 @@ def shared_parameters() -> dict[str, Parameter]:
         ),
         "fields": _query(
             "fields",
-            "The members to answer with, separated by commas, beside those of the identity.",
+            "The members to answer with, separated by commas, in addition to those of the identity. Other members are "
+            "absent, those that the schema requires among them: read such an answer as a partial document.",
             {"type": "string"},
         ),
         "comparisons": _comparisons(),
@@ -89,7 +95,7 @@ def shared_parameters() -> dict[str, Parameter]:
             "in": "path",
             "required": True,
             "description": "The identifier that the server gave the item.",
-            "schema": {"type": "string", "format": "uuid"},
+            "schema": {"type": "string"},
         },
         "IfMatch": _header("If-Match", "The ETag that the item must have still, so that no other change is lost."),
         "IfNoneMatch": _header("If-None-Match", "The ETag of the version that the client has already."),
@@ -140,15 +146,14 @@ def _property(resource: Resource, field: QueryField) -> Schema:
 
 
 def _comparisons() -> Parameter:
-    """All parameters with an operator as one: each by itself, they would be most of the document. As a `deepObject`
-    they would need the name of the parameter for equality."""
+    """All operators as one parameter: one for each field and operator would be most of the document."""
     meanings = "; ".join(f"`{operator}`: {meaning}" for operator, meaning in _OPERATORS.items())
     description = (
-        "Comparisons of query fields beyond equality, each a parameter `field[operator]=value`, several of which all "
-        f"have to hold. Operators are {meanings}."
+        "Comparisons of query fields beyond equality, each `field[operator]=value`, all of which have to hold. "
+        "Each may be sent as a parameter of its own instead: `?field[operator]=value`. "
+        f"Operators are {meanings}."
     )
-    schema: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
-    return {**_query("comparisons", description, schema), "style": "form", "explode": True}
+    return _query("comparisons", description, {"type": "array", "items": {"type": "string"}})
 
 
 def _natural(minimum: int, maximum: int | None = None) -> Schema:
@@ -206,6 +211,7 @@ class _Operations:
         return self._operation(
             f"get{self._project}{self._several}",
             f"Finds {self._resource.endpoint} by example.",
+            _FINDING,
             parameters=self._find_parameters(PAGING),
             responses={"200": responses.collection(self._contents.read), **responses.by_status(*_READING)},
         )
@@ -220,6 +226,7 @@ class _Operations:
         return self._operation(
             f"get{self._project}{self._several}Partitions",
             f"Divides {self._resource.endpoint} found by example into parts that can be read side by side.",
+            "Each page token leads to the first page of a part, which is read like a collection.",
             parameters=self._find_parameters(PARTITIONING),
             responses={"200": responses.partitions(), **responses.by_status(*_READING)},
         )
@@ -228,6 +235,7 @@ class _Operations:
         return self._operation(
             f"deletes{self._project}{self._several}",
             f"Lists deleted {self._resource.endpoint}.",
+            _LISTING_CHANGES,
             parameters=[*map(parameter_reference, CHANGES)],
             responses={"200": responses.changes(self._tracked.delete), **responses.by_status(*_READING)},
         )
@@ -236,6 +244,7 @@ class _Operations:
         return self._operation(
             f"keyChanges{self._project}{self._several}",
             f"Lists {self._resource.endpoint} whose identity has changed.",
+            _LISTING_CHANGES,
             parameters=[*map(parameter_reference, CHANGES)],
             responses={"200": responses.changes(self._tracked.key_change), **responses.by_status(*_READING)},
         )
@@ -244,6 +253,7 @@ class _Operations:
         return self._operation(
             f"post{self._project}{self._one}",
             f"Creates one of {self._resource.endpoint}, or replaces the one with the same identity.",
+            "The header Location has its address. Members that the body does not have are absent afterwards.",
             parameters=[*map(parameter_reference, _CONDITIONS)],
             requestBody=self._body(self._contents.example),
             responses={
@@ -258,6 +268,7 @@ class _Operations:
         return self._operation(
             f"get{self._project}{self._several}ById",
             f"Reads one of {self._resource.endpoint}.",
+            "Items that the client may not read are answered with 403, those that do not exist with 404.",
             parameters=[*map(parameter_reference, ("id", *preconditions))],
             responses={"200": responses.item(self._contents.read), **responses.by_status(*not_modified, *_READING)},
         )
@@ -267,6 +278,7 @@ class _Operations:
         return self._operation(
             f"put{self._project}{self._one}",
             f"Replaces one of {self._resource.endpoint}; the body has its id.",
+            "Members that are absent from the body are absent afterwards.",
             parameters=[*map(parameter_reference, ("id", *_CONDITIONS))],
             requestBody=self._body({"id": _ANY_ID, **self._contents.example}),
             responses={"204": responses.response_reference("Updated"), **responses.by_status(404, *_WRITING)},
@@ -277,6 +289,7 @@ class _Operations:
         return self._operation(
             f"delete{self._project}{self._several}ById",
             f"Deletes one of {self._resource.endpoint} that nothing refers to.",
+            "While other items refer to it, the answer is 409.",
             parameters=[parameter_reference("id"), parameter_reference("IfMatch")],
             responses={"204": responses.response_reference("Deleted"), **responses.by_status(409, 412, *_READING)},
         )
@@ -289,10 +302,11 @@ class _Operations:
             shared = (*shared, "Prefer")
         return [*map(parameter_reference, shared), *query_parameters(self._resource, beside=shared)]
 
-    def _operation(self, operation_id: str, summary: str, **members: Any) -> Operation:
+    def _operation(self, operation_id: str, summary: str, description: str, **members: Any) -> Operation:
         return {
             "tags": [self._resource.endpoint],
             "summary": summary,
+            "description": description,
             "operationId": operation_id,
             **members,
             **resource_deprecation(self._resource.deprecated),

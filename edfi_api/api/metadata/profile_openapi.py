@@ -5,7 +5,7 @@ The names of its schema components are the ordinary ones with the usage behind: 
 that several resources share has one shape for all of them, unless profiles narrow it differently.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from edfi_api.queries.visible_fields import with_visible_fields
 _SERVER_MEMBERS = {"id", *ADDED_BY_SERVER}
 _Parts = Mapping[Usage, ProfilePart]
 _METHODS = {Usage.READABLE: ("get",), Usage.WRITABLE: ("post", "put", "delete")}
-_SECURITY_SCHEMES = "securitySchemes"
 
 
 class ProfileComponents:
@@ -98,8 +97,7 @@ def profile_document(surface: Surface, root: str, profile: StoredProfile, standa
         paths |= _with_operations(items, parts)
     resources = [resource for resource, _ in covered]
     schemas = components.schemas | tracked_schemas(resources, names)
-    document = data_document(root, _info(surface, profile), resources, paths, schemas)
-    return document | {"components": _used(document)}
+    return data_document(root, _info(surface, profile), resources, paths, schemas)
 
 
 def _contents(components: ProfileComponents, parts: _Parts, contents: Contents) -> Contents:
@@ -154,33 +152,3 @@ def _with_operations(items: dict[str, PathItem], parts: _Parts) -> dict[str, Pat
         for path, item in items.items()
         if shown & item.keys()
     }
-
-
-def _used(document: OpenApi) -> dict[str, Any]:
-    """The components that the operations reach, and how clients authenticate."""
-    components = document["components"]
-    used: set[str] = set()
-    waiting = list(_references(document["paths"]))
-    while waiting:
-        reference = waiting.pop()
-        if reference not in used:
-            used.add(reference)
-            kind, name = reference.split("/")[2:]
-            waiting += _references(components[kind][name])
-    kept = {
-        kind: {name: each for name, each in listed.items() if f"#/components/{kind}/{name}" in used}
-        for kind, listed in components.items()
-    }
-    return {kind: listed for kind, listed in kept.items() if listed} | {
-        _SECURITY_SCHEMES: components[_SECURITY_SCHEMES]
-    }
-
-
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        if isinstance(reference := value.get("$ref"), str):
-            yield reference
-        value = value.values()
-    if not isinstance(value, str | int | float | None):
-        for each in value:
-            yield from _references(each)
