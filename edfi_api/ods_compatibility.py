@@ -99,7 +99,7 @@ NOT_FOLLOWED = (
     ),
     OdsFault(
         OdsArea.WRITING,
-        "comments, trailing commas and single quotes are accepted in JSON; of a member that occurs twice the last counts",
+        "comments, trailing commas and single quotes are accepted in JSON; of a repeated member the last counts",
         "400",
         "what other programs read in another way is ambiguous",
     ),
@@ -117,7 +117,7 @@ NOT_FOLLOWED = (
     ),
     OdsFault(
         OdsArea.WRITING,
-        "`If-Match` with the current `ETag`, in its quotes, or with `*` is refused with 412; `If-None-Match` is ignored",
+        "`If-Match` with the current quoted `ETag`, or with `*`, is refused with 412; `If-None-Match` is ignored",
         "conditions hold as in RFC 9110",
         "a condition that never holds protects nothing",
     ),

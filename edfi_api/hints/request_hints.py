@@ -146,9 +146,9 @@ def _near_resources(endpoint: str, project: str, surface: Surface) -> str:
 @hints_for.register(data_stores.SnapshotNotFound)
 def no_snapshot(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
     yield (
-        "The header Use-Snapshot: true was sent, and there is no snapshot. Without the header the answer is from the data "
-        "as they are now, while others write them. Snapshots are of data stores: an operator adds them by manage.py "
-        "add_data_store_derivative."
+        "The header Use-Snapshot: true was sent, and there is no snapshot. Without the header the answer is from the "
+        "data as they are now, while others write them. Snapshots are of data stores: an operator adds them by "
+        "manage.py add_data_store_derivative."
     )
 
 
