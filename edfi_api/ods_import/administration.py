@@ -9,12 +9,10 @@ from typing import Any
 
 from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.ods_source import OdsSource
-from edfi_api.security.claim_names import BEGINNING, action_named, claim_of
+from edfi_api.security.claim_names import action_named, claim_of
 from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
 
 _INSTANCES_OF_CLIENTS = "dbo.apiclientodsinstances"
-# Of the ODS/API before 7.0.
-_EARLIER_BEGINNING = "http://ed-fi.org/ods/identity/claims/"
 
 
 @dataclass(frozen=True)
@@ -194,29 +192,44 @@ class _AdminReader:
         return found
 
 
-def security_claims(security: OdsSource) -> tuple[Claims, list[str]]:
-    """The resource claims and claim sets of the database EdFi_Security, and what of them has no place here.
+@dataclass(frozen=True)
+class SecurityClaims:
+    """The resource claims, by their URIs, and the claim sets of the database EdFi_Security, as `claims`.
 
-    Raises SourceUnusable, also if it has them in tables that are not known.
+    What of them cannot be said here are lines: `lost` are grants and default strategies, `left_out` is all else.
     """
+
+    claims: Claims
+    lost: list[str]
+    left_out: list[str]
+
+
+def security_claims(security: OdsSource) -> SecurityClaims:
+    """Raises SourceUnusable, also if it has them in tables that are not known."""
+    lost: list[str] = []
     left_out: list[str] = []
     of_defaults, of_grants = _statements(security)
-    claims = dict(security.rows("SELECT c.resourceclaimid, c.claimname FROM dbo.resourceclaims c ORDER BY 1"))
-    names = {id_: _name(uri) for id_, uri in claims.items()}
+    uris = dict(security.rows("SELECT c.resourceclaimid, c.claimname FROM dbo.resourceclaims c ORDER BY 1"))
     parents = dict(security.rows("SELECT resourceclaimid, parentresourceclaimid FROM dbo.resourceclaims"))
-    defaults = _by_claim(security, of_defaults, left_out)
-    resource_claims = {
-        names[id_]: ResourceClaimValue(
-            names.get(parents[id_]), {action: each for action, each in defaults.get((0, id_), {}).items() if each}
-        )
-        for id_ in claims
-    }
-    granted = _by_claim(security, of_grants, left_out)
-    claim_sets: dict[str, ClaimSetValue] = {}
-    for id_, name in security.rows("SELECT claimsetid, claimsetname FROM dbo.claimsets ORDER BY claimsetname"):
-        grants = {names[claim]: actions for (claim_set, claim), actions in granted.items() if claim_set == id_}
-        claim_sets[name] = ClaimSetValue("", grants)
-    return Claims(resource_claims, claim_sets), left_out
+    sets = dict(security.rows("SELECT claimsetid, claimsetname FROM dbo.claimsets ORDER BY claimsetname"))
+    defaults: dict[int, ByAction] = defaultdict(dict)
+    for _, claim, action, strategies, rules in security.rows(of_defaults):
+        if (known := action_named(action)) is None:
+            lost.append(f"{action} of {claim_of(uris[claim])} by default: there is no such action")
+        elif strategies:
+            defaults[claim][known] = tuple(strategies)
+        if rules:
+            left_out.append(f"the set of validation rules {rules}")
+    resource_claims = {uri: ResourceClaimValue(uris.get(parents[id_]), defaults[id_]) for id_, uri in uris.items()}
+    claim_sets = {name: ClaimSetValue("", {}) for name in sets.values()}
+    for claim_set, claim, action, strategies, rules in security.rows(of_grants):
+        if (known := action_named(action)) is None:
+            lost.append(f"{sets[claim_set]}: {action} of {claim_of(uris[claim])}: there is no such action")
+        else:
+            claim_sets[sets[claim_set]].grants.setdefault(uris[claim], {})[known] = tuple(strategies or ())
+        if rules:
+            left_out.append(f"the set of validation rules {rules}")
+    return SecurityClaims(Claims(resource_claims, claim_sets), lost, left_out)
 
 
 # A claim set (0 for the defaults), a resource claim, an action, the strategies in the order in which they were given,
@@ -271,20 +284,3 @@ def _statements(security: OdsSource) -> tuple[str, str]:
             " EdFi_Security, or one of a version that is not known; load_claim_sets takes claim sets from a file"
         )
     return _EARLIER_DEFAULTS, _EARLIER_GRANTS
-
-
-def _by_claim(security: OdsSource, query: str, left_out: list[str]) -> dict[tuple[int, int], ByAction]:
-    found: dict[tuple[int, int], ByAction] = defaultdict(dict)
-    for claim_set, claim, name, strategies, rules in security.rows(query):
-        action = action_named(name)
-        if action is None:
-            left_out.append(f"the action {name}, which there is not")
-            continue
-        if rules:
-            left_out.append(f"the set of validation rules {rules}")
-        found[claim_set, claim][action] = tuple(strategies or ())
-    return found
-
-
-def _name(uri: str) -> str:
-    return claim_of(uri.replace(_EARLIER_BEGINNING, BEGINNING, 1) if uri.startswith(_EARLIER_BEGINNING) else uri)

@@ -28,11 +28,14 @@ from edfi_api.ods_import.administration import (
     OdsInstance,
     OdsVendor,
 )
+from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.models import OwnershipToken
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, read_definitions, refuses, store_profiles
 from edfi_api.security.claim_names import DOMAINS, SERVICES, claim_name
-from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, lineage
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.security.claims.file import EVERYTHING
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, lineage
+from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.security.claims.stored_claims import load, stored_resource_claims
 from edfi_api.security.claims.strategy_faults import unknown_for
 from edfi_api.security.clients import COMMAND
 from edfi_api.security.credentials import Credentials
@@ -42,14 +45,20 @@ from edfi_api.security.ods_secrets import UnreadableSecret, encoded
 # What every application of an ODS/API has that was not given another.
 _USUAL_CONTEXTS = ("uri://ed-fi.org", "uri://ed-fi-api-host.org")
 _LONGEST_NAME = 255
+_SHARED = "one that all tenants share"
+_OTHERS = "one of a tenant"
 
 
 @dataclass(slots=True)
 class Moved:
     """What was, or would be, changed, and what has no place here or was in the way, a line each; and the data stores
-    that have no database yet."""
+    that have no database yet.
+
+    `lost` are the rights that somebody has there and nobody has here, and who had them; `left_out` is all else.
+    """
 
     changes: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     to_provision: list[DataStore] = field(default_factory=list)
@@ -67,44 +76,78 @@ def move_clients(
     moving = _Moving(tenant, stores, moved, is_dry_run)
     for vendor in found.vendors:
         moving.move(vendor)
-    moved.left_out += [f"client {key} belongs to no application" for key in found.homeless]
+    moved.lost += [f"client {key} belongs to no application" for key in found.homeless]
     if len(stores) > 1 and not found.names_instances:
         moved.left_out.append("which data stores each client uses: EdFi_Admin of this version has another form for it")
     return moved
 
 
 def fitting_claims(claims: Claims, surface: Surface, moved: Moved) -> Claims:
-    """The claims without those of resources that the served model does not have, and without grants by strategies that
-    there are not.
+    """The claims by their names here, without those of resources that the served model does not have, and without
+    grants by strategies that there are not.
 
     Such a strategy stays where leaving it out would let a weaker one of the claim's ancestors count: then nothing is
-    granted, since it is unknown.
+    granted, since it is unknown. Raises SourceUnusable for claims that contain themselves.
     """
-    served = {claim_name(resource) for resource in surface.resources}
-    above = {value.parent for value in claims.resource_claims.values()}
-    known = {name for name in claims.resource_claims if name.startswith((DOMAINS, SERVICES)) or name in served | above}
-    unserved = sorted(claims.resource_claims.keys() - known)
+    found = spelt_in_full(claims, ClaimNames(surface))
+    _refuse_circles(found)
+    known = _known(found, surface)
+    unserved = sorted(found.resource_claims.keys() - known)
     moved.left_out += [f"the resource claim {name}: there is no such resource" for name in unserved]
     for name in sorted(known):
-        for action, strategies in (claims.resource_claims[name].defaults or {}).items():
+        for action, strategies in (found.resource_claims[name].defaults or {}).items():
             if unknown := unknown_for(action, strategies, surface):
-                moved.left_out.append(f"{action} of {name} by default: there is no strategy {', '.join(unknown)}")
-    resource_claims = {name: value for name, value in claims.resource_claims.items() if name in known}
-    claim_sets = {
-        name: ClaimSetValue(
-            "",
-            {
-                claim: each
-                for claim, each in _fitting_grants(name, value.grants, claims, surface, moved)
-                if claim in known
-            },
-        )
-        for name, value in claims.claim_sets.items()
+                moved.lost.append(f"{action} of {name} by default: there is no strategy {', '.join(unknown)}")
+    present = stored_resource_claims()
+    resource_claims = {
+        name: ResourceClaimValue(_parent(name, found, present), value.defaults)
+        for name, value in found.resource_claims.items()
+        if name in known
     }
+    claim_sets = {}
+    for name, value in found.claim_sets.items():
+        grants = {claim: each for claim, each in value.grants.items() if claim in known}
+        moved.lost += [
+            f"{name}: {action} of {claim}: there is no such resource"
+            for claim in value.grants.keys() - known
+            for action in value.grants[claim]
+        ]
+        claim_sets[name] = ClaimSetValue("", dict(_usable_grants(name, grants, found, surface, moved)))
     return Claims(resource_claims, claim_sets)
 
 
-def _fitting_grants(
+def _known(claims: Claims, surface: Surface) -> set[str]:
+    """Domains, services, and the claims of resources that are served, with all that they lie in."""
+    served = {claim_name(resource) for resource in surface.resources}
+    known = {name for name in claims.resource_claims if name.startswith((DOMAINS, SERVICES)) or name in served}
+    return {each for name in known for each in lineage(claims.resource_claims, name)}
+
+
+def _refuse_circles(claims: Claims) -> None:
+    for name in claims.resource_claims:
+        above, seen = claims.resource_claims[name].parent, {name}
+        while above is not None and above not in seen:
+            seen.add(above)
+            above = claims.resource_claims[above].parent
+        if above is not None:
+            raise SourceUnusable(f"the resource claim {above} contains itself")
+
+
+def _parent(name: str, found: Claims, present: Mapping[str, ResourceClaimValue]) -> str | None:
+    """Where the claim lies here. One that lies nowhere in the ODS stays where it is, or comes into the domain of
+    everything, which reaches it for the claim sets that grant that; but never into a claim of the ODS, whose grants
+    would reach further than there."""
+    parent = found.resource_claims[name].parent
+    if parent is not None or (name.startswith(SERVICES) and name not in present):
+        return parent
+    above = present[name].parent if name in present else None
+    if above is not None and not found.resource_claims.keys() & set(lineage(present, above)):
+        return above
+    is_alone = EVERYTHING not in present or EVERYTHING in found.resource_claims or name.startswith(SERVICES)
+    return None if is_alone else EVERYTHING
+
+
+def _usable_grants(
     claim_set: str, grants: Grants, claims: Claims, surface: Surface, moved: Moved
 ) -> Iterator[tuple[str, ByAction]]:
     for name, by_action in grants.items():
@@ -113,7 +156,7 @@ def _fitting_grants(
         for action, strategies in by_action.items():
             unknown = unknown_for(action, strategies, surface) if strategies else ()
             if unknown:
-                moved.left_out.append(f"{claim_set}: {action} of {name}: there is no strategy {', '.join(unknown)}")
+                moved.lost.append(f"{claim_set}: {action} of {name}: there is no strategy {', '.join(unknown)}")
             if not unknown or any(action in grants.get(each, {}) for each in ancestors):
                 kept[action] = strategies
         if kept:
@@ -125,14 +168,48 @@ def _move_claims(claims: Claims, surface: Surface, tenant: Tenant | None, moved:
     fitting = fitting_claims(claims, surface, moved)
     described = dict(ClaimSet.objects.filter(tenant=tenant).values_list("name", "description"))
     claim_sets = {
-        name: ClaimSetValue(described.get(name, ""), value.grants) for name, value in fitting.claim_sets.items()
+        name: ClaimSetValue(described.get(name, ""), value.grants)
+        for name, value in _claim_sets_of(tenant, fitting.claim_sets, moved).items()
     }
     fitting = Claims(fitting.resource_claims, claim_sets)
     if tenant is not None:
         moved.left_out.append("resource claims and their default strategies, which all tenants share")
-        fitting = Claims({}, fitting.claim_sets)
+        fitting = Claims({}, _on_claims_here(fitting.claim_sets, moved))
     change = load(fitting, COMMAND, tenant=tenant, is_dry_run=is_dry_run)
     moved.changes += change.lines
+
+
+def _claim_sets_of(
+    tenant: Tenant | None, claim_sets: Mapping[str, ClaimSetValue], moved: Moved
+) -> dict[str, ClaimSetValue]:
+    """Those whose names are not taken by claim sets of others, or in another case."""
+    taken = {name.lower(): name for name in ClaimSet.objects.filter(tenant=tenant).values_list("name", flat=True)}
+    others = ClaimSet.objects.filter(tenant__isnull=tenant is not None)
+    of_others = {name.lower() for name in others.values_list("name", flat=True)}
+    found: dict[str, ClaimSetValue] = {}
+    for name, value in claim_sets.items():
+        if name.lower() in of_others:
+            moved.conflicts.append(
+                f"claim set {name}: {_OTHERS if tenant is None else _SHARED} has the name, and stays"
+            )
+        elif taken.setdefault(name.lower(), name) != name:
+            moved.conflicts.append(f"claim set {name}: {taken[name.lower()]} is here already, and stays")
+        else:
+            found[name] = value
+    return found
+
+
+def _on_claims_here(claim_sets: Mapping[str, ClaimSetValue], moved: Moved) -> dict[str, ClaimSetValue]:
+    """The claim sets with what they grant on resource claims that are here."""
+    here = stored_resource_claims().keys()
+    for name, value in claim_sets.items():
+        for claim, by_action in value.grants.items():
+            if claim not in here:
+                moved.lost += [f"{name}: {action} of {claim}: there is no such resource claim" for action in by_action]
+    return {
+        name: ClaimSetValue(value.description, {claim: each for claim, each in value.grants.items() if claim in here})
+        for name, value in claim_sets.items()
+    }
 
 
 def _move_profiles(
@@ -143,12 +220,12 @@ def _move_profiles(
         try:
             checked = checker.check_all(read_definitions(text.encode()))
         except UnreadableDefinition as error:
-            moved.left_out.append(f"the profile {name}: {'; '.join(finding.text for finding in error.findings)}")
+            moved.lost.append(f"the profile {name}: {'; '.join(finding.text for finding in error.findings)}")
             continue
         for each in checked:
             if refuses(each, accept_warnings=True):
                 texts = "; ".join(finding.text for finding in each.findings)
-                moved.left_out.append(f"the profile {name}: {texts}")
+                moved.lost.append(f"the profile {name}: {texts}")
             else:
                 changes = store_profiles([each.definition], by=COMMAND, tenant=tenant, is_dry_run=is_dry_run)
                 moved.changes += map(str, changes)
@@ -267,13 +344,13 @@ class _Moving:
             missing = ", ".join(error.names)
             ours.claim_set, ours.claim_set_name = None, f"(without the profile {missing})"[:_LONGEST_NAME]
             ours.save()
-            self.moved.left_out.append(f"the rights of application {ours.name}: its profile {missing} was not imported")
+            self.moved.lost.append(f"the rights of application {ours.name}: its profile {missing} was not imported")
 
     def _client(self, application: Application, client: OdsClient) -> None:
         try:
             secret = encoded(client.secret) if client.is_hashed else Credentials(client.key, client.secret).hash
         except UnreadableSecret:
-            self.moved.left_out.append(f"client {client.key}: its secret has a form that is not known")
+            self.moved.lost.append(f"client {client.key}: its secret has a form that is not known")
             return
         name = client.name or client.key
         if application.pk is not None and ApiClient.objects.filter(application=application, name=name).exists():
@@ -308,7 +385,7 @@ class _Moving:
         try:
             row.full_clean(exclude=set(exclude), validate_unique=not self.is_dry_run)
         except ValidationError as error:
-            self.moved.left_out.append(f"{what}: {' '.join(error.messages)}")
+            self.moved.lost.append(f"{what}: {' '.join(error.messages)}")
             return False
         if not self.is_dry_run:
             row.save(force_insert=True)

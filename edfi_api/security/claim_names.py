@@ -5,6 +5,7 @@ A resource claim's name is its URI without the common prefix: `ed-fi/studentScho
 `services/identity`.
 """
 
+import re
 from collections.abc import Container, Hashable, Mapping
 from functools import cache
 from typing import TypeVar
@@ -52,6 +53,8 @@ def actions_by_value(by_action: Mapping[str, Value]) -> list[tuple[str, Value]]:
 
 
 BEGINNING = "http://ed-fi.org/identity/claims/"
+# The second is that of the ODS/API before 7.0.
+_BEGINNINGS = re.compile(r"http://ed-fi\.org/(?:ods/)?identity/claims/", re.IGNORECASE)
 DOMAINS = "domains/"
 SERVICES = "services/"
 # The beginning of the claims of validation, which are no resources with documents.
@@ -70,13 +73,13 @@ def known_claim_name(project_endpoint: str, name: str) -> str:
 
 
 def claim_uri(name: str) -> str:
-    """The URI in full, as messages show it."""
-    return BEGINNING + name
+    """The URI in full, as messages show it. A claim of another authority, such as 1EdTech, has its URI as its name."""
+    return name if "://" in name else BEGINNING + name
 
 
 def claim_of(uri: str) -> str:
-    """The name in a URI; names may stand in its place."""
-    return uri.removeprefix(BEGINNING)
+    """The name in a URI, also in one of an earlier ODS/API; names may stand in its place."""
+    return _BEGINNINGS.sub("", uri, count=1) if _BEGINNINGS.match(uri) else uri
 
 
 def short_name(name: str) -> str:

@@ -56,6 +56,34 @@ def test_a_file_of_claims_is_rehearsed_and_imported(management: Managing) -> Non
     assert management.post("/v3/resourceClaims/import", {"claims": 1}).status_code == 400
 
 
+def test_claims_are_named_as_by_the_ods_too(management: Managing, configured) -> None:
+    configured(CLAIMS_UPLOAD=True)
+    earlier = "http://ed-fi.org/ods/identity/claims/"
+    file = {"claimSets": [{"name": "Ours", "grants": [{"claims": [f"{earlier}course"], "actions": ["Read"]}]}]}
+    people = {"name": f"{earlier}domains/people", "claims": [{"name": f"{URI}student"}, {"name": f"{URI}ed-fi/staff"}]}
+    people["claims"][0]["claimSets"] = [{"name": "Only", "actions": [{"name": "Read"}]}]
+    course = {"claimName": f"{earlier}course", "actions": [{"name": "Read", "enabled": True}]}
+    nested = {"name": "people", "actions": [], "children": [{"name": f"{URI}student", "actions": course["actions"]}]}
+    nested["actions"] = course["actions"]
+
+    management.post("/v3/resourceClaims/import", file)
+    of_three = management.post("/v3/claimSets/import", {"claimSetName": "Three", "resourceClaims": [course]})
+    of_two = management.post("/v2/claimSets/import", {"name": "Two", "resourceClaims": [nested]})
+    taken = management.post("/v3/resourceClaims", {"name": f"{earlier}student"})
+    granted = {name: set(value.grants) for name, value in stored_claims().claim_sets.items()}
+    document = {"claimSets": [{"claimSetName": "Only"}], "claimsHierarchy": [people]}
+    uploaded = management.post("/management/upload-claims", {"claims": document})
+
+    assert (of_three.status_code, of_two.status_code) == (201, 201), of_two.content
+    assert taken.json()["validationErrors"] == {"Name": ["A resource claim with this name already exists."]}
+    assert granted["Ours"] == granted["Three"] == {"ed-fi/course"}
+    assert granted["Two"] == {"domains/people", "ed-fi/student"}
+    assert uploaded.status_code == 200
+    assert set(stored_claims().resource_claims) == {"domains/people", "ed-fi/student", "ed-fi/staff"}
+    assert stored_claims().resource_claims["ed-fi/student"].parent == "domains/people"
+    assert set(stored_claims().claim_sets["Only"].grants) == {"ed-fi/student"}
+
+
 def test_uploads_are_off_without_the_setting(management: Managing) -> None:
     for method, path, text in (
         ("post", "upload-claims", "Claims upload endpoint is not available."),

@@ -122,18 +122,28 @@ def security(_administration: tuple[Ods, Ods]) -> Ods:
     security.run(
         "INSERT INTO dbo.actions VALUES (1, 'Create', 'uri://create'), (2, 'Read', 'uri://read');"
         "INSERT INTO dbo.authorizationstrategies VALUES (1, 'none', 'NoFurtherAuthorizationRequired'),"
-        " (2, 'namespaces', 'NamespaceBased'), (3, 'ours', 'OfTheStateOnly');"
+        " (2, 'namespaces', 'NamespaceBased');"
         "INSERT INTO dbo.resourceclaims VALUES"
         " (1, 'people', 'http://ed-fi.org/identity/claims/domains/people', NULL),"
         " (2, 'student', 'http://ed-fi.org/identity/claims/ed-fi/student', 1),"
-        " (3, 'staff', 'http://ed-fi.org/identity/claims/ed-fi/staff', 1),"
-        " (4, 'gone', 'http://ed-fi.org/identity/claims/state/gone', NULL);"
+        " (3, 'staff', 'http://ed-fi.org/identity/claims/ed-fi/staff', 1);"
         "INSERT INTO dbo.resourceclaimactions VALUES (1, 1, 2, NULL);"
         "INSERT INTO dbo.resourceclaimactionauthorizationstrategies VALUES (1, 1, 1);"
         "INSERT INTO dbo.claimsets VALUES (1, 'Roster vendor', false, false);"
         "INSERT INTO dbo.claimsetresourceclaimactions VALUES"
-        " (1, 1, 1, 2, NULL), (2, 1, 2, 1, NULL), (3, 1, 3, 2, NULL), (4, 1, 4, 2, NULL), (5, 1, 3, 1, NULL);"
-        "INSERT INTO dbo.claimsetresourceclaimactionauthorizationstrategyoverrides VALUES"
-        " (1, 2, 2), (2, 3, 3), (3, 5, 3)"
+        " (1, 1, 1, 2, NULL), (2, 1, 2, 1, NULL);"
+        "INSERT INTO dbo.claimsetresourceclaimactionauthorizationstrategyoverrides VALUES (1, 2, 2)"
     )
     return security
+
+
+@pytest.fixture
+def with_losses(security: Ods) -> None:
+    """The claim set also grants by a strategy that there is not, and a resource that there is not."""
+    security.run(
+        "INSERT INTO dbo.authorizationstrategies VALUES (3, 'ours', 'OfTheStateOnly');"
+        "INSERT INTO dbo.resourceclaims VALUES (4, 'gone', 'http://ed-fi.org/identity/claims/state/gone', NULL);"
+        "INSERT INTO dbo.claimsetresourceclaimactions VALUES"
+        " (3, 1, 3, 2, NULL), (4, 1, 4, 2, NULL), (5, 1, 3, 1, NULL);"
+        "INSERT INTO dbo.claimsetresourceclaimactionauthorizationstrategyoverrides VALUES (2, 3, 3), (3, 5, 3)"
+    )

@@ -2,9 +2,11 @@
 
 from base64 import b64encode
 from hashlib import pbkdf2_hmac, sha256
+from io import StringIO
 from itertools import count
 
 import pytest
+from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from edfi_api.ods_import.models import OwnershipToken
@@ -45,6 +47,16 @@ def insert_client(admin: Ods, key: str, secret: str, *, is_hashed: bool, organiz
 
 def import_clients(admin: Ods, security: Ods, *options: str) -> list[str]:
     return run("import_ods", "clients", "--admin", admin.address, "--security", security.address, *options)
+
+
+def import_with_losses(admin: Ods, security: Ods, *options: str) -> tuple[list[str], str]:
+    """The lines of a command that fails at its end, and why it does."""
+    out = StringIO()
+    with pytest.raises(CommandError) as failed:
+        call_command(
+            "import_ods", "clients", "--admin", admin.address, "--security", security.address, *options, stdout=out
+        )
+    return out.getvalue().splitlines(), str(failed.value)
 
 
 def token_status(key: str, secret: str) -> int:
@@ -126,8 +138,8 @@ def test_a_rehearsal_says_what_would_change_and_changes_nothing(admin, security)
 
 
 @pytest.mark.django_db
-def test_a_claim_set_grants_what_it_did_and_never_by_a_weaker_strategy(admin, security) -> None:
-    out = import_clients(admin, security)
+def test_a_claim_set_grants_what_it_did_and_never_by_a_weaker_strategy(admin, security, with_losses) -> None:
+    out, reason = import_with_losses(admin, security)
 
     granted = granted_strategies(ClaimSet.objects.get(name="Roster vendor"))
     assert granted["ed-fi/student"] == {
@@ -136,14 +148,18 @@ def test_a_claim_set_grants_what_it_did_and_never_by_a_weaker_strategy(admin, se
     }
     # Reading staff needs a strategy that there is not: that of all people must not count instead.
     assert granted["ed-fi/staff"] == {"Read": ("OfTheStateOnly",)}
-    assert "left out: Roster vendor: Read of ed-fi/staff: there is no strategy OfTheStateOnly" in out
-    assert "left out: Roster vendor: Create of ed-fi/staff: there is no strategy OfTheStateOnly" in out
+    assert reason == "not all was imported: 3 things lost"
+    assert [line for line in out if line.startswith("lost: ")] == [
+        "lost: Roster vendor: Create of ed-fi/staff: there is no strategy OfTheStateOnly",
+        "lost: Roster vendor: Read of ed-fi/staff: there is no strategy OfTheStateOnly",
+        "lost: Roster vendor: Read of state/gone: there is no such resource",
+    ]
     assert "left out: the resource claim state/gone: there is no such resource" in out
     assert not ResourceClaim.objects.filter(name="state/gone").exists()
 
 
 @pytest.fixture
-def of_an_earlier_version(admin, security, altered) -> None:
+def of_an_earlier_version(admin, security, with_losses, altered) -> None:
     """The tables of both databases that earlier versions do not have are gone; the claims are in the others."""
     for name in ("claimsetresourceclaimactions", "resourceclaimactions"):
         altered(f"ALTER TABLE dbo.{name} RENAME TO x_{name}", f"ALTER TABLE dbo.x_{name} RENAME TO {name}", security)
@@ -165,7 +181,7 @@ def of_an_earlier_version(admin, security, altered) -> None:
 def test_claim_sets_of_an_earlier_version_grant_what_they_did(admin, security, of_an_earlier_version) -> None:
     insert_client(admin, "old-key", SECRET, is_hashed=False)
 
-    out = import_clients(admin, security)
+    out, _ = import_with_losses(admin, security)
 
     assert "EdFi_Security is of an earlier version, which has one strategy for each action" in out
     granted = granted_strategies(ClaimSet.objects.get(name="Roster vendor"))
@@ -181,7 +197,7 @@ def test_claim_sets_of_an_earlier_version_grant_what_they_did(admin, security, o
 def test_what_an_earlier_version_says_in_another_form_is_named(admin, security, of_an_earlier_version) -> None:
     admin.run("INSERT INTO dbo.odsinstances VALUES (1, 'Year 2027', '', ''), (2, 'Year 2028', '', '')")
 
-    out = import_clients(admin, security)
+    out, _ = import_with_losses(admin, security)
 
     assert any("left out: which data stores each client uses" in line for line in out)
 
@@ -219,10 +235,10 @@ def test_an_application_whose_profile_cannot_be_read_has_no_rights(admin, securi
     admin.run("INSERT INTO dbo.profileapplications VALUES (1, 1)")
     insert_client(admin, "old-key", SECRET, is_hashed=False)
 
-    out = import_clients(admin, security)
+    out, _ = import_with_losses(admin, security)
 
     assert Application.objects.get(name="Roster").claim_set is None
-    assert "left out: the rights of application Roster: its profile Names was not imported" in out
+    assert "lost: the rights of application Roster: its profile Names was not imported" in out
 
 
 @pytest.mark.django_db
@@ -256,20 +272,20 @@ def test_what_has_no_place_here_is_named(admin, security) -> None:
         "UPDATE dbo.applications SET operationalcontexturi = 'uri://elsewhere'"
     )
 
-    out = import_clients(admin, security)
+    out, _ = import_with_losses(admin, security)
 
-    assert [line for line in out if line.startswith("left out: client") or "context" in line] == [
+    assert [line for line in out if ": client" in line or "context" in line] == [
+        "lost: client unknown-hash: its secret has a form that is not known",
         "left out: client one owns documents of the ownership tokens 8 too, and here only its own",
         "left out: client two shares the ownership token 7 with one, which owns its documents here",
-        "left out: client unknown-hash: its secret has a form that is not known",
         "left out: the operational context uri://elsewhere of Roster",
     ]
     assert OwnershipToken.objects.get(token=7).api_client == ApiClient.objects.get(client_id="one").pk
 
 
 @pytest.mark.django_db
-def test_a_check_names_what_would_be_left_out(admin, security, ods) -> None:
-    with pytest.raises(CommandError, match="3 things would be lost or refused"):
+def test_a_check_names_what_would_be_left_out(admin, security, with_losses, ods) -> None:
+    with pytest.raises(CommandError, match="4 things would be lost or refused"):
         run("import_ods", "check", "--from", ods.address, "--admin", admin.address, "--security", security.address)
 
     assert not Vendor.objects.filter(name="Riverside").exists()

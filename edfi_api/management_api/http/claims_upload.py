@@ -12,7 +12,15 @@ from rest_framework.response import Response
 from edfi_api.conf import api_settings
 from edfi_api.security.claims.file import bundled_claims
 from edfi_api.security.claims.model import Claims
-from edfi_api.security.claims.stored_claims import NotOfTheTenant, hold_claims, replace_all, reserve, stored_claims
+from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.security.claims.stored_claims import (
+    NotOfTheTenant,
+    hold_claims,
+    replace_all,
+    reserve,
+    stored_claims,
+    stored_names,
+)
 from edfi_api.security.claims.strategy_faults import unknown_in
 from edfi_api.security.claims.upload import InvalidUpload, read_upload, uploadable
 from edfi_api.security.models import ClaimSet, ClaimsVersion
@@ -53,9 +61,10 @@ class UploadView(ClaimsView):
 
     def post(self, request: Request) -> Response:
         try:
-            claims, reserved = read_upload(_sent(request))
+            read, reserved = read_upload(_sent(request))
         except InvalidUpload as error:
             raise problems.invalid_data(error.findings) from None
+        claims = spelt_in_full(read, ClaimNames(current_surface(), stored_names()))
         if unknown := unknown_in(claims, current_surface()):
             texts = [f"There are no such strategies: {each}" for each in unknown]
             raise problems.invalid_data({"claimsHierarchy": texts})

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from rest_framework.response import Response
 
 from edfi_api.listing.fields import Field
-from edfi_api.security.claim_names import actions_in_order, short_name
+from edfi_api.security.claim_names import actions_in_order, claim_of, short_name
 from edfi_api.security.claims.compile import all_defaults
 from edfi_api.security.claims.exchange import by_lineage, objects
 from edfi_api.security.claims.model import ByAction, Claims, Grants
@@ -173,6 +173,7 @@ def _full_name(name: str, claims: Claims, parent: str | None) -> str:
     """Of several claims with the name, the one in `parent`."""
     if name in claims.resource_claims:
         return name
-    found = [each for each in claims.resource_claims if short_name(each).lower() == name.lower()]
+    short = claim_of(name).lower()
+    found = [each for each in claims.resource_claims if short_name(each).lower() == short]
     inside = [each for each in found if claims.resource_claims[each].parent == parent]
     return next(iter([*inside, *found]), name)

@@ -11,10 +11,11 @@ from rest_framework.response import Response
 from edfi_api.conf import api_settings
 from edfi_api.listing.fields import Field
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
-from edfi_api.security.claim_names import BEGINNING, Action, action_named, claim_uri, short_name
+from edfi_api.security.claim_names import Action, action_named, claim_uri, short_name
 from edfi_api.security.claims.file import UnusableClaimsFile, claims_of_resources, read_claims
 from edfi_api.security.claims.model import Claims
-from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, lock_claims
+from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, lock_claims, stored_names
 from edfi_api.security.claims.strategy_faults import unknown_for, unknown_in, views_without_a_way
 from edfi_api.security.models import DefaultStrategies, ResourceClaim
 from edfi_api.security.policies.table import STRATEGIES
@@ -225,7 +226,7 @@ def _stored(row: ResourceClaim, body: ResourceClaimBody) -> ResourceClaim:
     if parent is not None and not ResourceClaim.objects.filter(pk=parent).exists():
         raise problems.unresolved_reference(texts.NO_REFERENCE.format(name="ParentId"))
     defaults = _defaults(body.defaults or {})
-    row.name, row.parent_id = (body.name or "").removeprefix(BEGINNING), parent
+    row.name, row.parent_id = ClaimNames(current_surface()).one_of(body.name or ""), parent
     row.save()
     row.defaults.all().delete()
     DefaultStrategies.objects.bulk_create(
@@ -265,7 +266,7 @@ class ClaimsImportView(ManagementView):
 
 def _read(request: Request) -> Claims:
     try:
-        claims = read_claims(read_body(request._request, api_settings.MAX_BODY_BYTES))
+        read = read_claims(read_body(request._request, api_settings.MAX_BODY_BYTES))
     except BodyTooLong:
         raise problems.too_large() from None
     except BodyIncomplete:
@@ -273,6 +274,7 @@ def _read(request: Request) -> Claims:
     except UnusableClaimsFile as error:
         raise problems.invalid_data({"$": [str(error)]}) from None
     surface = current_surface()
+    claims = spelt_in_full(read, ClaimNames(surface, stored_names()))
     if wrong := [*unknown_in(claims, surface), *views_without_a_way(claims, surface)]:
         raise problems.invalid_data({"$": [f"There are no such strategies: {each}" for each in wrong]})
     return claims

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -15,9 +16,12 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.startup import current_surface
+
 from ..claim_names import actions_by_value
 from ..claims.compile import all_inherited_defaults, inherited_defaults
 from ..claims.model import ByAction, Strategies
+from ..claims.spelling import ClaimNames
 from ..claims.stored_claims import hold_claims
 from ..models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from .pages import DefaultStrategiesInline, OneByOneAdmin, links
@@ -88,6 +92,13 @@ def _lines_of_defaults(claim: str, inherited: Mapping[str, tuple[Strategies, str
     ]
 
 
+class ResourceClaimForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Names are understood as the ODS/API spells them, too."""
+
+    def clean_name(self) -> str:
+        return ClaimNames(current_surface()).one_of(self.cleaned_data["name"])
+
+
 @admin.register(ResourceClaim)
 class ResourceClaimAdmin(OneByOneAdmin):
     """A resource, service or domain with its parent and the default strategies of its actions."""
@@ -101,6 +112,7 @@ class ResourceClaimAdmin(OneByOneAdmin):
     readonly_fields = ["what_counts", "children_shown", "granted_to"]
     autocomplete_fields = ["parent"]
     inlines = [DefaultStrategiesInline]
+    form = ResourceClaimForm
 
     def get_urls(self) -> list[URLPattern]:
         tree = self.admin_site.admin_view(self.tree_view)

@@ -17,10 +17,11 @@ from typing import Any
 
 from edfi_api.model.surface.resource import Surface
 
-from ..claim_names import action_named, actions_in_order, claim_of, claim_uri, short_name
+from ..claim_names import action_named, actions_in_order, claim_uri, short_name
 from ..models import ClaimSet
 from .compile import all_defaults
 from .model import ByAction, Claims, ClaimSetValue, Grants, lineage
+from .spelling import ClaimNames
 from .stored_claims import load, stored_claims
 from .strategy_faults import unknown_for
 
@@ -98,7 +99,8 @@ def imported(claim_set: str, sent: Sequence[Mapping[str, Any]], claims: Claims, 
 
     Raises MalformedResourceClaims, and InvalidResourceClaims with all that is wrong.
     """
-    items = [_Item.of(each) for each in sent]
+    names = ClaimNames(surface, claims.resource_claims)
+    items = [item for each in sent for item in _Item.all_of(each, names)]
     texts = list(dict.fromkeys(text for item in items for text in item.findings(claim_set, surface)))
     if findings := [*_duplicates(items), *texts]:
         raise InvalidResourceClaims(findings)
@@ -166,21 +168,20 @@ class _Item:
     overrides: Sequence[tuple[str, tuple[str, ...]]]
 
     @classmethod
-    def of(cls, sent: Mapping[str, Any]) -> "_Item":
-        """Raises MalformedResourceClaims."""
+    def all_of(cls, sent: Mapping[str, Any], names: ClaimNames) -> list["_Item"]:
+        """One, or one for each project with a resource of the name. Raises MalformedResourceClaims."""
         shown = _text(sent, "claimname") or _text(sent, "name")
         if not shown:
             raise MalformedResourceClaims("a resource claim has no name")
-        return cls(
-            shown,
-            claim_of(shown),
-            claim_of(_text(sent, "parentclaimname")),
-            [(_text(each, "name"), each.get("enabled", True) is not False) for each in objects(sent, "actions")],
-            [
-                (_text(each, "actionname"), tuple(_strategy_names(each)))
-                for each in objects(sent, "authorizationstrategyoverrides")
-            ],
-        )
+        parent = _text(sent, "parentclaimname")
+        actions = [(_text(each, "name"), each.get("enabled", True) is not False) for each in objects(sent, "actions")]
+        overrides = [
+            (_text(each, "actionname"), tuple(_strategy_names(each)))
+            for each in objects(sent, "authorizationstrategyoverrides")
+        ]
+        return [
+            cls(shown, name, names.one_of(parent) if parent else "", actions, overrides) for name in names.all_of(shown)
+        ]
 
     def findings(self, claim_set: str, surface: Surface) -> Iterator[str]:
         if not self.actions:

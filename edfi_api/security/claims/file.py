@@ -39,6 +39,7 @@ from .model import ByAction, Claims, ClaimSetValue, ResourceClaimValue, repeated
 from .stored_claims import load, reserve
 
 _FOLDER = Path(__file__).parent
+EVERYTHING = "domains/everything"
 TYPES = "domains/edFiTypes"
 DESCRIPTORS = "domains/systemDescriptors"
 ORGANIZATIONS = "domains/educationOrganizations"

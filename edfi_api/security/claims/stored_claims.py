@@ -113,6 +113,11 @@ def stored_resource_claims() -> dict[str, ResourceClaimValue]:
     return {name: ResourceClaimValue(parent, defaults.get(name, {})) for name, parent in parents}
 
 
+def stored_names() -> list[str]:
+    """The names of all resource claims."""
+    return list(ResourceClaim.objects.values_list("name", flat=True))
+
+
 def stored_grants(claim_set_ids: Sequence[int]) -> dict[int, Grants]:
     """What these claim sets grant, by their ids."""
     found: dict[int, Grants] = {each: {} for each in claim_set_ids}

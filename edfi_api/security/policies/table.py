@@ -7,6 +7,7 @@ system checks derive from the table.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 
 from .namespace import NAMESPACE_BASED, NamespaceBased
@@ -25,13 +26,15 @@ class StrategyRow:
 
     All strategies have to allow, in the order in which they are configured, those that are `last` after the others. Of
     the relationships one has to allow, after all others.
-    Create, Read, Update and Delete apply to documents, ReadChanges to the key values kept of deleted ones.
+    Create, Read, Update and Delete apply to documents, ReadChanges to the key values kept of deleted ones. With
+    `MEADOWLARK_COMPATIBILITY=ods` ReadChanges may also be granted by those `for_changes_of_ods`.
     """
 
     make: Callable[[str, Subject], Strategy | Relationship | None]
     is_last: bool = False
     for_documents: bool = True
     for_changes: bool = False
+    for_changes_of_ods: bool = False
 
 
 STRATEGIES: Mapping[str, StrategyRow] = {
@@ -43,6 +46,7 @@ STRATEGIES: Mapping[str, StrategyRow] = {
             Relationship.of,
             for_documents=not reach.includes_past,
             for_changes=reach.includes_past or not reach.is_about_people,
+            for_changes_of_ods=True,
         )
         for name, reach in REACHES.items()
     },
@@ -59,6 +63,10 @@ def unknown_strategies(names: Iterable[str], surface: Surface, *, for_changes: b
     """Those of the strategies that do not exist, or not for this use; custom views have to be in the database."""
     named = list(dict.fromkeys(names))
     rows = {name: found for name in named if (found := row(name))}
-    usable = {name for name, found in rows.items() if (found.for_changes if for_changes else found.for_documents)}
+    usable = {name for name, found in rows.items() if (_is_for_changes(found) if for_changes else found.for_documents)}
     usable.difference_update(unusable(usable.difference(STRATEGIES), surface, using))
     return tuple(name for name in named if name not in usable)
+
+
+def _is_for_changes(found: StrategyRow) -> bool:
+    return found.for_changes or (found.for_changes_of_ods and api_settings.COMPATIBILITY == "ods")

@@ -147,7 +147,8 @@ class Command(DataStoreCommand):
         seconds, megabytes = estimating.seconds_needed(documents), estimating.bytes_needed(documents) // 2**20
         self.stdout.write(f"{documents:>12,} documents: about {seconds:,} s and {megabytes:,} MB")
         if options["admin"] or options["admin_env"]:
-            found += [f"left out: {line}" for line in self._moved(options, is_dry_run=True).left_out]
+            moved = self._moved(options, is_dry_run=True)
+            found += [f"lost: {line}" for line in moved.lost] + [f"left out: {line}" for line in moved.left_out]
         for line in found:
             self.stdout.write(printable(line))
         if found:
@@ -197,6 +198,8 @@ class Command(DataStoreCommand):
         is_dry_run = options["dry_run"]
         moved = self._moved(options, is_dry_run=is_dry_run)
         self.stdout.write("\n".join(map(printable, moved.changes)))
+        for line in moved.lost:
+            self.stdout.write(printable(f"lost: {line}"))
         for line in moved.left_out:
             self.stdout.write(printable(f"left out: {line}"))
         for line in moved.conflicts:
@@ -206,9 +209,12 @@ class Command(DataStoreCommand):
             names = ", ".join(printable(store.name) for store in moved.to_provision)
             if names:
                 self.stdout.write(f"to provision, by --provision or provision_data_store: {names}")
-            return
-        for store in moved.to_provision:
-            self._provision(store, options["provision"])
+        else:
+            for store in moved.to_provision:
+                self._provision(store, options["provision"])
+        if moved.lost:
+            tense = "would be" if is_dry_run else "was"
+            raise CommandError(f"not all {tense} imported: {counted(len(moved.lost), 'thing')} lost")
 
     def _provision(self, store: DataStore, variable: str) -> None:
         try:
@@ -222,11 +228,12 @@ class Command(DataStoreCommand):
     def _moved(self, options: dict[str, Any], *, is_dry_run: bool) -> Moved:
         tenant = needed_tenant(options)
         with opened(address(options, "admin")) as admin, opened(address(options, "security")) as security:
-            claims, left_out = security_claims(security)
+            found = security_claims(security)
             if has_earlier_claims(security):
                 self.stdout.write("EdFi_Security is of an earlier version, which has one strategy for each action")
-            moved = move_clients(administration(admin), claims, current_surface(), tenant, is_dry_run=is_dry_run)
-        moved.left_out = sorted({*left_out, *moved.left_out})
+            moved = move_clients(administration(admin), found.claims, current_surface(), tenant, is_dry_run=is_dry_run)
+        moved.lost = sorted({*found.lost, *moved.lost})
+        moved.left_out = sorted({*found.left_out, *moved.left_out})
         return moved
 
 

@@ -17,7 +17,8 @@ from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.security.claims.file import UnusableClaimsFile, bundled_claims, read_claims
 from edfi_api.security.claims.model import Claims
-from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, reserve
+from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, reserve, stored_names
 from edfi_api.security.claims.strategy_faults import advice_on_views, all_unknown_in, unknown_in, views_without_a_way
 from edfi_api.security.clients import COMMAND
 from edfi_api.startup import current_surface
@@ -59,7 +60,7 @@ class Command(BaseCommand):
 
 def _read(file: Path) -> Claims:
     try:
-        claims = read_claims(file.read_bytes())
+        claims = spelt_in_full(read_claims(file.read_bytes()), ClaimNames(current_surface(), stored_names()))
     except OSError as error:
         raise CommandError(f"{printable(file)}: {error.strerror}") from error
     except UnusableClaimsFile as error:
