@@ -66,6 +66,13 @@ class OdsCompatibility(Enum):
         "clients, lightbeam among them, show the one that is there",
         setting="OMIT_EMPTY_PROBLEM_MEMBERS",
     )
+    RELATIONSHIPS_FOR_CHANGES = OdsWay(
+        OdsArea.SECURITY,
+        "ReadChanges is also granted by the relationship strategies of documents, which look at present associations",
+        "it is granted by those that include deleted associations; the others are answered with 500, as by the DMS",
+        ("security/policies/table.py",),
+        "the published claims of finance and of student health name them",
+    )
 
     @property
     def applies(self) -> bool:

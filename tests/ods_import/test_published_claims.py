@@ -6,21 +6,23 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from edfi_api.data_stores.tenants import create_tenant
 from edfi_api.security.claims.compile import granted_strategies
 from edfi_api.security.claims.stored_claims import stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
-from tests.conftest import ApiTestClient, new_token
+from tests.conftest import DATA, ApiTestClient, new_token
 from tests.ods_import.ods import Ods
 from tests.ods_import.published_security import ACTIONS, EARLIER_BEGINNING, fill, grant
 
 pytestmark = pytest.mark.django_db
 
 
-def import_clients(admin: Ods, security: Ods) -> tuple[list[str], str]:
+def import_clients(admin: Ods, security: Ods, *options: str) -> tuple[list[str], str]:
     """The lines of the command, and why it failed."""
     out, reason = StringIO(), ""
     try:
-        call_command("import_ods", "clients", "--admin", admin.address, "--security", security.address, stdout=out)
+        databases = ("--admin", admin.address, "--security", security.address)
+        call_command("import_ods", "clients", *databases, *options, stdout=out)
     except CommandError as error:
         reason = str(error)
     return out.getvalue().splitlines(), reason
@@ -69,7 +71,7 @@ def test_clients_of_claim_sets_of_everything_may_read_everything(
 
     api = ApiTestClient(new_token("one", claim_set, namespace_prefixes=["uri://ed-fi.org"]))
     endpoints = [resource.endpoint for resource in surface.resources if resource.project_endpoint == "ed-fi"]
-    answers = {endpoint: api.get(f"/{endpoint}").status_code for endpoint in endpoints}
+    answers = {endpoint: api.get(f"{DATA}/{endpoint}").status_code for endpoint in endpoints}
     assert [endpoint for endpoint, status in answers.items() if status != 200] == []
 
 
@@ -105,7 +107,7 @@ def test_names_of_an_earlier_version_are_those_of_the_same_claims(admin, securit
 def test_strategies_that_the_ods_has_for_changes_are_kept_if_its_ways_are(admin, security, published, settings) -> None:
     settings.EDFI_API = settings.EDFI_API | {"COMPATIBILITY": "ods"}
 
-    out, reason = import_clients(admin, security)
+    _, reason = import_clients(admin, security)
 
     assert reason == ""
     assert stored_claims().resource_claims["ed-fi/studentHealth"].defaults["ReadChanges"] == (
@@ -165,3 +167,27 @@ def test_a_claim_named_with_and_without_its_project_has_what_both_say(admin, sec
         "Read": ("NoFurtherAuthorizationRequired",),
         "Delete": ("NamespaceBased",),
     }
+
+
+def test_a_tenant_keeps_the_resource_claims_and_the_claim_sets_that_all_share(
+    admin, security, published, settings
+) -> None:
+    settings.EDFI_API = settings.EDFI_API | {"MULTI_TENANCY": True}
+    create_tenant("One")
+    security.run(
+        "INSERT INTO dbo.resourceclaims VALUES (999, '', 'http://ed-fi.org/identity/claims/domains/pets', NULL)"
+    )
+    grant(security, "Pets", [999, published["course"]], ["Read"])
+    grant(security, "ROSTER", [published["course"]], ["Read"])
+
+    out, reason = import_clients(admin, security, "--tenant", "One")
+
+    assert reason == "not all was imported: 3 things lost"
+    assert "lost: Pets: Read of domains/pets: there is no such resource claim" in out
+    assert "conflict: claim set EdFiSandbox: one that all tenants share has the name, and stays" in out
+    assert "conflict: claim set Roster: ROSTER is here already, and stays" in out
+    assert list(ClaimSet.objects.filter(tenant__name="One").values_list("name", flat=True)) == [
+        "Bell",
+        "Pets",
+        "ROSTER",
+    ]

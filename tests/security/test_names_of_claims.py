@@ -39,7 +39,7 @@ def test_a_name_stands_for_one_claim(surface, spelt, name) -> None:
 
 
 def test_a_name_without_a_project_stands_for_resources_of_extensions_too() -> None:
-    assert ClaimNames(served("5.2", LAKE_COUNTY).surface).all_of(f"{CURRENT}/busRoute") == ["lake-county/busRoute"]
+    assert ClaimNames(served("5.2", LAKE_COUNTY).surface).all_of(f"{CURRENT}/pier") == ["lake-county/pier"]
 
 
 def test_a_claim_of_another_data_standard_is_found_by_its_stored_name(surface) -> None:

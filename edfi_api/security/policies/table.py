@@ -7,8 +7,8 @@ system checks derive from the table.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
+from edfi_api.ods_compatibility import OdsCompatibility
 
 from .namespace import NAMESPACE_BASED, NamespaceBased
 from .ownership import OWNERSHIP_BASED, OwnershipBased
@@ -69,4 +69,4 @@ def unknown_strategies(names: Iterable[str], surface: Surface, *, for_changes: b
 
 
 def _is_for_changes(found: StrategyRow) -> bool:
-    return found.for_changes or (found.for_changes_of_ods and api_settings.COMPATIBILITY == "ods")
+    return found.for_changes or (found.for_changes_of_ods and OdsCompatibility.RELATIONSHIPS_FOR_CHANGES.applies)
