@@ -518,7 +518,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             choices=("closed", "open"),
         ),
         number("WRITE_RULE_LOOKUPS", 10, "how often a rule may look up other documents for one write"),
-        count("WRITE_RULE_MILLISECONDS", 50, "milliseconds that a rule may compute, and wait for its look-ups"),
+        count(
+            "WRITE_RULE_MILLISECONDS",
+            50,
+            "milliseconds that a rule may compute, and wait for its look-ups; "
+            "with all that it waits for, ten times as long",
+        ),
     ),
     "Logs and metrics": (
         boolean("METRICS", True, "Prometheus metrics at `/metrics`"),

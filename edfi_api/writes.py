@@ -102,9 +102,10 @@ def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
     assert write.document is not None  # noqa: S101  Only a delete has none.
     mode = _write_mode(write, "POST", ("GET", "POST"))
     write.prepared = mode.preparer.prepare_new(write.document, write.stored_uris, write.leniency)
+    terms = _terms(write, authorize())
     if api_settings.WRITE_RULES:
         mode = _under_rules(write, mode)
-    return _result(write, mode, mode.upsert(mode.request_class(write.prepared, **_terms(write, authorize()))))
+    return _result(write, mode, mode.upsert(mode.request_class(write.prepared, **terms)))
 
 
 def update(write: Write, authorize: Authorize) -> WrittenDocument:
@@ -115,9 +116,10 @@ def update(write: Write, authorize: Authorize) -> WrittenDocument:
     if write.may_omit_id and document.get("id") is None:
         document = document | {"id": str(uuid)}
     write.prepared = mode.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
+    terms = _terms(write, authorize())
     if api_settings.WRITE_RULES:
         mode = _under_rules(write, mode)
-    request = mode.request_class(write.prepared, **_terms(write, authorize()))
+    request = mode.request_class(write.prepared, **terms)
     try:
         written = mode.update(request, uuid, resource.preparers)
     except KeyChangeContradicts as refusal:

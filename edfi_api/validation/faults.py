@@ -21,7 +21,7 @@ def resource_of(rule: Rule, surface: Surface) -> Resource:
     return resource
 
 
-def fault_of(error: Exception, rule: Rule) -> str:
+def fault_of(error: BaseException, rule: Rule) -> str:
     """Why a rule failed, without values of documents. Class 42 is about names and syntax of the rule's own text."""
     if isinstance(error, RuleFault | QueryFault | UnusableValue | NoLogin):
         return str(error)

@@ -115,7 +115,7 @@ def _python_rules(path: Path) -> Iterator[Rule | Problem]:
     except SyntaxError as error:
         yield Problem(path, error.lineno or 1, f"not Python: {error.msg}")
         return
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         yield Problem(path, _line_in(path, error), f"cannot be imported: {type(error).__name__}: {error}")
         return
     functions = marked_functions(module, _MARK)
@@ -153,7 +153,7 @@ def _shared(folder: Path) -> tuple[dict[str, Any], Problem | None]:
         return {}, Problem(path, 1, f"not TOML: {error}")
 
 
-def _line_in(path: Path, error: Exception) -> int:
+def _line_in(path: Path, error: BaseException) -> int:
     lines = []
     step = error.__traceback__
     while step is not None:

@@ -241,7 +241,9 @@ class _RuleRun:
                 published = self._publish(self._evaluation(outcome, started), values)
         except (OutOfTime, errors.QueryCanceled):
             outcome, self.reason = Outcome.TIMED_OUT, self._limit()
-        except Exception as error:
+        except BaseException as error:  # A rule in Python may raise SystemExit, too.
+            if isinstance(error, KeyboardInterrupt):
+                raise
             outcome, self.reason = Outcome.FAILED, fault_of(error, self.rule)
         evaluation = self._evaluation(outcome, started)
         if outcome in (Outcome.TIMED_OUT, Outcome.FAILED):

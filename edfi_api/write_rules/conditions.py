@@ -23,6 +23,7 @@ from typing import Any
 
 from edfi_api.documents.paths import values_at
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
+from edfi_api.write_rules import patterns
 from edfi_api.write_rules.ruled_write import RuledWrite
 
 _PATH = re.compile(r"\$(\.[A-Za-z_][A-Za-z0-9_-]*(\[\*\])?)+")
@@ -137,7 +138,7 @@ class Condition:
 
     def _test(self, name: str, given: Any, write: RuledWrite) -> Callable[[Any], bool]:
         if name == "matches":
-            return lambda value: re.fullmatch(given, str(value)) is not None
+            return lambda value: patterns.matches(given, str(value))
         wanted = _values(given, write)
         return (lambda value: _COMPARISONS[name](value, wanted)) if wanted else (lambda value: True)
 
@@ -210,10 +211,13 @@ def problems_of(named: str, given: Any) -> Iterator[str]:
 
 
 def _problems_of_pattern(named: str, given: Any) -> Iterator[str]:
+    if not isinstance(given, str):
+        yield f"{named} has to be a text"
+        return
     try:
-        re.compile(given)
-    except (re.error, TypeError) as error:
-        yield f"{named} is no regular expression: {error}"
+        patterns.check(given)
+    except patterns.InvalidPattern as error:
+        yield f"{named} is no regular expression of RE2: {error}"
 
 
 def _problems_of_values(named: str, given: Any) -> Iterator[str]:

@@ -169,7 +169,7 @@ class _Reading:
         found = next(iter(entry_points(group=ENTRY_POINTS, name=name)), None)
         try:
             module = import_module(name) if found is None else found.load()
-        except Exception as error:  # Whatever the module does, it is a problem of the rules.
+        except (Exception, SystemExit) as error:  # Whatever the module does, it is a problem of the rules.
             self.problems.append(f"{name}: cannot be imported: {type(error).__name__}: {error}")
             return None
         if not isinstance(module, ModuleType):

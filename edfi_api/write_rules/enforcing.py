@@ -1,12 +1,18 @@
 """Runs the rules of a resource on one write.
 
-Rules that read the document only are part of its validation: they run before anything else is looked at. The others run
-in the transaction of the write, when the stored document has been read; a document that somebody else writes at the
-same time makes the write, and so the rules, start over (`storage.merges`).
+Rules that read the document only run when it is valid and the claim set lets the client write such documents, before
+anything is read. The others run in the transaction of the write, when the stored document has been read; a document
+that somebody else writes at the same time makes the write, and so the rules, start over (`storage.merges`).
+
+Rules in Python are the operator's code, which may fail in every way: what they raise, `SystemExit` too, is a failure of
+the rule, and ends neither the request nor the process. Documents are personal data, which the texts of exceptions may
+contain: the log has their types and places.
 """
 
 import logging
+import re
 import time
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -24,10 +30,13 @@ from edfi_api.storage.merges import Check, MergeRequest
 from edfi_api.write_rules import metrics
 from edfi_api.write_rules.configured import RulesOfResource
 from edfi_api.write_rules.exceptions import BudgetExceeded, RefusedByRules
-from edfi_api.write_rules.look_ups import NOTHING, TIME, Budget, Known, LookUps, NoLookUps
+from edfi_api.write_rules.look_ups import NOTHING, Budget, Known, LookUps, NoLookUps
 from edfi_api.write_rules.ruled_write import NOBODY, Finding, FindingSeverity, RuledWrite, WriteRule, WritingClient
 
 _log = logging.getLogger(__name__)
+
+# What neither UTF-8 nor PostgreSQL can have.
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 Stored = dict[str, Any] | None
 
@@ -130,10 +139,10 @@ def _of_rule(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, *,
     """Raises NotChecked if the rule fails and the setting says so."""
     began = time.perf_counter()
     try:
-        found = _in_time(rule, write, reader, is_timed=is_timed)
-    except (StatementAborted, TooMuchContention):
-        raise  # The write is repeated.
-    except Exception as error:
+        found = _run(rule, write, reader, Budget(is_timed=is_timed))
+    except (StatementAborted, TooMuchContention, KeyboardInterrupt):
+        raise  # The write is repeated, or the command ends.
+    except BaseException as error:
         if is_outage(error):
             raise
         found = [_failed(rule, error)]
@@ -144,33 +153,39 @@ def _of_rule(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, *,
     return found
 
 
-def _in_time(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, *, is_timed: bool) -> list[Finding]:
-    """One that takes too long has a second try: the machine may have been busy with something else."""
-    try:
-        return _run(rule, write, reader, Budget(is_timed=is_timed))
-    except BudgetExceeded as error:
-        if error.what != TIME:
-            raise
-        return _run(rule, write, reader, Budget(is_timed=is_timed))
-
-
 def _run(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, budget: Budget) -> list[Finding]:
     reader.budget = budget
-    found = [replace(each, rule=rule.name) for each in islice(rule.find(write) or (), MOST_REPORTED + 1)]
+    found = [_checked(each, rule) for each in islice(rule.find(write) or (), MOST_REPORTED + 1)]
     budget.check_time()
     if budget.exceeded:
         raise budget.exceeded
     return found
 
 
-def _failed(rule: WriteRule, error: Exception) -> Finding:
+def _checked(found: Finding, rule: WriteRule) -> Finding:
+    """The finding as it can be sent and stored. Raises TypeError and ValueError for what is none."""
+    if not (isinstance(found, Finding) and isinstance(found.path, str) and isinstance(found.text, str)):
+        raise TypeError("a rule finds instances of Finding, whose path and text are texts")
+    path, text = (_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", each) for each in (found.path, found.text))
+    return replace(found, path=path, text=text, severity=FindingSeverity(found.severity), rule=rule.name)
+
+
+def _failed(rule: WriteRule, error: BaseException) -> Finding:
     """What is recorded of a rule that failed, if the document is accepted. Otherwise raises NotChecked."""
     reason = error.what if isinstance(error, BudgetExceeded) else "error"
     metrics.FAILURES.labels(rule.name, reason).inc()
     if isinstance(error, BudgetExceeded):
         _log.error("the rule %s exceeded its budget: %s", rule.name, error.what)
     else:
-        _log.error("the rule %s failed", rule.name, exc_info=error)
+        _log.error("the rule %s failed: %s", rule.name, _without_values(error))
     if api_settings.WRITE_RULE_FAILURE == "closed":
         raise NotChecked(rule.name) from error
     return Finding("$", f"The rule {rule.name} could not be checked.", FindingSeverity.WARN, rule.name)
+
+
+def _without_values(error: BaseException) -> str:
+    """`KeyError at rules.py:12 in one_enrollment, …`: the type of an exception, and the calls behind it, without its
+    text."""
+    calls = [each for each in traceback.extract_tb(error.__traceback__) if each.filename != __file__]
+    places = ", ".join(f"{each.filename}:{each.lineno} in {each.name}" for each in calls)
+    return f"{type(error).__name__} at {places}" if places else type(error).__name__

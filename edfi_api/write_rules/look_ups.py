@@ -1,8 +1,11 @@
 """How a rule reads other documents: in the transaction of the write, within a budget.
 
 The budget of a rule is a number of look-ups, and a time: that of the processor in its own code, and what its look-ups
-take. PostgreSQL ends a look-up that takes longer than the whole budget. Code that computes for too long is found out
-when it returns: Python cannot interrupt it.
+take. PostgreSQL ends a look-up that takes longer than the whole budget. Code that computes or waits for too long is
+found out when it returns: Python cannot interrupt it.
+
+What a rule waits for elsewhere, as in a request to another server, cannot be told from waiting for the processor of a
+busy machine. So this has a limit of its own: in all, a rule may take ten times its budget.
 """
 
 import math
@@ -36,6 +39,8 @@ Known = Mapping[UUID, StoredDocument]
 NOTHING: Known = MappingProxyType({})
 # What may be exceeded.
 LOOK_UPS, TIME = "look-ups", "time"
+# How many times its budget a rule may take with all that it waits for.
+_WITH_WAITING = 10
 
 # Of the transaction, in which the setting ends. What was set before is restored for the statements of the write.
 _LIMIT = Sql(
@@ -52,6 +57,7 @@ class Budget:
         self._seconds = api_settings.WRITE_RULE_MILLISECONDS / 1000 if is_timed else math.inf
         self._waited = 0.0
         self._began = time.thread_time()
+        self._ends = time.monotonic() + _WITH_WAITING * self._seconds
         # Also if the rule caught the exception.
         self.exceeded: BudgetExceeded | None = None
 
@@ -76,15 +82,17 @@ class Budget:
     @contextmanager
     def not_counted(self) -> Iterator[None]:
         """What is done once in a process takes nothing of the budget."""
-        began = time.thread_time()
+        began, of_processor = time.monotonic(), time.thread_time()
         try:
             yield
         finally:
-            self._began += time.thread_time() - began
+            self._began += time.thread_time() - of_processor
+            self._ends += time.monotonic() - began
 
     def check_time(self) -> None:
         """Raises BudgetExceeded."""
-        if time.thread_time() - self._began + self._waited > self._seconds:
+        own = time.thread_time() - self._began + self._waited
+        if own > self._seconds or time.monotonic() > self._ends:
             self._exceed(TIME)
 
     def _exceed(self, what: str) -> None:

@@ -332,21 +332,22 @@ def same_names(context):
     ]
 
 
-def test_a_rule_in_python_that_raises_names_its_line_only(rules, committing_api, rows) -> None:
+@pytest.mark.parametrize("error", ["ValueError", "SystemExit"])
+def test_a_rule_in_python_that_raises_names_its_line_only(rules, committing_api, rows, error) -> None:
     rules.write(
         "p.py",
-        """from edfi_api.validation.rule_files import rule
+        f"""from edfi_api.validation.rule_files import rule
 
 
 @rule(identifier="PY-1", source="tests", version="1", short="s", severity="warning", category="c",
       resource="ed-fi/students")
 def fails(context):
-    raise ValueError("secret")
+    raise {error}("secret")
 """,
     )
     rules.run_with_failures()
 
-    assert rows("SELECT outcome, reason FROM validation_run_rule") == [("failed", "ValueError in line 7")]
+    assert rows("SELECT outcome, reason FROM validation_run_rule") == [("failed", f"{error} in line 7")]
 
 
 def test_the_last_run_has_counts(rules, committing_api) -> None:

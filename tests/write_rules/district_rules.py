@@ -1,5 +1,6 @@
 """Rules of a host, as the setting names them."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,6 +13,8 @@ ENROLLMENTS = "ed-fi/studentSchoolAssociations"
 # What the rule for birth dates was given, and what happens while it runs, once.
 asked: list[RuledWrite] = []
 meanwhile: list[Callable[[], object]] = []
+# The names of students for which a rule computed for too long.
+computed: list[str] = []
 
 
 @on_write(ENROLLMENTS, name="grade-level")
@@ -58,13 +61,28 @@ def misbehaves(write: RuledWrite) -> Iterator[Finding]:
     match write.document["lastSurname"]:
         case "Error":
             raise KeyError("lastSurname")
+        case "Exit":
+            sys.exit("lastSurname")
+        case "Parsing":
+            int(write.document["studentUniqueId"] + "?")
         case "Nothing":
             yield None  # type: ignore[misc]
+        case "NoText":
+            yield Finding("$.lastSurname", None)  # type: ignore[arg-type]
+        case "NoSeverity":
+            yield Finding("$.lastSurname", "So so.", "medium")  # type: ignore[arg-type]
+        case "Surrogate":
+            yield Finding("$.last\udc00", "Half of \ud83d\x00.", FindingSeverity.WARN)
+        case "RefusedSurrogate":
+            yield Finding("$.last\udc00", "Half of \ud83d\x00.")
+        case "Waiting":
+            time.sleep(0.6)
         case "LookUps":
             for _ in range(11):
                 with suppress(Exception):  # The rule has failed, whatever it makes of it.
                     write.documents.by_key("ed-fi/students", {"studentUniqueId": "604822"})
         case "Computing":
+            computed.append(write.document["firstName"])
             began = time.thread_time()
             while time.thread_time() - began < 0.1:
                 pass

@@ -40,6 +40,8 @@ HOLDS = [
     ("$.lastSurname", 'not_in = ["ortiz"]'),
     ("$.lastSurname", 'not_equals = {member = "$.firstName"}'),
     ("$.lastSurname", 'matches = "[A-Z][a-z]+"'),
+    ("$.lastSurname", r"matches = '\w+'"),
+    ("$.lastSurname", r"matches = '(?i)[\D\d]{,4}TIZ\Z'"),
     ("$.middleName", 'in = ["never"]'),
     ("$.middleName", "present = false"),
     ("$.lastSurname", "present = true, unchanged = true"),
@@ -57,6 +59,7 @@ FAILS = [
     ("$.lastSurname", 'in = ["Lund", "ortiz"]', "$.lastSurname"),
     ("$.lastSurname", 'not_in = ["Ortiz"]', "$.lastSurname"),
     ("$.lastSurname", 'matches = "[A-Z]"', "$.lastSurname"),
+    ("$.lastSurname", r"matches = '\W+|\d+|[\s\d]+'", "$.lastSurname"),
     ("$.lastSurname", "present = false", "$.lastSurname"),
     ("$.middleName", "present = true", "$.middleName"),
     ("$.birthDate", 'above = "2010-02-03"', "$.birthDate"),
@@ -91,6 +94,28 @@ def test_a_condition_that_does_not_hold_is_found_at_its_value(api, declared, mem
     response = api.post("/students", FULL)
 
     assert (response.status_code, response.json()["validationErrors"]) == (400, {path: ["Not so."]})
+
+
+def test_letters_and_digits_are_those_of_all_scripts(api, declared):
+    declared(RULE.format(member="$.lastSurname", condition=r"matches = '\w+[\w\s]\d?'"))
+
+    assert [
+        api.post("/students", STUDENT | {"lastSurname": name}).status_code for name in ("Núñez", "山田", "Ñ\u00a0٣")
+    ] == [
+        201,
+        200,
+        200,
+    ]
+    assert api.post("/students", STUDENT | {"lastSurname": "O'Neil"}).status_code == 400
+
+
+def test_no_pattern_holds_up_a_request(api, declared):
+    """It would take a backtracking engine longer than there is time, without any other thread of the process."""
+    declared(RULE.format(member="$.lastSurname", condition=r"matches = '(\w+\s?)+'"), WRITE_RULE_MILLISECONDS=50)
+
+    response = api.post("/students", STUDENT | {"lastSurname": "a" * 60 + "!"})
+
+    assert (response.status_code, response.json()["validationErrors"]) == (400, {"$.lastSurname": ["Not so."]})
 
 
 def test_unchanged_and_stored_look_at_what_is_replaced(api, declared):
@@ -148,6 +173,13 @@ WRONG = [
     (RULE.format(member="$.shoeSize", condition="present = true"), ":3: Student has no member $.shoeSize"),
     (RULE.format(member="$.birthDate", condition="like = 1"), ":3: condition.like is no operator; there are in, equals"),
     (RULE.format(member="$.birthDate", condition='matches = "("'), ":3: condition.matches is no regular expression"),
+    (RULE.format(member="$.birthDate", condition="matches = 1"), ":3: condition.matches has to be a text"),
+    (RULE.format(member="$.birthDate", condition="matches = '(?!2).*'"), "look-ahead and look-behind cannot be expressed"),
+    (RULE.format(member="$.birthDate", condition="matches = '.*(?<=0)'"), "look-ahead and look-behind cannot be expressed"),
+    (RULE.format(member="$.birthDate", condition=r"matches = '(.)\1'"), "back references cannot be expressed"),
+    (RULE.format(member="$.birthDate", condition="matches = '(?P<a>.)(?P=a)'"), "back references cannot be expressed"),
+    (RULE.format(member="$.birthDate", condition=r"matches = '[^\W\d_]+'"), r"\W between brackets cannot be expressed"),
+    (RULE.format(member="$.birthDate", condition="matches = 'a{1001}'"), "a repetition has at most 1,000 items"),
     (RULE.format(member="$.birthDate", condition="in = []"), ":3: condition.in has to be a list of texts or numbers"),
     (RULE.format(member="$.birthDate", condition="in = {x = 1}"), ":3: condition.in has to have the members of one of"),
     (

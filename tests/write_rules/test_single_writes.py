@@ -9,8 +9,9 @@ from edfi_api.storage.driver.sql import Sql
 from edfi_api.write_rules.exceptions import BudgetExceeded
 from edfi_api.write_rules.look_ups import LookedUpResources, LookUps
 from tests.architecture.request_path import path_of
+from tests.batch.batch_client import BatchClient
 from tests.batch.operations import enrolment, student
-from tests.conftest import item_path
+from tests.conftest import ApiTestClient, item_path, new_token
 from tests.databases import DOCUMENTS
 from tests.factories import STUDENT
 from tests.write_rules import district_rules
@@ -130,7 +131,23 @@ def test_what_a_key_change_leads_to_is_checked(api, district, rules):
     }
 
 
-@pytest.mark.parametrize("name", ["Error", "Nothing", "LookUps", "Computing", "Filter"])
+def test_no_rule_runs_for_a_client_that_the_claim_set_refuses(api_without_check, rules):
+    rules(RULES)
+    token = new_token("reader", "EdFiAPIPublisherReader")
+    reader = ApiTestClient(token)
+    body = STUDENT | {"firstName": "mae"}
+    uuid = item_path(api_without_check.post("/students", STUDENT)).rpartition("/")[2]
+
+    assert reader.post("/students", body).status_code == 403
+    assert reader.put(f"/students/{uuid}", body | {"id": uuid}).status_code == 403
+    operations = [student(number, firstName="mae") for number in (1, 2, 3)]
+    assert BatchClient(token).statuses(*operations) == [403, 403, 403]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Error", "Exit", "Nothing", "NoText", "NoSeverity", "LookUps", "Computing", "Waiting", "Filter"],
+)
 def test_a_rule_that_fails_or_exceeds_its_budget_refuses_the_write(api, rules, log, name):
     rules(RULES, WRITE_RULE_MILLISECONDS=50)
 
@@ -152,6 +169,38 @@ def test_with_open_the_write_is_accepted_with_a_warning(api, rules, name):
 
     assert response.status_code == 201
     assert response["Rule-Warnings"] == '"$";rule="by-name";text="The rule by-name could not be checked."'
+
+
+def test_the_log_has_no_values_of_a_document_that_a_rule_failed_with(api, rules, log):
+    rules(RULES)
+
+    assert api.post("/students", STUDENT | {"lastSurname": "Parsing"}).status_code == 503
+
+    [line] = log.of("edfi_api.write_rules.enforcing")
+    assert "by-name failed: ValueError at " in str(line["message"])
+    assert " in misbehaves" in str(line["message"])
+    assert STUDENT["studentUniqueId"] not in log.text
+
+
+def test_half_of_a_surrogate_pair_in_a_finding_is_replaced(api, rules):
+    rules(RULES)
+
+    warned = api.post("/students", STUDENT | {"lastSurname": "Surrogate"})
+    refused = api.post("/students", STUDENT | {"lastSurname": "RefusedSurrogate"})
+
+    assert (warned.status_code, warned["Rule-Warnings"]) == (
+        201,
+        '%"$.last%ef%bf%bd";rule="by-name";text=%"Half of %ef%bf%bd%ef%bf%bd."',
+    )
+    assert errors(refused) == {"$.last\ufffd": ["Half of \ufffd\ufffd."]}
+
+
+def test_a_rule_that_takes_too_long_is_not_tried_again(api, rules):
+    rules(RULES, WRITE_RULE_MILLISECONDS=50)
+
+    assert api.post("/students", STUDENT | {"firstName": "Once", "lastSurname": "Computing"}).status_code == 503
+
+    assert district_rules.computed.count("Once") == 1
 
 
 def test_ten_look_ups_are_within_the_budget(api, rules):

@@ -139,12 +139,13 @@ class Sets:
         written: list[PreparedOperation] = []
         provided: set[int] = set()
         numbers = resource_types.numbers(self._using)
-        able = [prepared(each, self._singles) for each in operations if not goes_alone(each)]
-        known = stored_versions([each.id for each in able if each.condition.is_given], self._using)
-        for each in able:
-            resource, conditions = each.operation.resource, self._conditions_of(each.operation)
+        allowed = [(each, self._conditions_of(each)) for each in operations if not goes_alone(each)]
+        able = [(prepared(each, self._singles), conditions) for each, conditions in allowed if conditions is not None]
+        known = stored_versions([each.id for each, _ in able if each.condition.is_given], self._using)
+        for each, conditions in able:
+            resource = each.operation.resource
             # Of several operations on one document the first one.
-            if resource is None or conditions is None or not provided.isdisjoint(each.own):
+            if resource is None or not provided.isdisjoint(each.own):
                 continue
             if each.check is not None and each.check.looks_up:
                 continue  # Alone, what it refers to does not exist.
