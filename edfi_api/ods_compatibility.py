@@ -44,11 +44,26 @@ class OdsCompatibility(Enum):
 
     UNKNOWN_PARAMETERS = OdsWay(
         OdsArea.QUERIES,
-        "an unknown query parameter is ignored",
+        "an unknown query parameter is ignored, unless it is spelt like a member of the resource or its comparison",
         "it is refused with 400",
         ("queries/parameters.py", "api/batch/sent_batch.py"),
         "programs add parameters of their own to every request; a misspelt filter would return everything",
         setting="IGNORE_UNKNOWN_PARAMETERS",
+    )
+    IDENTIFICATION_CODES = OdsWay(
+        OdsArea.QUERIES,
+        "members of identification codes are query fields (`?identificationCode=...`); several match in one item",
+        "they are unknown parameters",
+        ("queries/query_by_example.py", "api/metadata/paths.py"),
+        "programs find schools, staff and courses by the codes of other systems",
+    )
+    UPSERT_ASKS_UPDATE = OdsWay(
+        OdsArea.SECURITY,
+        "a POST whose document exists is authorized as Update",
+        "it is authorized as Create, as by the DMS",
+        ("security/claims/remarks.py", "security/requests/authorization.py"),
+        "a client that may create people cannot overwrite those that it may not read",
+        setting="UPSERT_ASKS_UPDATE",
     )
     PUT_WITHOUT_ID = OdsWay(
         OdsArea.WRITING,
@@ -92,6 +107,18 @@ class OdsFault:
 
 
 NOT_FOLLOWED = (
+    OdsFault(
+        OdsArea.QUERIES,
+        "a parameter that is spelt like a member of the resource, but is no query field, is ignored",
+        "it is refused with 400, like operators of other APIs (`birthDate__gte`, `$filter`)",
+        "everything would come back, as if all of it had been asked for",
+    ),
+    OdsFault(
+        OdsArea.READING,
+        "without a snapshot, `Use-Snapshot: true` with `limit=0` is answered with 200",
+        "404, as with any other limit",
+        "a client that asks so whether there is a snapshot would believe it",
+    ),
     OdsFault(
         OdsArea.ADDRESSES,
         "HEAD is refused with 405",

@@ -242,11 +242,6 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "unknown members, ambiguous dates, and filters by descriptors that do not exist are refused, as for "
             "requests with `Prefer: handling=strict`",
         ),
-        boolean(
-            "UPSERT_ASKS_UPDATE",
-            False,
-            "a POST whose document exists is authorized as Update; otherwise as Create, as by Ed-Fi's own server",
-        ),
         choice(
             "COMPATIBILITY",
             "",
@@ -256,9 +251,17 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             choices=("ods",),
         ),
         boolean(
+            "UPSERT_ASKS_UPDATE",
+            _is_like_ods,
+            "a POST whose document exists is authorized as Update, as by the ODS/API; otherwise as Create, as by the "
+            "DMS",
+            shown="`false`; with `ods` `true`",
+        ),
+        boolean(
             "IGNORE_UNKNOWN_PARAMETERS",
             _is_like_ods,
-            "unknown query parameters are ignored, as by older Ed-Fi servers, instead of refused",
+            "unknown query parameters are ignored, as by older Ed-Fi servers, instead of refused, unless they are "
+            "spelt like members of the resource",
             shown="`false`; with `ods` `true`",
         ),
         boolean(

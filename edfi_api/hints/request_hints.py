@@ -211,7 +211,8 @@ def not_for_change_queries(error: queries.NotForChangeQueries, attempt: Attempte
 
 @hints_for.register
 def invalid_query_values(error: queries.InvalidQueryValues, attempt: AttemptedRequest) -> Iterator[str]:
-    fields = {} if attempt.resource is None else {each.name.lower(): each for each in attempt.resource.query_fields}
+    found = attempt.resource
+    fields = {each.name.lower(): each for each in (*found.query_fields, *found.code_fields)} if found else {}
     for value in error.values:
         field = fields.get(value.name.lower().partition(".")[0])
         expected = f" Expected is {_EXAMPLES[field.type]}." if field else ""

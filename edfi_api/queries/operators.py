@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from edfi_api.model.surface.query_fields import ID_FIELD
-from edfi_api.model.surface.resource import QueryField, QueryType
+from edfi_api.model.surface.resource import ALL_ITEMS, QueryField, QueryType
 
 MOST_VALUES = 100
 
@@ -60,8 +60,10 @@ def parts_of(name: str) -> tuple[str, str] | None:
 
 
 def operators_of(field: QueryField) -> tuple[Operator, ...]:
-    """The operators of a field; the id of documents is compared by equality alone."""
-    return () if field == ID_FIELD else _OPERATORS[field.type]
+    """The operators of a field; the id of documents, and values in the items of a collection, are compared by equality
+    alone."""
+    has_items = any(ALL_ITEMS in path.steps for path in field.paths)
+    return () if field == ID_FIELD or has_items else _OPERATORS[field.type]
 
 
 def texts_of(operator: Operator, text: str) -> list[str]:

@@ -57,15 +57,20 @@ def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def read_filters(
-    fields: Mapping[str, QueryField], query: Mapping[str, str], other: Collection[str], leniency: Leniency
+    fields: Mapping[str, QueryField],
+    query: Mapping[str, str],
+    other: Collection[str],
+    leniency: Leniency,
+    is_meant: Callable[[str], bool],
 ) -> list[Filter | Comparison]:
     """All filters and comparisons of a query string. `fields` has the query fields of the resource by their lower-cased
-    names, `other` the lower-cased names of parameters that are neither.
+    names, `other` the lower-cased names of parameters that are neither; `is_meant` tells whether an unknown name is
+    spelt like a filter.
 
-    Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set and handling lenient;
-    ParameterValidationFailed for an operator that the field does not have, and for `comparisons` that are none; and
-    InvalidQueryValues with all values that do not parse, or are refused by strict handling. `leniency` gets what is
-    tolerated.
+    Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set, handling lenient, and
+    the name not meant as a filter, without which the query would find everything; ParameterValidationFailed for
+    an operator that the field does not have, and for `comparisons` that are none; and InvalidQueryValues with all
+    values that do not parse, or are refused by strict handling. `leniency` gets what is tolerated.
     """
     found: list[Filter | Comparison] = []
     invalid: list[InvalidQueryValue] = []
@@ -73,7 +78,7 @@ def read_filters(
         field_name, operator_name = parts_of(key) or (key, None)
         field = fields.get(field_name)
         if field is None:
-            _refuse_unknown(name, fields, leniency)
+            _refuse_unknown(name, fields, leniency, is_meant)
         elif operator_name is None:
             invalid += _problems(field, name, text, leniency)
             found.append(Filter(field, name, _VALUE_TYPES[field.type].read(text)))
@@ -155,8 +160,10 @@ def refused(doubtful: Iterable[InvalidQueryValue], leniency: Leniency) -> list[I
     return []
 
 
-def _refuse_unknown(name: str, fields: Mapping[str, QueryField], leniency: Leniency) -> None:
-    if leniency.is_strict or not api_settings.IGNORE_UNKNOWN_PARAMETERS:
+def _refuse_unknown(
+    name: str, fields: Mapping[str, QueryField], leniency: Leniency, is_meant: Callable[[str], bool]
+) -> None:
+    if leniency.is_strict or not api_settings.IGNORE_UNKNOWN_PARAMETERS or is_meant(name):
         _log.info(_HINT)
         raise UnknownQueryField(name, [field.name for field in fields.values()])
     leniency.tolerated.append(Tolerated(name, Reason.UNKNOWN_PARAMETER))

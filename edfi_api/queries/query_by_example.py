@@ -5,6 +5,7 @@ filter is first brought into the case of the stored descriptor, which stored bod
 securable columns are compared with these instead (`securable_columns`).
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
@@ -14,6 +15,7 @@ from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, ResourceName
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries.comparisons import comparison_predicate
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues
 from edfi_api.queries.operators import Comparison, Operator
@@ -21,6 +23,7 @@ from edfi_api.queries.ordering import OrderBy, read_order
 from edfi_api.queries.parameters import PAGING_PARAMETERS, Filter, read_filters, refused
 from edfi_api.queries.securable_columns import SecurableColumn, securable_column
 from edfi_api.queries.selection import Selection
+from edfi_api.queries.unknown_parameters import MeantFilters
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.driver.sql import Sql, any_of
 from edfi_api.storage.row_policy import Predicate
@@ -32,6 +35,8 @@ class QueryByExample:
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
         self._fields = {field.name.lower(): field for field in resource.query_fields}
+        self._code_fields = {field.name.lower(): field for field in resource.code_fields}
+        self._meant_filters = MeantFilters(resource)
         self._descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
         rare_paths = _rare_paths(resource)
         self._rare = {field.name for field in resource.query_fields if rare_paths.issuperset(field.paths)}
@@ -45,20 +50,25 @@ class QueryByExample:
         other: Collection[str] = PAGING_PARAMETERS,
         leniency: Leniency | None = None,
     ) -> Selection:
-        """Only documents that match every filter; a field with several paths matches at any of them.
+        """Only documents that match every filter; a field with several paths matches at any of them, and fields of one
+        collection match in one of its items.
 
         `other` has the lower-cased names of parameters that are not filters. Raises what `read_filters` does;
         InvalidQueryValues also for descriptors that do not exist if `leniency` is strict, which otherwise gets them.
         """
         leniency = leniency or Leniency()
-        filters = read_filters(self._fields, query, other, leniency)
+        fields = self._with_code_fields() if self._code_fields else self._fields
+        filters = read_filters(fields, query, other, leniency, self._meant_filters.match)
         if invalid := refused(self._without_descriptor(filters, selection.using), leniency):
             raise InvalidQueryValues(invalid)
-        return selection.where(*(self._predicate(each, f"filter_{i}", selection) for i, each in enumerate(filters)))
+        return selection.where(*self._predicates(filters, selection))
 
     def order(self, text: str) -> OrderBy:
         """The order of `orderBy`. Raises ParameterValidationFailed."""
         return read_order(self._resource, self._fields, text)
+
+    def _with_code_fields(self) -> Mapping[str, QueryField]:
+        return self._fields | self._code_fields if OdsCompatibility.IDENTIFICATION_CODES.applies else self._fields
 
     def _without_descriptor(self, filters: Iterable[Filter | Comparison], using: str) -> Iterator[InvalidQueryValue]:
         """The filters by a descriptor that is not stored, so that nothing can match."""
@@ -68,6 +78,22 @@ class QueryByExample:
                 reason = Reason.UNKNOWN_DESCRIPTOR if "#" in each.value else Reason.NO_DESCRIPTOR_URI
                 descriptor = min(target.resource for target in targets)
                 yield InvalidQueryValue(str(each.field.paths[0]), each.name, each.value, reason, descriptor)
+
+    def _predicates(self, filters: Iterable[Filter | Comparison], selection: Selection) -> Iterator[Predicate]:
+        of_items: dict[str, list[Filter]] = defaultdict(list)
+        for number, each in enumerate(filters):
+            if isinstance(each, Filter) and each.field in self._resource.code_fields:
+                of_items[each.field.paths[0].steps[0]].append(each)
+            else:
+                yield self._predicate(each, f"filter_{number}", selection)
+        for collection, of_one_item in of_items.items():
+            yield self._has_item(collection, of_one_item, selection)
+
+    def _has_item(self, collection: str, filters: Iterable[Filter], selection: Selection) -> Predicate:
+        """An item of the collection has all the values."""
+        paths = [(each.field.paths[0], each.value) for each in filters]
+        item = {path.steps[-1]: self._stored_value(path, value, selection.using) for path, value in paths}
+        return _containing([{collection: [item]}], f"item_of_{collection}", selection)
 
     def _predicate(self, found: Filter | Comparison, parameter: str, selection: Selection) -> Predicate:
         if isinstance(found, Filter):
@@ -87,19 +113,8 @@ class QueryByExample:
         return column.equals(value, parameter, contained) if column else contained
 
     def _contains(self, field: QueryField, value: Any, name: str, selection: Selection) -> Predicate:
-        """The keys of the index include the resource type, hence a second form of each example."""
-        plain, scoped = [], []
-        for number, path in enumerate(field.paths):
-            body = json_text.dumps(example(path, self._stored_value(path, value, selection.using))).decode()
-            parameter, in_index = f"{name}_{number}", f"{name}_{number}_scoped"
-            plain.append(Sql(f"d.body @> %({parameter})s::jsonb", {parameter: body}))
-            scoped.append(
-                Sql(
-                    f"scoped_body(d.resource_type_id, d.body) @> %({in_index})s::jsonb",
-                    {in_index: f'{{"{selection.resource_type}":{body}}}'},
-                )
-            )
-        return Predicate(any_of(plain), any_of(scoped), finds_few=field.name in self._rare)
+        examples = [example(path, self._stored_value(path, value, selection.using)) for path in field.paths]
+        return _containing(examples, name, selection, finds_few=field.name in self._rare)
 
     def _stored_value(self, path: JsonPath, value: Any, using: str) -> Any:
         target: ResourceName | None = self._descriptors.get(path)
@@ -107,6 +122,23 @@ class QueryByExample:
             return value
         id_ = descriptor_id(target, value)
         return stored_uris([id_], using).get(id_, value)
+
+
+def _containing(examples: Iterable[Any], name: str, selection: Selection, *, finds_few: bool = False) -> Predicate:
+    """Bodies that contain one of the examples. The keys of the index include the resource type, hence a second form of
+    each."""
+    plain, scoped = [], []
+    for number, each in enumerate(examples):
+        body = json_text.dumps(each).decode()
+        parameter, in_index = f"{name}_{number}", f"{name}_{number}_scoped"
+        plain.append(Sql(f"d.body @> %({parameter})s::jsonb", {parameter: body}))
+        scoped.append(
+            Sql(
+                f"scoped_body(d.resource_type_id, d.body) @> %({in_index})s::jsonb",
+                {in_index: f'{{"{selection.resource_type}":{body}}}'},
+            )
+        )
+    return Predicate(any_of(plain), any_of(scoped), finds_few=finds_few)
 
 
 def _any_predicate(predicates: Iterable[Predicate]) -> Predicate:

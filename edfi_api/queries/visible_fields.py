@@ -1,6 +1,6 @@
 """The query fields of a resource that a view leaves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from edfi_api.documents.visible_part import is_always_visible
@@ -10,15 +10,22 @@ from edfi_api.model.surface.resource import QueryField, Resource
 
 
 def with_visible_fields(resource: Resource, view: ObjectView | None) -> Resource:
-    """The resource with those query fields of which a place is visible, at their visible places.
+    """The resource with those query fields of which a place is visible, at their visible places; likewise its fields of
+    identification codes.
 
     A place below a filter counts as hidden, since a query could find documents by their hidden items.
     """
-    return resource if view is None else replace(resource, query_fields=tuple(_visible_fields(resource, view)))
+    if view is None:
+        return resource
+    return replace(
+        resource,
+        query_fields=tuple(_visible_fields(resource.query_fields, view)),
+        code_fields=tuple(_visible_fields(resource.code_fields, view)),
+    )
 
 
-def _visible_fields(resource: Resource, view: ObjectView) -> Iterator[QueryField]:
-    for field in resource.query_fields:
+def _visible_fields(fields: Iterable[QueryField], view: ObjectView) -> Iterator[QueryField]:
+    for field in fields:
         paths = tuple(path for path in field.paths if is_always_visible(path, view))
         if field == ID_FIELD:
             yield field

@@ -13,7 +13,7 @@ from tests.factories import STUDENT
 from tests.robustness.real_server import RealServer
 
 TOP = Path(__file__).parents[2]
-SETTINGS = ("IGNORE_UNKNOWN_PARAMETERS", "PUT_WITHOUT_ID", "OMIT_EMPTY_PROBLEM_MEMBERS")
+SETTINGS = ("UPSERT_ASKS_UPDATE", "IGNORE_UNKNOWN_PARAMETERS", "PUT_WITHOUT_ID", "OMIT_EMPTY_PROBLEM_MEMBERS")
 
 
 def settings(**environment: str) -> dict[str, bool]:

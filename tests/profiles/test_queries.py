@@ -62,11 +62,12 @@ def test_a_profile_narrows_before_fields_do(narrow) -> None:
 
 
 @pytest.mark.usefixtures("students")
-def test_where_unknown_parameters_are_ignored_hidden_ones_are_too(narrow, settings) -> None:
+def test_where_unknown_parameters_are_ignored_hidden_members_are_refused(narrow, settings) -> None:
     settings.EDFI_API = settings.EDFI_API | {"IGNORE_UNKNOWN_PARAMETERS": True}
     client = narrow("Student", HIDES_NAME)
 
-    assert len(client.get("/students?firstName=Mae").json()) == 2
+    assert client.get("/students?firstName=Mae").status_code == 400
+    assert len(client.get("/students?colour=red").json()) == 2
     assert len(client.get("/students?lastSurname=Other").json()) == 0
 
 

@@ -44,7 +44,7 @@ def first_name(scenario: Scenario, path: str) -> str:
 
 
 def test_create_permission_for_people_allows_overwriting_them(scenario):
-    """As in Ed-Fi's own server."""
+    """As by Ed-Fi's Data Management Service."""
     path = scenario.student("S")
     vendor = scenario.client("SISVendor", 1)
 

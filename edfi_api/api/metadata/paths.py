@@ -22,6 +22,7 @@ from edfi_api.conf import api_settings
 from edfi_api.model.surface.naming import plural, url_segment
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, Resource
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries import partitions
 from edfi_api.queries.operators import MOST_VALUES, Operator
 
@@ -126,11 +127,13 @@ def _paging_parameters() -> dict[str, Parameter]:
 
 
 def query_parameters(resource: Resource, beside: tuple[str, ...]) -> Iterator[Parameter]:
-    """A parameter for each query field, with the type and the description of the property that it is compared with.
+    """A parameter for each query field, with the type and the description of the property that it is compared with;
+    those of identification codes if they are offered.
 
     A field with the name of a parameter in `beside` is omitted, since it cannot be queried.
     """
-    for field in (each for each in resource.query_fields if each.name not in beside):
+    codes = resource.code_fields if OdsCompatibility.IDENTIFICATION_CODES.applies else ()
+    for field in (each for each in (*resource.query_fields, *codes) if each.name not in beside):
         schema = _property(resource, field)
         yield {
             **_query(field.name, schema.get("description", ""), scalar_schema(schema)),

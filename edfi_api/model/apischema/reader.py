@@ -13,6 +13,7 @@ from edfi_api.model.apischema.node import Node, read_file
 from edfi_api.model.apischema.resources import resource_of
 from edfi_api.model.surface.interchange import descriptor_as_interchange
 from edfi_api.model.surface.load_order import in_load_order
+from edfi_api.model.surface.query_fields import code_fields
 from edfi_api.model.surface.references import with_key_descriptors
 from edfi_api.model.surface.resource import (
     AbstractResource,
@@ -229,9 +230,11 @@ def _package_name(project: f.ProjectSchema) -> str:
 
 
 def _with_query_types(resource: Resource) -> Resource:
-    """Query fields on descriptors compare case-insensitively; the format declares them as strings."""
+    """Query fields on descriptors compare case-insensitively; the format declares them as strings. Those of
+    identification codes follow from the schema."""
     descriptors = {d.path for d in (*resource.descriptors, *resource.key_descriptors)}
-    return replace(resource, query_fields=tuple(_typed(field, descriptors) for field in resource.query_fields))
+    fields = tuple(_typed(field, descriptors) for field in resource.query_fields)
+    return replace(resource, query_fields=fields, code_fields=code_fields(resource.json_schema, fields, descriptors))
 
 
 def _typed(field: QueryField, descriptors: set[JsonPath]) -> QueryField:

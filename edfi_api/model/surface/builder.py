@@ -24,7 +24,7 @@ from edfi_api.model.surface.path_table import (
     common_identity,
     document_table,
 )
-from edfi_api.model.surface.query_fields import decimal_limits, query_fields, value_paths
+from edfi_api.model.surface.query_fields import code_fields, decimal_limits, query_fields, value_paths
 from edfi_api.model.surface.references import ReferenceReader, extensions_last, with_key_descriptors
 from edfi_api.model.surface.resource import (
     AbstractResource,
@@ -121,6 +121,10 @@ class _Compilation:
         added = list(additions_tables(document))
         terminals = list(chain(table.terminals, *(other.terminals for other in added)))
         schema = document_schema(document, title=f"{project.name}.{entity.name}")
+        descriptors, fields = (
+            extensions_last(self.references.descriptors(terminals, schema)),
+            self._query_fields(entity),
+        )
         return Resource(
             name=self.declarations.resource_name(entity),
             project_endpoint=naming.url_segment(project.name),
@@ -131,11 +135,12 @@ class _Compilation:
             superclass=self._superclass(entity),
             allows_identity_updates=entity.allows_primary_key_updates,
             references=extensions_last(self.references.references(terminals, schema)),
-            descriptors=extensions_last(self.references.descriptors(terminals, schema)),
+            descriptors=descriptors,
             equality_constraints=tuple(self._equality_constraints(entity, document, added)),
             array_uniqueness=array_uniqueness(terminals),
             common_identity=common_identity(terminals),
-            query_fields=self._query_fields(entity),
+            query_fields=fields,
+            code_fields=code_fields(schema, fields, {each.path for each in descriptors}),
             decimals=decimal_limits(terminals),
             value_paths=value_paths(terminals),
             securable_elements=securable_elements(entity, table, self.declarations),

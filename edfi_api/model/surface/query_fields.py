@@ -5,14 +5,16 @@ types of the values in a body by path: numbers, dates, and decimals with their d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
+from edfi_api.model.metaed.core_names import IDENTIFICATION_CODES
 from edfi_api.model.metaed.model import Property, PropertyType
 from edfi_api.model.surface.columns import UNIQUE_ID, Column, Table
 from edfi_api.model.surface.constraints import Lookup
 from edfi_api.model.surface.naming import joined_without_overlap, lower_camel
 from edfi_api.model.surface.path_table import Terminal, Value
-from edfi_api.model.surface.resource import DecimalLimit, JsonPath, QueryField, QueryType, ValuePaths
+from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, QueryField, QueryType, ValuePaths
 
 BOOLEANS = frozenset({PropertyType.BOOLEAN})
 NUMBERS = frozenset(
@@ -113,6 +115,33 @@ def _field_name(column: Column) -> str:
     elif column.prop.type is PropertyType.DESCRIPTOR:
         parts = parts[:-1]
     return lower_camel(joined_without_overlap(parts))
+
+
+def code_fields(
+    schema: dict[str, Any], fields: Iterable[QueryField], descriptors: Collection[JsonPath]
+) -> tuple[QueryField, ...]:
+    """The fields of identification codes, which are collections at the root of a document with this schema: scalars of
+    their items. A name that one of the other `fields` has already is that field's."""
+    taken = {field.name.lower() for field in fields}
+    found: dict[str, QueryField] = {}
+    for collection, array in schema["properties"].items():
+        if array["type"] != "array" or not collection.lower().endswith(IDENTIFICATION_CODES.lower()):
+            continue
+        for name, member in array["items"].get("properties", {}).items():
+            path = JsonPath((collection, ALL_ITEMS, name))
+            if member["type"] not in ("object", "array") and name.lower() not in taken:
+                field_type = QueryType.DESCRIPTOR if path in descriptors else _type_in_schema(member)
+                found.setdefault(name, QueryField(name, field_type, (path,)))
+    return tuple(found.values())
+
+
+def _type_in_schema(member: dict[str, Any]) -> QueryType:
+    if member["type"] in ("integer", "number"):
+        return QueryType.NUMBER
+    if member["type"] == "boolean":
+        return QueryType.BOOLEAN
+    formats = {each.value: each for each in (QueryType.DATE, QueryType.DATE_TIME, QueryType.TIME)}
+    return formats.get(member.get("format", ""), QueryType.STRING)
 
 
 def query_type(prop: Property) -> QueryType:

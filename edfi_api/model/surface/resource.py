@@ -193,8 +193,8 @@ class Resource:
     """One endpoint, with all facts that the handling of its documents needs.
 
     `common_identity` are the members (values and reference objects) that are identity in their enclosing common, and
-    not part of the document's own. `is_read_only` is for resources that views of their own serve, in place of stored
-    documents.
+    not part of the document's own. `code_fields` are query fields that only the ODS/API has: members of the items of
+    one collection each. `is_read_only` is for resources that views of their own serve, in place of stored documents.
     """
 
     name: ResourceName
@@ -212,6 +212,7 @@ class Resource:
     array_uniqueness: tuple[ArrayUniqueness, ...] = ()
     common_identity: tuple[JsonPath, ...] = ()
     query_fields: tuple[QueryField, ...] = ()
+    code_fields: tuple[QueryField, ...] = ()
     decimals: tuple[DecimalLimit, ...] = ()
     value_paths: ValuePaths = field(default_factory=ValuePaths)
     securable_elements: SecurableElements = field(default_factory=SecurableElements)
