@@ -32,6 +32,9 @@ from references.identity import KeyForm, descriptor_natural_key, referential_id
 # Referential ids → the URIs of the stored descriptors among them.
 StoredUris = Callable[[Iterable[UUID]], Mapping[UUID, str]]
 
+# The members of which the URI of a descriptor consists.
+DESCRIPTOR_KEY = ("namespace", "codeValue")
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentIdentity:
@@ -59,8 +62,12 @@ class DocumentReference(NamedTuple):
 
     def as_missing(self, is_of_another_type: bool = False) -> MissingTarget:
         """This reference as reported when its target does not exist, or only as a descriptor of another type."""
-        path = concrete(self.steps, self.indexes)
-        return MissingTarget(path, self.target.resource, self.value, is_of_another_type, self.referential_id)
+        return MissingTarget(self.place, self.target.resource, self.value, is_of_another_type, self.referential_id)
+
+    @property
+    def place(self) -> str:
+        """Its path in the body."""
+        return concrete(self.steps, self.indexes)
 
 
 class Extractor:
@@ -81,7 +88,7 @@ class Extractor:
     def identity(self, body: dict[str, Any]) -> DocumentIdentity:
         """The identity of a valid body. Raises DataValidationFailed if a key value is missing."""
         if self._is_descriptor:
-            return self._descriptor_identity(body)
+            return descriptor_identity(self._name, body)
         elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
         key, own = self._identities.identify([value for _, value in elements])
         above = self._superclass.referential_id(body) if self._superclass else None
@@ -90,7 +97,7 @@ class Extractor:
     def own_identity(self, body: dict[str, Any]) -> DocumentIdentity:
         """The same without the identity as the superclass."""
         if self._is_descriptor:
-            return self._descriptor_identity(body)
+            return descriptor_identity(self._name, body)
         elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
         key, own = self._identities.identify([value for _, value in elements])
         return DocumentIdentity(elements, key, own)
@@ -102,11 +109,6 @@ class Extractor:
                 if (identity := reference.identity_in(found)) and identity[1] == target:
                     return identity[0]
         return None
-
-    def _descriptor_identity(self, body: dict[str, Any]) -> DocumentIdentity:
-        uri = f"{body['namespace']}#{body['codeValue']}"
-        elements = [("codeValue", body["codeValue"]), ("namespace", body["namespace"])]
-        return DocumentIdentity(elements, descriptor_natural_key(uri), descriptor_id(self._name, uri))
 
     def key_values(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         """For each alias of the document, its key values by path, with the JSON types of the body."""
@@ -203,6 +205,13 @@ class _SuperclassKey:
 
     def key_values(self, body: dict[str, Any]) -> dict[str, Any]:
         return {pair.there.without_root(): _value(body, pair.here.steps) for pair in self._pairs}
+
+
+def descriptor_identity(name: ResourceName, body: Mapping[str, Any]) -> DocumentIdentity:
+    """The identity of a descriptor of this type."""
+    uri = f"{body['namespace']}#{body['codeValue']}"
+    elements = [("codeValue", body["codeValue"]), ("namespace", body["namespace"])]
+    return DocumentIdentity(elements, descriptor_natural_key(uri), descriptor_id(name, uri))
 
 
 def descriptor_id(name: ResourceName, uri: str) -> UUID:

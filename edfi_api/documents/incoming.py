@@ -1,14 +1,22 @@
 """Prepares a client's body for the store: coercion, validation, extraction of identity, references and securables."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from edfi_api.documents import json_text, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, DocumentTooLarge, IdMismatch
-from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor, StoredUris, normalise_case
+from edfi_api.documents.extraction import (
+    DESCRIPTOR_KEY,
+    DocumentIdentity,
+    DocumentReference,
+    Extractor,
+    StoredUris,
+    descriptor_identity,
+    normalise_case,
+)
 from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.documents.limits import MOST_REFERENCES
 from edfi_api.documents.partial_identity import PartialIdentity, PartialIdentityReader
@@ -54,6 +62,25 @@ class IncomingDocument:
     def linked(self) -> list[UUID]:
         """The referential ids of the targets of reference objects, in the order of `Extractor.reference_objects`."""
         return [reference.referential_id for reference in self.references if reference.value is None]
+
+    def spelt_as(self, stored: Mapping[str, Any] | None) -> "IncomingDocument":
+        """A descriptor with the key of the stored body, if that differs in case only: documents that refer to it have
+        this spelling, and namespaces are granted by it. Any other document as it is."""
+        if stored is None or not self.resource.is_descriptor:
+            return self
+        key = {name: stored[name] for name in DESCRIPTOR_KEY}
+        identity = descriptor_identity(self.resource.name, key)
+        if identity == self.identity or identity.referential_id != self.identity.referential_id:
+            return self
+        body = self.body | key
+        namespace = None if self.securables.namespace is None else key["namespace"]
+        return replace(
+            self,
+            body=body,
+            text=json_text.dumps(body),
+            identity=identity,
+            securables=self.securables._replace(namespace=namespace),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ over the same documents lock them in the same order. See meadowlark/docs/design/
 The bodies of all affected documents are held in memory, some kilobytes each.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -174,18 +174,31 @@ def _write(root: _Affected, referrers: Mapping[int, _Affected], values: Values, 
     if not are_there:
         transaction.set_rollback(True, using)
         return Written(Outcome.MISSING_TARGET)
-    rewritten = execute(
-        _REWRITE_DOCUMENTS.with_values(
-            rows=[document.row for document in affected],
-            bodies=[document.incoming.text.decode() for document in affected],
-            securables=[json_text.dumps(document.incoming.securables._asdict()).decode() for document in affected],
-            client=values["client"],
-            root=root.row,
-            types=types,
-            ids=ids,
-        ),
-        using,
-    )
+    documents = [(document.row, document.incoming) for document in affected]
+    rewritten = rewrite(documents, using, client=values["client"], root=root.row, types=types, ids=ids)
     execute(_REPLACE_REFERENCES.with_values(row=root.row, targets=root.incoming.targets), using)
     [written] = [Written(Outcome.UPDATED, *columns) for row, *columns in rewritten if row == root.row]
     return written
+
+
+def rewrite(
+    documents: Sequence[tuple[int, IncomingDocument]],
+    using: str,
+    *,
+    client: int | None = None,
+    root: int | None = None,
+    types: Any = None,
+    ids: Any = None,
+) -> list[tuple[Any, ...]]:
+    """Give documents, by row, new bodies that refer to the same documents; only the `root` gets the links `types` and
+    `ids`. Row, id and version of each."""
+    statement = _REWRITE_DOCUMENTS.with_values(
+        rows=[row for row, _ in documents],
+        bodies=[incoming.text.decode() for _, incoming in documents],
+        securables=[json_text.dumps(incoming.securables._asdict()).decode() for _, incoming in documents],
+        client=client,
+        root=root,
+        types=types,
+        ids=ids,
+    )
+    return execute(statement, using)

@@ -22,6 +22,7 @@ from edfi_api.documents.securables import COLUMNS, Securables
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.models import Document
 from edfi_api.storage import resource_types
+from edfi_api.storage.spelling import UrisOfDescriptors
 from references.models import Alias, Reference
 
 _BATCH = 1000
@@ -84,6 +85,7 @@ def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
     """
     last_row = 0
     not_served: dict[ResourceName, str] = {}
+    uris = UrisOfDescriptors(using)
     while batch := list(_batch(last_row, using)):
         links = _links(batch, using)
         for stored in batch:
@@ -91,7 +93,7 @@ def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
             if name not in preparers:
                 not_served.setdefault(name, stored.natural_key)
                 continue
-            for what in _compare(preparers[name], stored, links):
+            for what in _compare(preparers[name], stored, links, uris):
                 yield Disagreement(name.resource, stored.natural_key, what)
         if len(batch) < _BATCH:
             break
@@ -137,7 +139,7 @@ def _rows(query: str, using: str) -> list[tuple[Any, ...]]:
         return list(cursor)
 
 
-def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iterator[str]:
+def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link], uris: UrisOfDescriptors) -> Iterator[str]:
     try:
         understood = preparer.understand(json_text.loads(stored.text.encode()))
     except DataValidationFailed as failed:
@@ -158,3 +160,5 @@ def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iter
     referenced = [links.get(alias) for alias in understood.linked]
     if not missing and referenced != list(zip(stored.linked_types or [], stored.linked_ids or [], strict=True)):
         yield "its links do not lead to the targets of its references"
+    for reference, uri in uris.spelt_otherwise(understood):
+        yield f"{reference.place} is {reference.value}, the key of the descriptor is spelt {uri}"

@@ -16,11 +16,12 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparers
-from edfi_api.storage import policy_statements, store
+from edfi_api.storage import policy_statements
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest
 from edfi_api.storage.driver.execution import execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
+from edfi_api.storage.effects import effect_of, replace_once
 from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.storage.refusals import IneffectiveWrite
 from edfi_api.storage.replicas import record_writer
@@ -47,13 +48,22 @@ class MergeRequest(Terms):
     def write(self, stored: dict[str, Any] | None) -> WriteRequest:
         """The request to write what follows from the stored body, None for a new document. Raises what
         `PendingDocument.merged` does."""
-        terms = {each.name: getattr(self, each.name) for each in fields(Terms)}
-        return WriteRequest(self.pending.merged(stored), **terms)
+        return WriteRequest(self.pending.merged(stored).spelt_as(stored), **_terms(self))
 
     def key(self, document_uuid: UUID) -> Values:
         """The parameters by which the stored document is found."""
         found = stored_key(self.pending.resource, document_uuid, self.using)
         return {**found, "referential_id": self.pending.identity.referential_id}
+
+
+def of_whole(request: WriteRequest) -> MergeRequest:
+    """The request to write a whole document, which takes nothing but the spelling of its key from what is stored."""
+    incoming = request.incoming
+    return MergeRequest(PendingDocument(incoming.resource, incoming.identity, lambda _: incoming), **_terms(request))
+
+
+def _terms(terms: Terms) -> dict[str, Any]:
+    return {each.name: getattr(terms, each.name) for each in fields(Terms)}
 
 
 # Writes a document unless its version has changed.
@@ -100,9 +110,7 @@ def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
 
 def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
     """As `store.update`. Raises also what the merge does, after the refusals of the stored document."""
-    return _merge(
-        request, document_uuid, _BY_UUID, lambda merged, values: store.replace_once(merged, values, preparers)
-    )
+    return _merge(request, document_uuid, _BY_UUID, lambda merged, values: replace_once(merged, values, preparers))
 
 
 def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _WriteOnce) -> Written:
@@ -143,7 +151,7 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
                 request.check(merged.incoming, stored_body)
             return write_once(merged, values)
 
-        return store.effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
+        return effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
 
     written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
     record_writer(request.client, request.using)

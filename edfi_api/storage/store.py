@@ -1,8 +1,9 @@
-"""Writes documents, and reads single ones: one statement, one round trip per operation.
+"""Writes documents, and reads single ones: one statement, one round trip per operation, two for descriptors, which keep
+the stored spelling of their keys.
 
-The statement returns an outcome; `effect_of` decides what follows from it. A policy is evaluated in the statement
-itself and sees its snapshot: a permission that is revoked while a write runs applies from the next one on, unless the
-write has waited for the lock on the document and is retried.
+The statement returns an outcome; `effect_of` (`effects`) decides what follows from it. A policy is evaluated in the
+statement itself and sees its snapshot: a permission that is revoked while a write runs applies from the next one on,
+unless the write has waited for the lock on the document and is retried.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,24 +11,23 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from uuid_utils.compat import uuid7
 
-from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import cascade, policy_statements, upsert_groups
+from edfi_api.storage import merges, policy_statements, upsert_groups
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
 from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
-from edfi_api.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict, KeyChangeContradicts
-from edfi_api.storage.refusals import IneffectiveWrite, RefusedDelete, outcome_of
+from edfi_api.storage.effects import effect_of, replace_once
+from edfi_api.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
+from edfi_api.storage.refusals import IneffectiveWrite, RefusedDelete
 from edfi_api.storage.replicas import record_writer
 from edfi_api.storage.requests import (
-    CONDITION_FAILURES,
     NO_DOCUMENT,
     DeleteRequest,
     Values,
@@ -43,10 +43,6 @@ _LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by
 _LOCKED_BY_ALIASES = _statement("locked_by_aliases")
 _KEEP_CREATION = _statement("keep_creation")
 
-_DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome.DELETED})
-# Refusals that an attempt raises itself, and which others may precede.
-_RAISED = (*CONDITION_FAILURES, DataValidationFailed, IdentityConflict, KeyChangeContradicts)
-
 
 def upsert(request: WriteRequest) -> Written:
     """Insert the document, or replace the one with its natural key. Identical content changes nothing.
@@ -56,6 +52,10 @@ def upsert(request: WriteRequest) -> Written:
     """
     name, state = request.incoming.resource.name, database_state(request.using)
     recent = state.value(recent_upserts)
+    if request.incoming.resource.is_descriptor:
+        written = merges.upsert(merges.of_whole(request))
+        recent.add(name, written.outcome)
+        return written
     write_alone, groups = partial(_upsert_alone, request), state.value(upsert_groups.groups_of_database)
     written = upsert_groups.upsert_in_group(request, recent.likely(name), write_alone, groups)
     recent.add(name, written.outcome)
@@ -84,6 +84,8 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
     Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
     """
+    if request.incoming.resource.is_descriptor:
+        return merges.update(merges.of_whole(request), document_uuid, preparers)
     using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
     recent = database_state(using).value(_recent_updates)
     likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
@@ -98,14 +100,6 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
     written = with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
     recent.add(name, written.outcome)
     record_writer(request.client, using)
-    return written
-
-
-def replace_once(request: WriteRequest, values: Values, preparers: Preparers) -> Written:
-    """One attempt of an update. Raises what `cascade.change_identity` does."""
-    written = Written.of(execute(policy_statements.update(request.policy).bound_to(values), request.using))
-    if written.outcome is Outcome.OTHER_IDENTITY and request.incoming.resource.allows_identity_updates:
-        return cascade.change_identity(request, values, preparers)
     return written
 
 
@@ -128,20 +122,6 @@ def delete(request: DeleteRequest) -> bool:
         return False
     record_writer(request.client, using)
     return True
-
-
-def effect_of(attempt: Callable[[], Written], refused: IneffectiveWrite | RefusedDelete) -> Written | None:
-    """The result of an attempt that has had an effect, None if it has to be repeated. Raises its refusal."""
-    try:
-        written = attempt()
-    except IntegrityError as violation:
-        written = Written(outcome_of(violation))
-    except _RAISED as refusal:
-        refused.refuse_for(refusal)
-    if written.outcome in _DONE:
-        return written
-    refused.refuse(written.outcome)
-    return None
 
 
 def get(

@@ -104,6 +104,66 @@ def test_a_body_without_its_identity_is_found(association, capsys):
     assert "its identity cannot be read: entryDate is required." in failure_of_verification(capsys)
 
 
+def spell_descriptor(name, code_value, namespace=None):
+    """As versions before 1.1 did."""
+    row = Document.objects.get(resource_type__name=name)
+    namespace = namespace or row.body["namespace"]
+    Document.objects.filter(pk=row.pk).update(
+        body=row.body | {"codeValue": code_value, "namespace": namespace}, namespace=namespace
+    )
+
+
+def test_a_descriptor_spelt_otherwise_than_in_documents_is_found_and_mended(association, capsys):
+    before = Document.objects.get(resource_type__name="GradeLevelDescriptor")
+    used = association.body["entryGradeLevelDescriptor"]
+    spell_descriptor("GradeLevelDescriptor", before.body["codeValue"].upper(), before.body["namespace"].upper())
+    loud = f"{before.body['namespace'].upper()}#{before.body['codeValue'].upper()}"
+
+    with pytest.raises(CommandError, match="disagreement"):
+        call_command("verify_integrity")
+    found = f"$.entryGradeLevelDescriptor is {used}, the key of the descriptor is spelt {loud}"
+    assert found in capsys.readouterr().err
+
+    call_command("verify_integrity", mend_spelling=True)
+
+    assert capsys.readouterr().out.startswith("1 descriptor and 0 documents spelt anew\n")
+    after = Document.objects.get(pk=before.pk)
+    assert (after.body, after.namespace) == (before.body, before.namespace)
+    assert after.change_version > before.change_version
+    call_command("verify_integrity")
+
+
+def test_documents_in_two_spellings_get_that_of_the_majority(api_without_check, resource_named, capsys):
+    sex = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Female", "shortDescription": "Female"}
+    required = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+    api_without_check.post("/sexDescriptors", sex)
+    for number, code in enumerate(("FEMALE", "Female", "Female")):
+        body = required | {"studentUniqueId": str(number), "birthSexDescriptor": f"{sex['namespace']}#Female"}
+        assert api_without_check.post("/students", body).status_code == 201
+        spelt = body | {"birthSexDescriptor": f"{sex['namespace']}#{code}"}
+        Document.objects.filter(body__studentUniqueId=str(number)).update(body=spelt)
+    spell_descriptor("SexDescriptor", "FEMALE")
+
+    call_command("verify_integrity", mend_spelling=True)
+
+    assert capsys.readouterr().out.startswith("1 descriptor and 1 document spelt anew\n")
+    students = Document.objects.filter(resource_type__name="Student").order_by("id")
+    assert {row.body["birthSexDescriptor"] for row in students} == {f"{sex['namespace']}#Female"}
+    database_state.forget()
+    found = api_without_check.get(f"/students?birthSexDescriptor={sex['namespace']}%23female").json()
+    assert len(found) == 3
+
+
+def test_a_descriptor_in_the_key_of_a_reference_is_compared_too(api_without_check, documents, resource_named, capsys):
+    documents.store(resource_named("StudentProgramAssociation"))
+    spell_descriptor("ProgramTypeDescriptor", "VALUE")
+
+    with pytest.raises(CommandError):
+        call_command("verify_integrity")
+    assert "$.programReference.programTypeDescriptor is " in capsys.readouterr().err
+    call_command("verify_integrity", mend_spelling=True)
+
+
 @pytest.fixture
 def another_standard(association):
     """As after a change to a standard without the resource of the document."""

@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.loading.bulk.batches import Batch
+from edfi_api.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.writing import BatchWriter, Results
@@ -100,7 +100,8 @@ class ClientWriter(BatchWriter):
         conditions = self._conditions(batch)
         if conditions is None:
             return Conflicts(), {}
-        statement, client = under_conditions(conditions), self._rights.client.row_id
+        client = self._rights.client.row_id
+        statement = under_conditions(conditions, keeps_keys=are_descriptors(batch))
         found = write_staged(cursor, prepared.lines, prepared.aliases, resolve, client, statement=statement)
         if self._rights.adopts:
             adopt(cursor, (prepared.aliases[position][0] for position in found[1]), client)

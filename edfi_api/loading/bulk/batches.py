@@ -45,6 +45,11 @@ def _may_stand_together(one: Resource, other: Resource) -> bool:
     return one is other or one.name == other.name or (one.is_descriptor and other.is_descriptor)
 
 
+def are_descriptors(batch: Batch) -> bool:
+    """Whether a batch is one of descriptors."""
+    return batch[0].resource.is_descriptor
+
+
 @dataclass(frozen=True, slots=True)
 class WriteSet:
     """The resource names under which a batch's documents can be referenced, those they refer to, and their ids."""

@@ -5,7 +5,7 @@ from typing import Any
 from psycopg import Cursor
 from psycopg.rows import TupleRow
 
-from edfi_api.loading.bulk.batches import Batch
+from edfi_api.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
@@ -31,7 +31,10 @@ class PreservingWriter(BatchWriter):
     def _write_staged(
         self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
     ) -> tuple[Conflicts, dict[int, Outcome]]:
-        return write_imported(cursor, prepared.lines, prepared.aliases, resolve, self._changed_here)
+        keeps_keys = are_descriptors(batch)
+        return write_imported(
+            cursor, prepared.lines, prepared.aliases, resolve, self._changed_here, keeps_keys=keeps_keys
+        )
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         """It would lose its envelope, so it is left to a later pass."""

@@ -4,6 +4,7 @@ Batches are staged and compared with what is stored and with what the rehearsal 
 table is written, so clients and change queries notice nothing of it.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -11,8 +12,9 @@ from uuid import UUID
 from psycopg.rows import TupleRow
 
 from edfi_api.documents import json_text
+from edfi_api.documents.extraction import DESCRIPTOR_KEY
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.loading.bulk.batches import Batch
+from edfi_api.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.writing import BatchWriter
@@ -46,12 +48,13 @@ class Rehearsal(BatchWriter):
         with one_transaction(self._using) as cursor:
             have_envelopes = self.preserved is PreservedFields.ENVELOPES
             stage(cursor, prepared.lines, statements.COPY_IMPORTED if have_envelopes else statements.COPY)
-            rows = rows_of(cursor, statements.COMPARED)
+            body = statements.body_of("s", keeps_keys=are_descriptors(batch))
+            rows = rows_of(cursor, statements.COMPARED.format(body=body))
             is_stored = {position for position, _, _, is_same in rows if is_same is not None}
             conflicts = find_conflicts(cursor, prepared.aliases, self._resolve_with_accepted(resolve, is_stored))
         refused = conflicts.missing.keys() | conflicts.duplicates
-        outcomes = self._outcomes([row for row in rows if row[0] not in refused], prepared.aliases)
-        return conflicts, dict(outcomes)
+        accepted = [row for row in rows if row[0] not in refused]
+        return conflicts, dict(self._outcomes(accepted, prepared.aliases, keeps_keys=are_descriptors(batch)))
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
         missing = super()._missing(ids)
@@ -82,10 +85,17 @@ class Rehearsal(BatchWriter):
         return resolved
 
     def _outcomes(
-        self, rows: Iterable[TupleRow], aliases: Mapping[int, tuple[bytes, ...]]
+        self, rows: Iterable[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], *, keeps_keys: bool
     ) -> Iterator[tuple[int, Outcome]]:
-        for position, resource_type, body, is_same_as_stored in rows:
+        for position, resource_type, sent, is_same_as_stored in rows:
             earlier = self._accepted.body(aliases[position][0])
+            body = _with_key_of(earlier, sent) if keeps_keys and earlier is not None else sent
             is_same = is_same_as_stored if earlier is None else earlier == body
             self._accepted.add(aliases[position], resource_type, body)
             yield position, Outcome.INSERTED if is_same is None else Outcome.UNCHANGED if is_same else Outcome.UPDATED
+
+
+def _with_key_of(stored: str, sent: str) -> str:
+    """The body of a descriptor, as PostgreSQL writes it, with the key of the one that it replaces."""
+    key = json.loads(stored)
+    return json.dumps(json.loads(sent) | {name: key[name] for name in DESCRIPTOR_KEY}, ensure_ascii=False)

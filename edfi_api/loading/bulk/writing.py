@@ -16,7 +16,7 @@ from psycopg.rows import TupleRow
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.loading.bulk.batches import Batch
+from edfi_api.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.loading.bulk.preparation import Prepared, PreparersOnDemand, UrisById
@@ -27,7 +27,7 @@ from edfi_api.storage.driver.execution import StatementAborted
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.sets import REFUSALS, Refusal
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve, resolve_together
-from edfi_api.storage.sets.staging import MetConcurrentWrites, one_transaction, write_staged
+from edfi_api.storage.sets.staging import MetConcurrentWrites, of_rows, one_transaction, write_staged
 from edfi_api.storage.stored import Outcome, StoredDocument, stored_documents
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck
@@ -108,7 +108,8 @@ class BatchWriter:
         self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
     ) -> tuple[Conflicts, dict[int, Outcome]]:
         """In the open transaction. Raises MetConcurrentWrites."""
-        return write_staged(cursor, prepared.lines, prepared.aliases, resolve, self._client)
+        statement = of_rows(keeps_keys=are_descriptors(batch))
+        return write_staged(cursor, prepared.lines, prepared.aliases, resolve, self._client, statement=statement)
 
     def _refusals(self, batch: Batch, conflicts: Conflicts) -> Iterator[tuple[int, Refusal]]:
         incoming = {position: self._incoming(batch[position]) for position in conflicts.duplicates}

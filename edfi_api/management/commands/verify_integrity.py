@@ -11,20 +11,33 @@ from edfi_api.management.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.models import Document
 from edfi_api.startup import current_surface
+from edfi_api.storage import spelling
 from edfi_api.storage.integrity import disagreements
 
 _SHOWN = 100
 
 
 class Command(DataStoreCommand):
-    help = "Compares every stored body with its natural key, its aliases and its references; changes nothing."
+    help = (
+        "Compares every stored body with its natural key, its aliases, its references and the spelling of its"
+        " descriptors. Changes nothing, unless spellings are to be mended."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_database(parser, "the database to check")
+        parser.add_argument(
+            "--mend-spelling",
+            action="store_true",
+            help="before, give descriptors the spelling that most of their documents have, and the other documents too",
+        )
 
-    def handle(self, *args: Any, database: str, **options: Any) -> None:
-        found = 0
-        for disagreement in disagreements(Preparers(current_surface()), database):
+    def handle(self, *args: Any, database: str, mend_spelling: bool, **options: Any) -> None:
+        found, preparers = 0, Preparers(current_surface())
+        if mend_spelling:
+            mended = spelling.mend(preparers, database)
+            descriptors, documents = counted(mended.descriptors, "descriptor"), counted(mended.documents, "document")
+            self.stdout.write(f"{descriptors} and {documents} spelt anew")
+        for disagreement in disagreements(preparers, database):
             found += 1
             if found <= _SHOWN:
                 self.stderr.write(str(disagreement))

@@ -48,20 +48,18 @@ UPDATE document f
          FROM moved m JOIN alias a ON a.document_id = m.id JOIN reference r ON r.alias_id = a.referential_id
    )
 """
-_LEFT_OUT = f"""
-SELECT s.position, CASE WHEN d.body = s.body THEN 'unchanged' ELSE 'stale' END
+_LEFT_OUT = """
+SELECT s.position, CASE WHEN d.body = {body} THEN 'unchanged' ELSE 'stale' END
   FROM staged_document s
   JOIN alias a ON a.referential_id = s.referential_id
   JOIN document d ON d.id = a.document_id
- WHERE d.change_version <@ %(changed_here)s::int8multirange AND NOT {statements.IS_SAME_AS_IMPORTED}
+ WHERE d.change_version <@ %(changed_here)s::int8multirange AND NOT {is_same}
  UNION ALL
 SELECT s.position, CASE WHEN d.change_version <@ %(changed_here)s::int8multirange THEN 'stale' ELSE 'other identity' END
   FROM staged_document s
   JOIN document d ON d.document_uuid = s.document_uuid
  WHERE NOT EXISTS (SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = s.referential_id)
 """
-
-_WRITE_IMPORTED = Sql(statements.WRITE_IMPORTED)
 
 _GIVE_ENVELOPE = """
 UPDATE document
@@ -77,20 +75,26 @@ def write_imported(
     aliases: Mapping[int, tuple[bytes, ...]],
     resolve: Resolve,
     changed_here: str,
+    *,
+    keeps_keys: bool,
 ) -> tuple[Conflicts, dict[int, Outcome]]:
-    """As `write_staged`; `changed_here` has the change versions that were given here, as a multirange."""
+    """As `write_staged`; `changed_here` has the change versions that were given here, as a multirange.
+    `keeps_keys` as in `of_rows`."""
     stage(cursor, lines, statements.COPY_IMPORTED)
     values = {"changed_here": changed_here}
     if moved := rows_of(cursor, _MOVE_IDS, values):
         rows, old, new = zip(*moved, strict=True)
         cursor.execute(_MOVE_LINKS, {"rows": list(rows), "old": list(old), "new": list(new)}, prepare=False)
-    left_out = {position: Outcome(outcome) for position, outcome in rows_of(cursor, _LEFT_OUT, values)}
+    body = statements.body_of("s", keeps_keys=keeps_keys)
+    found = _LEFT_OUT.format(body=body, is_same=statements.is_same_as_imported(keeps_keys=keeps_keys))
+    left_out = {position: Outcome(outcome) for position, outcome in rows_of(cursor, found, values)}
     others = {position: ids for position, ids in aliases.items() if position not in left_out}
     conflicts = find_conflicts(cursor, others, resolve)
     if left_out:
         leave_out(cursor, left_out)
     with keeping_versions(cursor):
-        return conflicts, left_out | write_passes(cursor, conflicts, len(others), None, _WRITE_IMPORTED)
+        statement = Sql(statements.write_imported(keeps_keys=keeps_keys))
+        return conflicts, left_out | write_passes(cursor, conflicts, len(others), None, statement)
 
 
 @contextmanager

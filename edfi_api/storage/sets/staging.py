@@ -21,7 +21,6 @@ from edfi_api.storage.sets import statements
 from edfi_api.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.storage.stored import Outcome
 
-_WRITE = Sql(statements.WRITE)
 _IN_NO_PASS = 0
 _CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
 
@@ -62,7 +61,7 @@ def write_staged(
     resolve: Resolve,
     client: int | None,
     *,
-    statement: Sql = _WRITE,
+    statement: Sql,
 ) -> tuple[Conflicts, dict[int, Outcome]]:
     """Write the rows that do not conflict: `lines` are input of COPY, `aliases` the referential ids of each row."""
     stage(cursor, lines)
@@ -70,14 +69,21 @@ def write_staged(
     return conflicts, write_passes(cursor, conflicts, len(aliases), client, statement)
 
 
-def under_conditions(conditions: SetConditions) -> Sql:
-    """The statement of `write_staged` for rows for which these conditions hold; others have no outcome."""
+def of_rows(*, keeps_keys: bool) -> Sql:
+    """The statement of `write_staged`. `keeps_keys` says that the rows are descriptors: stored ones keep the spelling
+    of their keys."""
+    return Sql(statements.write(keeps_keys=keeps_keys))
+
+
+def under_conditions(conditions: SetConditions, *, keeps_keys: bool) -> Sql:
+    """The same for rows for which these conditions hold; others have no outcome."""
     stored, new = all_of([conditions.using, conditions.with_check]), conditions.with_check_new
-    return Sql(statements.authorized_pass(stored.text, new.text), merged(stored.parameters, new.parameters))
+    text = statements.authorized_pass(stored.text, new.text, keeps_keys=keeps_keys)
+    return Sql(text, merged(stored.parameters, new.parameters))
 
 
 def write_passes(
-    cursor: Cursor[TupleRow], conflicts: Conflicts, rows: int, client: int | None, statement: Sql = _WRITE
+    cursor: Cursor[TupleRow], conflicts: Conflicts, rows: int, client: int | None, statement: Sql
 ) -> dict[int, Outcome]:
     """Write those of the staged `rows` that do not conflict; outcomes by position."""
     outcomes: dict[int, Outcome] = {}

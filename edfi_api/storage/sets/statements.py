@@ -1,4 +1,4 @@
-"""The SQL of a batch. `WRITE` does for all staged rows of a pass what `upsert.sql` of the storage does for one, and
+"""The SQL of a batch. `write` does for all staged rows of a pass what `upsert.sql` of the storage does for one, and
 `authorized_write` what it does under a policy and with conditions, for rows that are its parameter.
 
 All statements of a load's batch run in one transaction at READ COMMITTED. Targets and superclass identities are checked
@@ -6,8 +6,10 @@ first, so that rows that cannot be written do not fail the batch; integrity is s
 the primary key of `alias`.
 """
 
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 
+from edfi_api.documents.extraction import DESCRIPTOR_KEY
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.storage.rows import STAGED
 from edfi_api.storage.stored import SECURABLES
@@ -66,9 +68,22 @@ SELECT s.position FROM staged_document s JOIN alias above ON above.referential_i
  WHERE NOT EXISTS (SELECT FROM alias own WHERE own.referential_id = s.referential_id)
 """
 
+# The bodies to write in place of stored ones `d`: those that were sent, or, of descriptors, these with the stored
+# spelling of their keys.
+_AS_SENT = "{row}.body"
+_WITH_STORED_KEY = (
+    "{row}.body || jsonb_build_object(" + ", ".join(f"'{name}', d.body -> '{name}'" for name in DESCRIPTOR_KEY) + ")"
+)
+
+
+def body_of(row: str, *, keeps_keys: bool) -> str:
+    """The body to write for a row in place of the stored document `d`; `keeps_keys` for descriptors."""
+    return f"({(_WITH_STORED_KEY if keeps_keys else _AS_SENT).format(row=row)})"
+
+
 # For a rehearsal: each row with its body, and whether the stored one is the same; NULL if none is stored.
 COMPARED = """
-SELECT s.position, s.resource_type_id, s.body::text, d.body = s.body
+SELECT s.position, s.resource_type_id, coalesce({body}, s.body)::text, d.body = {body}
   FROM staged_document s
   LEFT JOIN alias a ON a.referential_id = s.referential_id
   LEFT JOIN document d ON d.id = a.document_id
@@ -138,8 +153,8 @@ WITH {{staged}}existing AS (
 ), updated AS (
     -- As in the upsert: a row that changed since the snapshot is not updated, and appears in no outcome.
     UPDATE document d
-       SET body = c.body, linked_types = c.types, linked_ids = c.ids,
-           ({SECURABLES}) = ROW({", ".join(f"c.{name}" for name in COLUMNS)}),
+       SET body = {{new_body}}, linked_types = c.types, linked_ids = c.ids,
+           ({SECURABLES}) = ROW({{new_securables}}),
            last_modified_at = {{modified_at}}, last_modified_by = %(client)s::bigint{{sent_changes}}
       FROM changed c
      WHERE d.id = c.id AND d.change_version = c.change_version
@@ -178,7 +193,7 @@ SELECT position, 'updated', document_uuid::text, change_version FROM updated
 SELECT position, 'unchanged', document_uuid::text, change_version FROM existing WHERE is_same_body AND is_allowed
 """
 _NOTHING_IMPORTED = {
-    "is_same": "d.body = s.body",
+    "is_same": "d.body = {body}",
     "owner": "%(client)s::bigint",
     "sent_columns": "",
     "sent_values": "",
@@ -193,26 +208,52 @@ _IN_A_PASS = {
     "and_new_allowed": "",
     "result": _POSITIONS,
 }
-# Returns the outcomes, each with the positions that have it.
-WRITE = _WRITE.format(**_IN_A_PASS, **_NOTHING_IMPORTED)
-
-# The same for rows that come with the envelope that they have on another server.
-IS_SAME_AS_IMPORTED = """(
-        d.body = s.body AND d.created_at = s.sent_created_at AND d.last_modified_at = s.sent_modified_at
+# For rows that come with the envelope that they have on another server.
+_IS_SAME_AS_IMPORTED = """(
+        d.body = {body} AND d.created_at = s.sent_created_at AND d.last_modified_at = s.sent_modified_at
         AND d.change_version = coalesce(s.sent_version, d.change_version)
         AND (s.sent_owner IS NULL OR d.created_by IS NOT DISTINCT FROM s.sent_owner)
     )"""
-WRITE_IMPORTED = _WRITE.format(
-    **_IN_A_PASS,
-    is_same=IS_SAME_AS_IMPORTED,
-    owner="sent_owner",
-    sent_columns=", created_at, last_modified_at, change_version",
-    sent_values=", sent_created_at, sent_modified_at, coalesce(sent_version, next_change_version() - 1)",
-    modified_at="c.sent_modified_at",
-    sent_changes=""", created_at = c.sent_created_at,
+_IMPORTED = {
+    "is_same": _IS_SAME_AS_IMPORTED,
+    "owner": "sent_owner",
+    "sent_columns": ", created_at, last_modified_at, change_version",
+    "sent_values": ", sent_created_at, sent_modified_at, coalesce(sent_version, next_change_version() - 1)",
+    "modified_at": "c.sent_modified_at",
+    "sent_changes": """, created_at = c.sent_created_at,
            created_by = coalesce(c.sent_owner, d.created_by),
            change_version = coalesce(c.sent_version, next_change_version())""",
-)
+}
+
+
+def _written(parts: Mapping[str, str], *, keeps_keys: bool) -> str:
+    """The statement of these parts; `keeps_keys` if the rows are descriptors."""
+    columns = {name: f"c.{name}" for name in COLUMNS}
+    if keeps_keys:
+        columns["namespace"] = "d.namespace"
+    spelt = {
+        "is_same": parts["is_same"].format(body=body_of("s", keeps_keys=keeps_keys)),
+        "new_body": body_of("c", keeps_keys=keeps_keys),
+        "new_securables": ", ".join(columns.values()),
+    }
+    return _WRITE.format(**{**parts, **spelt})
+
+
+@cache
+def write(*, keeps_keys: bool) -> str:
+    """Writes the staged rows of a pass. Returns the outcomes, each with the positions that have it."""
+    return _written(_IN_A_PASS | _NOTHING_IMPORTED, keeps_keys=keeps_keys)
+
+
+@cache
+def write_imported(*, keeps_keys: bool) -> str:
+    """The same for rows with envelopes."""
+    return _written(_IN_A_PASS | _IMPORTED, keeps_keys=keeps_keys)
+
+
+def is_same_as_imported(*, keeps_keys: bool) -> str:
+    """Whether a stored document `d` is that of the row `s`, envelope included."""
+    return _IS_SAME_AS_IMPORTED.format(body=body_of("s", keeps_keys=keeps_keys))
 
 
 _ALLOWED = f"""
@@ -227,31 +268,31 @@ _NEW_ALLOWED = "coalesce(s.expected_version, 0) = 0 AND ({})"
 
 
 @lru_cache(maxsize=1024)
-def authorized_write(stored_allowed: str, new_allowed: str) -> str:
+def authorized_write(stored_allowed: str, new_allowed: str, *, keeps_keys: bool) -> str:
     """The statement that writes those of the `rows`, a JSON array of objects with the columns of `staged_document`, for
     which these conditions hold, and those of their `expected_version`: on rows `s` for which there is a document `d`,
     and on new ones. Returns position, outcome, id and change version."""
-    return _WRITE.format(
-        **_NOTHING_IMPORTED,
-        staged=f"{STAGED}, ",
-        chosen="true",
-        is_allowed=f", {_STORED_ALLOWED.format(stored_allowed)} AS is_allowed",
-        or_denied=" OR NOT e.is_allowed",
-        and_new_allowed=f" AND {_NEW_ALLOWED.format(new_allowed)}",
-        result=_VERSIONS,
-    )
+    parts = {
+        "staged": f"{STAGED}, ",
+        "chosen": "true",
+        "is_allowed": f", {_STORED_ALLOWED.format(stored_allowed)} AS is_allowed",
+        "or_denied": " OR NOT e.is_allowed",
+        "and_new_allowed": f" AND {_NEW_ALLOWED.format(new_allowed)}",
+        "result": _VERSIONS,
+    }
+    return _written(parts | _NOTHING_IMPORTED, keeps_keys=keeps_keys)
 
 
 @lru_cache(maxsize=1024)
-def authorized_pass(stored_allowed: str, new_allowed: str) -> str:
-    """`WRITE` for those of the staged rows of a pass for which the conditions hold. What is stored already is
+def authorized_pass(stored_allowed: str, new_allowed: str, *, keeps_keys: bool) -> str:
+    """`write` for those of the staged rows of a pass for which the conditions hold. What is stored already is
     unchanged, whoever may write it; other rows that are denied have no outcome."""
     conditions = {
         "is_allowed": f", ({stored_allowed}) AS is_allowed",
         "or_denied": " OR NOT e.is_allowed",
         "and_new_allowed": f" AND ({new_allowed})",
     }
-    return _WRITE.format(**(_IN_A_PASS | conditions), **_NOTHING_IMPORTED)
+    return _written(_IN_A_PASS | _NOTHING_IMPORTED | conditions, keeps_keys=keeps_keys)
 
 
 # The documents of staged rows get another owner; nothing else of them changes.

@@ -40,8 +40,8 @@ class Results(NamedTuple):
 def write(
     rows: Sequence[Row], conditions: SetConditions, using: str, client: int, resolve: Resolve = resolve
 ) -> Results:
-    """The results by position in `rows`. No two rows have a referential id in common. None refers to another, unless
-    they are resolved together."""
+    """The results by position in `rows`, which are descriptors, or of resources that are none. No two rows have a
+    referential id in common. None refers to another, unless they are resolved together."""
     return _write(dict(enumerate(rows)), conditions, using, client, resolve)
 
 
@@ -66,7 +66,7 @@ def write_alike(rows: Sequence[Row], conditions: SetConditions, using: str, clie
 def _write(rows: Mapping[int, Row], conditions: SetConditions, using: str, client: int, resolve: Resolve) -> Results:
     numbers = resource_types.numbers(using)
     staged = {position: row.staged(position, numbers[row.incoming.resource.name]) for position, row in rows.items()}
-    composed = _Statements.under(conditions, client)
+    composed = _Statements.under(conditions, client, keeps_keys=_are_descriptors(rows))
     for _ in range(_ATTEMPTS):
         try:
             conflicts = resolve(*_stored_state(rows, using))
@@ -118,13 +118,20 @@ class _Statements(NamedTuple):
     allowed: Sql
 
     @classmethod
-    def under(cls, conditions: SetConditions, client: int) -> "_Statements":
+    def under(cls, conditions: SetConditions, client: int, *, keeps_keys: bool) -> "_Statements":
         stored, new = all_of([conditions.using, conditions.with_check]), conditions.with_check_new
         parameters = merged(stored.parameters, new.parameters)
         return cls(
-            Sql(statements.authorized_write(stored.text, new.text), parameters).with_values(client=client),
+            Sql(statements.authorized_write(stored.text, new.text, keeps_keys=keeps_keys), parameters).with_values(
+                client=client
+            ),
             Sql(statements.allowed(stored.text, new.text), parameters),
         )
+
+
+def _are_descriptors(rows: Mapping[int, Row]) -> bool:
+    """Whether the rows are descriptors, which are never in one set with other resources."""
+    return any(row.incoming.resource.is_descriptor for row in rows.values())
 
 
 def _stored_state(

@@ -4,8 +4,8 @@ UPDATE document d
    SET body = changed.body::jsonb,
        ({securables}) = ROW({new_securables}),
        (linked_types, linked_ids) = ROW(
-           CASE WHEN d.id = %(root)s THEN %(types)s::smallint[] ELSE d.linked_types END,
-           CASE WHEN d.id = %(root)s THEN %(ids)s::uuid[] ELSE d.linked_ids END
+           CASE WHEN d.id = %(root)s::bigint THEN %(types)s::smallint[] ELSE d.linked_types END,
+           CASE WHEN d.id = %(root)s::bigint THEN %(ids)s::uuid[] ELSE d.linked_ids END
        ),
        last_modified_at = now(), last_modified_by = %(client)s::bigint
   FROM unnest(%(rows)s::bigint[], %(bodies)s::text[], %(securables)s::text[])
