@@ -58,6 +58,9 @@ class Outcome(StrEnum):
     TAKEN = "taken"
     # A concurrent transaction changed what the statement had read.
     STALE = "stale"
+    # The stored body is another one, and is to stay for now; the second, if it was written since the load began.
+    DIFFERENT = "different"
+    REPEATED = "repeated"
 
 
 class Written(NamedTuple):

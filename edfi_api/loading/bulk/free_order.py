@@ -3,7 +3,9 @@
 A document that is refused for missing targets waits if these may still come. When all candidates have been tried, those
 that wait are written in rounds, each behind what it refers to, then circles at once, as long as something is written.
 So every permutation of a set of documents ends with the same documents; candidates for one document keep their order,
-the last one counts.
+the last one counts. With `holds_changes`, a stored document is changed only when all candidates of a call have been
+seen: an earlier candidate for the same document is then not written, and its result is UNCHANGED, `replaced_by` the
+later one.
 
 To use it, for any source of candidates:
 
@@ -21,11 +23,13 @@ references between resources are circular, to later ones. Documents with such mi
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import NamedTuple, Self
 from uuid import UUID
 
 from edfi_api.loading.bulk.candidates import Candidate, Place, Written
+from edfi_api.loading.bulk.held_changes import Held, HeldChanges
 from edfi_api.loading.bulk.pipeline import BulkWriter
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.sets import Refusal
@@ -36,6 +40,8 @@ from references.exceptions import UnresolvedReference
 # Circles are written in one transaction: many small ones at once, and none that would not fit into memory.
 _ENOUGH_CIRCLES = 2_000
 _LARGEST_CIRCLE = 10_000
+# Not written, since something else is stored.
+_LEFT = (Outcome.DIFFERENT, Outcome.REPEATED)
 
 
 _SCHEMA = """
@@ -95,8 +101,9 @@ class _WaitingCandidates(Waiting):
 class FreeOrder:
     """Writes candidates of these resources, which are in load order."""
 
-    def __init__(self, writer: BulkWriter, resources: Sequence[Resource]) -> None:
+    def __init__(self, writer: BulkWriter, resources: Sequence[Resource], *, holds_changes: bool = False) -> None:
         self._writer = writer
+        self._held = HeldChanges(resources) if holds_changes else None
         self._resources = resources
         self._ranks = {resource.name: rank for rank, resource in enumerate(resources)}
         self._deferred = DeferredReferences(resources)
@@ -108,6 +115,8 @@ class FreeOrder:
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._waiting.close()
+        if self._held is not None:
+            self._held.close()
 
     def expect(self, resource: Resource) -> None:
         """Documents of this resource follow in a later call of `write`; what refers to them waits until `finish`."""
@@ -121,20 +130,17 @@ class FreeOrder:
 
     def write(self, candidates: Iterable[Candidate[Place]]) -> Iterator[Written[Place]]:
         """The results of those that need not wait."""
-        for written in self._writer.write(candidates):
-            candidate, rank = written.candidate, self._ranks[written.candidate.resource.name]
-            if isinstance(written.result, UnresolvedReference) and self._may_come(rank, written):
-                self._deferred.defer(rank)
-                self._waiting.keep(candidate, rank, written.aliases, written.result.ids, is_written=False)
-                continue
-            if isinstance(written.result, Outcome) and self._waiting.waits_for(rank, written.aliases):
-                self._waiting.keep(candidate, rank, written.aliases, (), is_written=True)
-            yield written
+        with self._leaving_stored():
+            for written in self._writer.write(candidates):
+                yield from self._of_new(written)
+        yield from self._write_held()
 
     def settle(self) -> Iterator[Written[Place]]:
         """Write what waits, in rounds, as long as less is waiting after each; the results of those that need not wait
         any longer."""
-        yield from in_rounds(self._waiting, self._round, self._circles)
+        with self._leaving_stored():
+            yield from in_rounds(self._waiting, self._round, self._circles)
+        yield from self._write_held()
 
     def finish(self) -> Iterator[Written[Place]]:
         """As `settle`; what still waits is refused."""
@@ -143,6 +149,50 @@ class FreeOrder:
         for written in self._writer.write(self._candidates(self._waiting.left())):
             if not written.candidate.origin.is_written:
                 yield _with_place(written)
+
+    def _leaving_stored(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._held is None else self._writer.leaving_stored()
+
+    def _of_new(self, written: Written[Place]) -> Iterator[Written[Place]]:
+        """The final results of one that is tried for the first time, and of those that it replaces."""
+        candidate, rank = written.candidate, self._ranks[written.candidate.resource.name]
+        if isinstance(written.result, UnresolvedReference) and self._may_come(rank, written):
+            self._deferred.defer(rank)
+            self._waiting.keep(candidate, rank, written.aliases, written.result.ids, is_written=False)
+            return
+        if isinstance(written.result, Outcome) and self._waiting.waits_for(rank, written.aliases):
+            is_written = written.result not in _LEFT
+            self._waiting.keep(candidate, rank, written.aliases, (), is_written=is_written)
+            if not is_written:
+                return
+        yield from self._unless_held(written)
+
+    def _unless_held(self, written: Written[Place]) -> Iterator[Written[Place]]:
+        """The result, unless it is to be written later, and that of an earlier candidate which it replaces."""
+        if self._held is None or not isinstance(written.result, Outcome):
+            yield written
+            return
+        own, candidate = written.aliases[0], written.candidate
+        other = self._held.of(own)
+        if other is not None and other.origin > candidate.origin:
+            yield written._replace(result=Outcome.UNCHANGED, replaced_by=other.origin)
+            return
+        if other is not None:
+            self._held.drop(own)
+            yield Written(other, Outcome.UNCHANGED, written.aliases, replaced_by=candidate.origin)
+        if written.result in _LEFT:
+            rank = self._ranks[candidate.resource.name]
+            self._held.hold(own, rank, candidate, has_replaced=written.result is Outcome.REPEATED)
+        else:
+            yield written
+
+    def _write_held(self) -> Iterator[Written[Place]]:
+        """Change the stored documents for which no later candidate has come."""
+        if not self._held:
+            return
+        for written in self._writer.write(self._held.in_order()):
+            yield _changed(written)
+        self._held.clear()
 
     def _may_come(self, rank: int, written: Written[Place]) -> bool:
         return bool(written.aliases) and self._deferred.may_resolve_later(rank, written.result)
@@ -169,18 +219,27 @@ class FreeOrder:
                 self._waiting.keep_written(again.number)
             else:
                 self._waiting.remove(again.number)
+            placed = _with_place(written)
             if not again.is_written:
-                yield _with_place(written)
+                yield from self._unless_held(placed)
+            elif isinstance(result, Outcome):
+                # Its own result is known, unlike that of the earlier one.
+                replaced = self._unless_held(placed._replace(result=Outcome.UNCHANGED))
+                yield from (each for each in replaced if each.replaced_by == placed.candidate.origin)
 
     def _may_still_come(self, number: int, refusal: UnresolvedReference) -> bool:
         is_expected = not self._expected.isdisjoint(missing_resources(refusal))
         return is_expected or self._waiting.may_come(refusal.ids, number)
 
 
-def _with_place(written: Written[_Again]) -> Written[Place]:
+def _with_place(written: Written[_Again] | Written[Held]) -> Written[Place]:
     candidate = written.candidate
     placed = Candidate(candidate.resource, candidate.text, candidate.origin.place)
     return Written(placed, written.result, written.aliases, written.tolerated, written.warnings)
+
+
+def _changed(written: Written[Held]) -> Written[Place]:
+    return _with_place(written)._replace(has_replaced=written.candidate.origin.has_replaced)
 
 
 class DeferredReferences:

@@ -29,6 +29,7 @@ from edfi_api.loading.bulk.writing import BatchWriter, Results
 from edfi_api.loading.processes import process_pool
 from edfi_api.storage import resource_types
 from edfi_api.storage.sets.conflicts import resolve_together
+from edfi_api.storage.sets.staging import last_version
 
 # After a full batch there is mostly another, which is prepared while the first is written.
 _ENOUGH_FOR_THREADS = MOST_DOCUMENTS
@@ -68,6 +69,20 @@ class BulkWriter:
         self._in_this_process = Preparation()
         self._stored_uris: UrisById = {}
         self._seen = 0
+        # The change version when the load began.
+        self._began: int | None = None
+
+    @contextmanager
+    def leaving_stored(self) -> Iterator[None]:
+        """Within it, stored documents stay as they are: outcomes DIFFERENT and REPEATED. Results of earlier calls have
+        been taken before."""
+        if self._began is None:
+            self._began = last_version(self._using)
+        self._writer.leaves_since = self._began
+        try:
+            yield
+        finally:
+            self._writer.leaves_since = None
 
     def write(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
         """A result for each, in order. Candidates are consumed some thousands ahead of their results."""

@@ -91,6 +91,9 @@ class Rehearsal(BatchWriter):
             earlier = self._accepted.body(aliases[position][0])
             body = _with_key_of(earlier, sent) if keeps_keys and earlier is not None else sent
             is_same = is_same_as_stored if earlier is None else earlier == body
+            if is_same is False and self.leaves_since is not None:
+                yield position, Outcome.DIFFERENT if earlier is None else Outcome.REPEATED
+                continue
             self._accepted.add(aliases[position], resource_type, body)
             yield position, Outcome.INSERTED if is_same is None else Outcome.UNCHANGED if is_same else Outcome.UPDATED
 

@@ -36,7 +36,7 @@ from references import resolution
 
 Results = dict[int, Outcome | Refusal]
 
-_REPLACED = (Outcome.UPDATED, Outcome.UNCHANGED)
+_REPLACED = (Outcome.UPDATED, Outcome.UNCHANGED, Outcome.DIFFERENT, Outcome.REPEATED)
 
 
 class BatchWriter:
@@ -59,6 +59,8 @@ class BatchWriter:
     ) -> None:
         self.preserved = preserved
         self.skips_rules = skips_rules
+        # If given, the change version at which the load began, and stored documents stay as they are.
+        self.leaves_since: int | None = None
         self._using = using
         self._client = client
         self._stored_uris = partial(descriptor_casing.stored_uris, using=using)
@@ -108,7 +110,7 @@ class BatchWriter:
         self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
     ) -> tuple[Conflicts, dict[int, Outcome]]:
         """In the open transaction. Raises MetConcurrentWrites."""
-        statement = of_rows(keeps_keys=are_descriptors(batch))
+        statement = of_rows(keeps_keys=are_descriptors(batch), began=self.leaves_since)
         return write_staged(cursor, prepared.lines, prepared.aliases, resolve, self._client, statement=statement)
 
     def _refusals(self, batch: Batch, conflicts: Conflicts) -> Iterator[tuple[int, Refusal]]:

@@ -174,7 +174,7 @@ class _Writing:
         self._share = total / (self.spool.size or 1)
         with (
             bulk_writer(self.using, rehearsal=self.rehearsal, skips_rules=self.skips_rules) as writer,
-            FreeOrder(writer, self.surface.resources) as free_order,
+            FreeOrder(writer, self.surface.resources, holds_changes=True) as free_order,
         ):
             if self.mapping is not None:
                 free_order.expect_all()
@@ -232,7 +232,7 @@ class _Writing:
     def _take(self, results: Iterable[Written[Place]]) -> None:
         for written in results:
             if isinstance(written.result, Outcome):
-                self.reporter.result.accepted(written, written.result)
+                self.reporter.accepted_document(written, written.result, self.files)
             else:
                 file, line = written.candidate.origin
                 self.reporter.refused_document(written, written.result, str(self.files[file]), line)

@@ -54,7 +54,7 @@ def load_documents(
         bulk_writer(
             using, processes=processes, rehearsal=rehearsal, preserved=preserved, skips_rules=skips_rules
         ) as writer,
-        FreeOrder(writer, surface.resources) as free_order,
+        FreeOrder(writer, surface.resources, holds_changes=True) as free_order,
         load_progress(sum(source.size for source in sources)) as progress,
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
@@ -124,7 +124,7 @@ class _Loading:
         reporter = self._reader.reporter
         for written in results:
             if isinstance(written.result, Outcome):
-                reporter.result.accepted(written, written.result)
+                reporter.accepted_document(written, written.result, self._reader.sources)
             else:
                 source, line = written.candidate.origin
                 reporter.refused_document(written, written.result, str(self._reader.sources[source]), line)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import TextIOBase
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -71,6 +72,10 @@ class RefusalLog:
                 {"resource": place.resource, "path": place.path, "reason": place.reason, "count": count}
                 for place, count in result.tolerated.by_place.most_common()
             ],
+            "replaced": {
+                "count": result.replaced.count,
+                "documents": [replaced.facts() for replaced in result.replaced.named],
+            },
             "rules": {
                 "skipped": self._skips_rules,
                 "warnings": [
@@ -80,7 +85,8 @@ class RefusalLog:
             "mapping": result.losses.facts(),
             "unreadableFiles": [_facts(refused) for refused in result.unreadable],
         }
-        for line in (*result.tolerated.lines(_SHOWN), *result.warnings.lines(_SHOWN), *result.losses.lines()):
+        shown = (result.tolerated.lines(_SHOWN), result.warnings.lines(_SHOWN), result.replaced.lines(_SHOWN))
+        for line in chain(*shown, result.losses.lines()):
             self._screen.write(f"{line}\n")
         if self._skips_rules:
             self._screen.write("rules of writes were not run; validate_documents runs them over what is stored\n")

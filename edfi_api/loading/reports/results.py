@@ -11,8 +11,10 @@ import orjson
 
 from edfi_api.documents.incoming import Preparer
 from edfi_api.loading.bulk import Written
+from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.mapping.losses import Losses
 from edfi_api.loading.reports.causes import Cause, Causes
+from edfi_api.loading.reports.replaced_documents import ReplacedDocuments
 from edfi_api.loading.reports.rule_warnings import WarningCounts
 from edfi_api.loading.reports.tolerated_counts import ToleratedCounts
 from edfi_api.logs.printable import printable
@@ -64,6 +66,7 @@ class LoadResult:
     tolerated: ToleratedCounts = field(default_factory=ToleratedCounts)
     warnings: WarningCounts = field(default_factory=WarningCounts)
     losses: Losses = field(default_factory=Losses)
+    replaced: ReplacedDocuments = field(default_factory=ReplacedDocuments)
 
     def count(self, resource: ResourceName | None, outcome: str) -> None:
         self.counts[resource][outcome] += 1
@@ -98,6 +101,12 @@ class RefusalReporter:
         self._causes = causes
         self._preparers: dict[ResourceName, Preparer] = {}
         result.causes = causes.found
+
+    def accepted_document(self, written: Written[Place], outcome: Outcome, sources: Sequence[object]) -> None:
+        """A document that was written, or is replaced by a later one of these `sources`."""
+        self.result.accepted(written, outcome)
+        if written.replaced_by is not None or written.has_replaced:
+            self.result.replaced.add(written, sources)
 
     def refused(self, refused: Refused) -> None:
         """A document for what is wrong with it before it can be understood."""

@@ -69,10 +69,13 @@ def write_staged(
     return conflicts, write_passes(cursor, conflicts, len(aliases), client, statement)
 
 
-def of_rows(*, keeps_keys: bool) -> Sql:
+def of_rows(*, keeps_keys: bool, began: int | None = None) -> Sql:
     """The statement of `write_staged`. `keeps_keys` says that the rows are descriptors: stored ones keep the spelling
-    of their keys."""
-    return Sql(statements.write(keeps_keys=keeps_keys))
+    of their keys. With the change version at which the load `began`, stored documents stay as they are, and are
+    DIFFERENT, or REPEATED if they were written since then."""
+    if began is None:
+        return Sql(statements.write(keeps_keys=keeps_keys))
+    return Sql(statements.insert(keeps_keys=keeps_keys), {"began": began})
 
 
 def under_conditions(conditions: SetConditions, *, keeps_keys: bool) -> Sql:
@@ -100,6 +103,13 @@ def stage(cursor: Cursor[TupleRow], lines: bytes, statement: str = statements.CO
     with cursor.copy(statement) as copy:
         copy.write(lines)
     _run(cursor, statements.ANALYZE)
+
+
+def last_version(using: str) -> int:
+    """The change version that was given last; those of later writes are greater."""
+    with connections[using].cursor() as cursor:
+        cursor.execute("SELECT coalesce(pg_sequence_last_value('change_version'), 0)")
+        return int(cursor.fetchone()[0])
 
 
 def leave_out(cursor: Cursor[TupleRow], positions: Iterable[int]) -> None:

@@ -184,6 +184,16 @@ SELECT 'updated', array_agg(position) FROM updated HAVING count(*) > 0
  UNION ALL
 SELECT 'unchanged', array_agg(position) FROM existing WHERE is_same_body HAVING count(*) > 0
 """
+# Stored bodies that differ stay as they are.
+_POSITIONS_OF_NEW = """
+SELECT 'inserted', array_agg(position) FROM new HAVING count(*) > 0
+ UNION ALL
+SELECT CASE WHEN is_same_body THEN 'unchanged'
+            WHEN change_version > %(began)s THEN 'repeated'
+            ELSE 'different'
+       END, array_agg(position)
+  FROM existing GROUP BY 1
+"""
 # All new rows are inserted, so the join is an inner one; a full one cannot be planned as a nested loop.
 _VERSIONS = """
 SELECT n.position, 'inserted', i.document_uuid::text, i.change_version FROM inserted i FULL JOIN new n ON n.id = i.id
@@ -208,6 +218,7 @@ _IN_A_PASS = {
     "and_new_allowed": "",
     "result": _POSITIONS,
 }
+_INSERTS_ONLY = {"or_denied": " OR true", "result": _POSITIONS_OF_NEW}
 # For rows that come with the envelope that they have on another server.
 _IS_SAME_AS_IMPORTED = """(
         d.body = {body} AND d.created_at = s.sent_created_at AND d.last_modified_at = s.sent_modified_at
@@ -243,6 +254,12 @@ def _written(parts: Mapping[str, str], *, keeps_keys: bool) -> str:
 def write(*, keeps_keys: bool) -> str:
     """Writes the staged rows of a pass. Returns the outcomes, each with the positions that have it."""
     return _written(_IN_A_PASS | _NOTHING_IMPORTED, keeps_keys=keeps_keys)
+
+
+@cache
+def insert(*, keeps_keys: bool) -> str:
+    """The same for new documents only; of stored ones whose bodies are other ones it only says so."""
+    return _written(_IN_A_PASS | _NOTHING_IMPORTED | _INSERTS_ONLY, keeps_keys=keeps_keys)
 
 
 @cache
