@@ -22,7 +22,7 @@ from edfi_api.documents.securables import COLUMNS, Securables
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.models import Document
 from edfi_api.storage import resource_types
-from edfi_api.storage.spelling import UrisOfDescriptors
+from edfi_api.storage.descriptor_spelling import UrisOfDescriptors
 from references.models import Alias, Reference
 
 _BATCH = 1000

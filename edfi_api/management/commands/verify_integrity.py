@@ -11,7 +11,7 @@ from edfi_api.management.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.models import Document
 from edfi_api.startup import current_surface
-from edfi_api.storage import spelling
+from edfi_api.storage import descriptor_spelling
 from edfi_api.storage.integrity import disagreements
 
 _SHOWN = 100
@@ -34,7 +34,7 @@ class Command(DataStoreCommand):
     def handle(self, *args: Any, database: str, mend_spelling: bool, **options: Any) -> None:
         found, preparers = 0, Preparers(current_surface())
         if mend_spelling:
-            mended = spelling.mend(preparers, database)
+            mended = descriptor_spelling.mend(preparers, database)
             descriptors, documents = counted(mended.descriptors, "descriptor"), counted(mended.documents, "document")
             self.stdout.write(f"{descriptors} and {documents} spelt anew")
         for disagreement in disagreements(preparers, database):
