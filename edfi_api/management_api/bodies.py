@@ -152,7 +152,7 @@ def _schema(hint: Any) -> dict[str, Any]:
         return dict(_SCHEMAS[hint])
     [some] = [each for each in get_args(hint) if each not in (NoneType, UnsetType)]
     schema = _schema(some)
-    return schema if schema["type"] in ("integer", "boolean") else schema | {"type": [schema["type"], "null"]}
+    return schema if schema["type"] in ("integer", "boolean") else schema | {"nullable": True}
 
 
 _SCHEMAS: Mapping[Any, Mapping[str, Any]] = {

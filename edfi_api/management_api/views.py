@@ -22,6 +22,7 @@ from edfi_api.problem_details.http.handler import correlation_id
 
 from . import access, problems
 from .access import Caller
+from .answer_shapes import DescribedAnswer
 from .answers import FORMS, answer, problem_for, write_transaction
 
 _log = logging.getLogger(__name__)
@@ -92,6 +93,8 @@ class ManagementView(AnonymousView):
     # Whether reading is allowed with the scope of authorization metadata.
     is_authorization_metadata = False
     has_tenants = True
+    # By action or method, for the OpenAPI document: the answers that are neither empty nor made of items.
+    answers: ClassVar[Mapping[str, DescribedAnswer]] = {}
     caller: Caller
     tenant: Tenant | None
 

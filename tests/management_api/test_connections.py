@@ -55,6 +55,14 @@ def test_a_connection_is_made_changed_and_removed_and_its_secret_never_shown(man
     assert management.get("/v3/connections").json() == []
 
 
+def test_connections_are_found_by_their_direction(management: Managing, body: dict) -> None:
+    """`direction` is the parameter of the order, as in every list."""
+    management.post("/v3/connections", body)
+
+    assert [each["name"] for each in management.get("/v3/connections?connectionDirection=pull").json()] == ["lakeside"]
+    assert management.get("/v3/connections?connectionDirection=push&direction=desc").json() == []
+
+
 @pytest.mark.parametrize(
     ("changes", "member"),
     [

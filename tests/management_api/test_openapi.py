@@ -1,11 +1,13 @@
 """The OpenAPI document: every operation in it exists, and it has all that Admin API 2 has."""
 
+import re
+
 import jsonschema_rs
 import pytest
 from django.urls import Resolver404, resolve
 
 from edfi_api.security.models import ClaimSet, Vendor
-from tests.management_api.managing import VENDOR, Managing
+from tests.management_api.managing import VENDOR, Managing, created_id
 
 # Paths and methods of Admin API 2.3.
 ADMIN_API = {
@@ -57,7 +59,7 @@ def _blank(path: str) -> str:
 
 
 def test_the_document_describes_itself(document: dict) -> None:
-    assert document["openapi"] == "3.1.1"
+    assert document["openapi"] == "3.0.3"
     assert document["info"]["title"] == "Ed-Fi API Configuration Service API"
     assert document["servers"] == [{"url": "http://testserver/config"}]
     flow = document["components"]["securitySchemes"]["oauth2_client_credentials"]["flows"]["clientCredentials"]
@@ -107,9 +109,9 @@ def _no_dangling_references(node: object, document: dict) -> None:
 
 
 def test_rules_are_in_the_schemas(document: dict) -> None:
-    vendor = document["components"]["schemas"]["v3.Vendors.create"]["properties"]
+    vendor = document["components"]["schemas"]["v3VendorsCreate"]["properties"]
 
-    assert vendor["company"] == {"type": ["string", "null"], "minLength": 1, "maxLength": 256}
+    assert vendor["company"] == {"type": "string", "nullable": True, "minLength": 1, "maxLength": 256}
     assert vendor["contactEmailAddress"]["format"] == "email"
 
 
@@ -122,11 +124,96 @@ def test_items_that_commands_have_made_are_as_the_document_says(
     ClaimSet.objects.create(name="x" * 256)
     answered = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
 
-    validator = jsonschema_rs.Draft202012Validator({**document, **answered}, validate_formats=True)
-
     items = management.get(f"{path}?limit=500").json()
+
     assert items
-    assert [error.message for error in validator.iter_errors(items)] == []
+    assert _faults(document, answered, items) == []
+
+
+def _faults(document: dict, schema: dict, answer: object) -> list[str]:
+    """What in an answer differs from the document."""
+    whole = _as_json_schema({**document, **schema})
+    validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+    return [error.message for error in validator.iter_errors(answer)]
+
+
+def _as_json_schema(value: object) -> object:
+    """`nullable` of OpenAPI 3.0 in the words of JSON schema."""
+    if isinstance(value, list):
+        return [_as_json_schema(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _as_json_schema(each) for name, each in value.items()}
+    return found | {"type": [found["type"], "null"]} if found.get("nullable") and "type" in found else found
+
+
+def test_names_are_those_of_methods_and_types_in_any_language(document: dict) -> None:
+    """Generators make methods of operations and types of components."""
+    operations = [each for operations in document["paths"].values() for each in operations.values()]
+    names = [each["operationId"] for each in operations]
+
+    assert len(set(names)) == len(names)
+    components = [name for each in document["components"].values() for name in each]
+    assert [name for name in (*names, *components) if not re.fullmatch(r"[A-Za-z]\w*", name)] == []
+    assert document["paths"]["/v3/claimSets/{id}/export"]["get"]["operationId"] == "getV3ClaimSetsByIdExport"
+
+
+def test_parameters_of_an_operation_have_names_of_their_own(document: dict) -> None:
+    parameters = document["components"]["parameters"]
+
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            found = [
+                parameters[each["$ref"].rpartition("/")[2]]["name"] if "$ref" in each else each["name"]
+                for each in operation["parameters"]
+            ]
+            assert len(set(found)) == len(found)
+
+
+def test_bodies_of_answers_are_described(management: Managing, document: dict) -> None:
+    """Of lists, of what was created with a secret, and of what was done to claims."""
+    vendor = created_id(management.post("/v3/vendors", VENDOR))
+    store = created_id(management.post("/v3/dataStores", {"name": "s", "dataStoreType": "t", "connectionString": ""}))
+    application = {
+        "applicationName": "Roster",
+        "vendorId": vendor,
+        "claimSetName": "EdFiSandbox",
+        "educationOrganizationIds": [255901],
+    }
+    made = management.post("/v3/applications", application)
+    answers = {
+        ("post", "/v3/applications"): made,
+        ("put", "/v3/applications/{id}/reset-credential"): management.put(
+            f"/v3/applications/{created_id(made)}/reset-credential", {}
+        ),
+        ("get", "/v3/dataStores/{id}/status"): management.get(f"/v3/dataStores/{store}/status"),
+        ("get", "/v3/vendors/{id}/applications"): management.get(f"/v3/vendors/{vendor}/applications"),
+        ("get", "/v2/vendors/{id}/applications"): management.get(f"/v2/vendors/{vendor}/applications"),
+        **{
+            ("get", path): management.get(path)
+            for version in ("v2", "v3")
+            for path in (
+                f"/{version}/resourceClaims",
+                f"/{version}/resourceClaimActions",
+                f"/{version}/resourceClaimActionAuthStrategies",
+                f"/{version}/actions",
+                f"/{version}/authorizationStrategies",
+            )
+        },
+        ("get", "/v3/authorizationMetadata"): management.get("/v3/authorizationMetadata"),
+        ("post", "/v2/vendors"): management.post("/v2/vendors", VENDOR | {"company": "Another"}),
+        ("delete", "/v2/vendors/{id}"): management.delete(f"/v2/vendors/{vendor}"),
+    }
+
+    assert [key for key, answer in answers.items() if answer.status_code not in (200, 201)] == []
+    for (method, path), answer in answers.items():
+        described = document["paths"][path][method]["responses"][str(answer.status_code)]
+        content = described.get("content", {}).get("application/json")
+        assert bool(content) is bool(answer.content), (method, path)
+        if content:
+            assert _faults(document, content["schema"], answer.json()) == [], (method, path)
+        if answer.status_code == 201:
+            assert "Location" in described["headers"]
 
 
 def test_a_company_that_exists_is_answered_as_the_document_says(management: Managing, document: dict) -> None:

@@ -20,6 +20,7 @@ from edfi_api.security.claims.compile import forget_compiled, granted_by
 from edfi_api.security.claims.model import ByAction
 from edfi_api.security.models import ClaimSet, ResourceClaim
 
+from ..answer_shapes import DescribedAnswer
 from ..views import ManagementView
 
 
@@ -27,6 +28,7 @@ class AuthorizationMetadataView(ManagementView):
     """For programs that authorize by the claim sets of this server."""
 
     is_authorization_metadata = True
+    answers = {"get": DescribedAnswer(200, list[dict[str, Any]])}
 
     def get(self, request: Request) -> Response:
         named = {key.lower(): value for key, value in request.query_params.items()}.get("claimsetname", "")

@@ -27,6 +27,7 @@ from edfi_api.security.models import ClaimSet, ClaimsVersion
 from edfi_api.startup import current_surface
 
 from .. import problems
+from ..answer_shapes import DescribedAnswer, ReplacedClaims
 from ..bodies import read_object
 from ..views import ManagementView
 
@@ -58,6 +59,7 @@ class UploadView(ClaimsView):
     """`POST management/upload-claims`"""
 
     what = "Claims upload"
+    answers = {"post": DescribedAnswer(200, ReplacedClaims)}
 
     def post(self, request: Request) -> Response:
         try:
@@ -75,6 +77,7 @@ class ReloadView(ClaimsView):
     """`POST management/reload-claims`: the bundled claims again."""
 
     what = "Claims reload"
+    answers = {"post": DescribedAnswer(200, ReplacedClaims)}
 
     def post(self, request: Request) -> Response:
         bundled = bundled_claims(current_surface())
@@ -85,6 +88,7 @@ class CurrentView(ClaimsView):
     """`GET management/current-claims`: what an upload would have to be like."""
 
     what = "Current claims"
+    answers = {"get": DescribedAnswer(200, dict[str, Any])}
 
     @transaction.atomic
     def get(self, request: Request) -> Response:

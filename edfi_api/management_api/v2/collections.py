@@ -13,6 +13,7 @@ from edfi_api.security.clients import set_approved
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
 
 from .. import problems, texts
+from ..answer_shapes import DescribedAnswer, RemovedItem
 from ..bodies import (
     EACH_POSITIVE,
     EMAIL,
@@ -49,6 +50,7 @@ class Version2(Collection):
     version = "v2"
     singular: ClassVar[str] = ""
     title: ClassVar[str] = ""
+    answers = {"destroy": DescribedAnswer(200, RemovedItem)}
 
     def read(self, number: int | None = None) -> Any:
         body: ManagementBody = super().read()

@@ -15,6 +15,7 @@ from edfi_api.data_stores.tenants import tenant_named
 from edfi_api.listing.fields import Field
 
 from .. import access, problems, texts
+from ..answer_shapes import DescribedAnswer, ListedTenant
 from ..bodies import NOT_EMPTY, POSITIVE, Integer, ManagementBody, Text, at_most, is_empty, name_rule, rule
 from ..listing import EXACT, NUMBER, Listing
 from ..v3.data_stores import (
@@ -229,6 +230,7 @@ class TenantsView(ManagementView):
 
     version = "v2"
     has_tenants = False
+    answers = {"get": DescribedAnswer(200, list[ListedTenant])}
 
     def get(self, request: Request, name: str | None = None) -> Response:
         if not access.is_multi_tenant():

@@ -18,6 +18,7 @@ from edfi_api.security.issuers import issuers
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity
 
 from .. import problems, texts
+from ..answer_shapes import ClientCredentials, DescribedAnswer
 from ..answers import write_transaction
 from ..bodies import (
     EACH_POSITIVE,
@@ -93,6 +94,10 @@ class ApiClients(Collection):
         filters=(Field("applicationid", "application_id", NUMBER),),
     )
     answered = _Answered
+    answers = {
+        "create": DescribedAnswer(201, ClientCredentials),
+        "reset_credential": DescribedAnswer(200, ClientCredentials),
+    }
 
     def rows(self) -> QuerySet[ApiClient]:
         stores = ApiClientDataStore.objects.filter(api_client=OuterRef("pk")).order_by("data_store_id")

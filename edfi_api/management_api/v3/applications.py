@@ -18,6 +18,7 @@ from edfi_api.security.clients import create_application, remove_application, ro
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, Vendor
 
 from .. import problems, texts
+from ..answer_shapes import ApplicationCredentials, DescribedAnswer
 from ..answers import write_transaction
 from ..bodies import (
     EACH_POSITIVE,
@@ -137,6 +138,10 @@ class Applications(Collection):
     bodies = {"create": ApplicationBody, "update": ApplicationChangeBody}
     listing = listing_of_applications()
     answered = _Answered
+    answers = {
+        "create": DescribedAnswer(201, ApplicationCredentials),
+        "reset_credential": DescribedAnswer(200, ApplicationCredentials),
+    }
 
     def rows(self) -> QuerySet[Application]:
         return applications_of(self.tenant)

@@ -28,6 +28,7 @@ from edfi_api.security.models import Application, ClaimSet, Grant, OverridingStr
 from edfi_api.startup import current_surface
 
 from .. import problems, texts
+from ..answer_shapes import DescribedAnswer, ImportedClaimSet
 from ..bodies import (
     NO_BLANKS,
     NOT_EMPTY,
@@ -151,6 +152,7 @@ class ClaimSets(Collection):
         filters=(Field("id", "pk", NUMBER), Field("claimSetName", "name", EXACT), Field("name", "name", EXACT)),
     )
     answered = _Answered
+    answers = {"import_": DescribedAnswer(201, ImportedClaimSet)}
     refusals: ClassVar = dict.fromkeys(
         ("claim_set_once_per_tenant", "claim_set_name_once_in_any_case", "claim_set_name_is_not_shared"), _TAKEN
     )

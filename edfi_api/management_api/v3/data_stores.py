@@ -40,6 +40,7 @@ from edfi_api.data_stores.stores import (
 from edfi_api.listing.fields import Field
 
 from .. import access, problems, texts
+from ..answer_shapes import CreatedItem, DataStoreStatus, DescribedAnswer, Identified
 from ..answers import write_transaction
 from ..bodies import (
     NOT_EMPTY,
@@ -217,6 +218,7 @@ class DataStores(Collection):
         filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT), Field("dataStoreType", "type", EXACT)),
     )
     answered = _Answered
+    answers = {"create": DescribedAnswer(201, CreatedItem), "status": DescribedAnswer(200, DataStoreStatus)}
 
     def rows(self) -> QuerySet[DataStore]:
         return DataStore.objects.filter(tenant=self.tenant).annotate(
@@ -308,6 +310,7 @@ class DataStoreContexts(_PartsOfDataStores):
     address = "dataStoreContexts"
     noun = "data store context"
     bodies = {"create": ContextBody, "update": ContextChangeBody}
+    answers = {"create": DescribedAnswer(201, Identified)}
     listing = Listing(order={"id": "pk", "dataStoreId": "data_store_id", "contextKey": "key", "contextValue": "value"})
 
     def rows(self) -> QuerySet[DataStoreContext]:
@@ -352,6 +355,7 @@ class DataStoreDerivatives(_PartsOfDataStores):
     address = "dataStoreDerivatives"
     noun = "data store derivative"
     bodies = {"create": DerivativeBody, "update": DerivativeChangeBody}
+    answers = {"create": DescribedAnswer(201, CreatedItem)}
     listing = Listing(order={"id": "pk", "dataStoreId": "data_store_id", "derivativeType": "type"})
 
     def rows(self) -> QuerySet[DataStoreDerivative]:
@@ -393,6 +397,7 @@ class Tenants(Collection):
     has_tenants = False
     without = frozenset({"update", "destroy"})
     bodies = {"create": TenantBody}
+    answers = {"create": DescribedAnswer(201, CreatedItem)}
     listing = Listing(
         order={"id": "pk", "name": "name"}, filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT))
     )

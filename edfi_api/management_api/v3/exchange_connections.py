@@ -96,7 +96,12 @@ class Connections(Collection):
     bodies = {"create": ConnectionBody, "update": ConnectionChangeBody}
     listing = Listing(
         order={"id": "pk", "name": "name"},
-        filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT), Field("direction", "direction", EXACT)),
+        filters=(
+            Field("id", "pk", NUMBER),
+            Field("name", "name", EXACT),
+            # Lists have a parameter `direction`, that of their order.
+            Field("connectionDirection", "direction", EXACT),
+        ),
     )
     answered = _Answered
     refusals = {

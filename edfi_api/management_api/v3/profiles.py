@@ -17,6 +17,7 @@ from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
 from .. import problems, texts
+from ..answer_shapes import DescribedAnswer, ProfileNotices
 from ..answers import write_transaction
 from ..bodies import BodyMember, BodyRule, Finding, Integer, ManagementBody, Text, at_most, is_empty, rule
 from ..collections import Collection
@@ -89,6 +90,7 @@ class Profiles(Collection):
     address = "profiles"
     noun = "profile"
     bodies = {"create": ProfileBody, "update": ProfileChangeBody}
+    answers = {"create": DescribedAnswer(201, ProfileNotices)}
     listing = Listing(
         order={"id": "pk", "name": "name"}, filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT))
     )

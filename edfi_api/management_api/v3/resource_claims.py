@@ -22,6 +22,15 @@ from edfi_api.security.policies.table import STRATEGIES
 from edfi_api.startup import current_surface
 
 from .. import problems, texts
+from ..answer_shapes import (
+    ClaimActions,
+    ClaimStrategies,
+    DescribedAnswer,
+    ImportedClaims,
+    ListedAction,
+    ListedStrategy,
+    ResourceClaimNode,
+)
 from ..bodies import Integer, ManagementBody, Text, integer, name_rule, read
 from ..listing import ANY_CASE, DEFAULT_LIMITS, NUMBER, Listing, page_of_items
 from ..views import ManagementView, base_address
@@ -66,6 +75,7 @@ class _ItemsView(ManagementView):
 class ResourceClaimsView(_ItemsView):
     """`GET resourceClaims` and `GET resourceClaims/{id}`: the tree, or what lies below one claim."""
 
+    answers = {"get": DescribedAnswer(200, list[ResourceClaimNode])}
     order = ("id", "name", "parentId", "parentName")
     filters = (Field("id", "id", NUMBER), Field("name", "name", ANY_CASE))
     default_order = "name"
@@ -108,6 +118,7 @@ def _tree() -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
 class ResourceClaimActionsView(_ItemsView):
     """`GET resourceClaimActions`: the claims that have default strategies, with their actions."""
 
+    answers = {"get": DescribedAnswer(200, list[ClaimActions])}
     order: ClassVar[Sequence[str]] = ("resourceClaimId", "resourceName")
     filters = (Field("resourceName", "resourceName", ANY_CASE),)
     default_order = "resourceClaimId"
@@ -134,6 +145,7 @@ class ResourceClaimActionsView(_ItemsView):
 class ResourceClaimActionAuthStrategiesView(ResourceClaimActionsView):
     """`GET resourceClaimActionAuthStrategies`: the same with the strategies."""
 
+    answers = {"get": DescribedAnswer(200, list[ClaimStrategies])}
     order = ("resourceClaimId", "resourceName", "claimName")
 
     def described(self, by_action: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -154,6 +166,7 @@ class ResourceClaimActionAuthStrategiesView(ResourceClaimActionsView):
 class ActionsView(_ItemsView):
     """`GET actions`"""
 
+    answers = {"get": DescribedAnswer(200, list[ListedAction])}
     filters = (Field("id", "id", NUMBER), Field("name", "name", ANY_CASE))
     is_paged = False
 
@@ -167,6 +180,7 @@ class ActionsView(_ItemsView):
 class AuthorizationStrategiesView(_ItemsView):
     """`GET authorizationStrategies`"""
 
+    answers = {"get": DescribedAnswer(200, list[ListedStrategy])}
     is_paged = False
 
     def get(self, request: Request) -> Response:
@@ -177,6 +191,8 @@ class AuthorizationStrategiesView(_ItemsView):
 
 class ResourceClaimsList(ResourceClaimsView):
     """`resourceClaims`"""
+
+    answers = {"get": DescribedAnswer(200, list[ResourceClaimNode]), "post": DescribedAnswer(201)}
 
     def post(self, request: Request) -> Response:
         body = read(request._request, ResourceClaimBody)
@@ -252,6 +268,8 @@ def _defaults(sent: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 class ClaimsImportView(ManagementView):
     """`POST resourceClaims/import`: a file as `load_claim_sets` reads it; `?dryRun=true` changes nothing."""
+
+    answers = {"post": DescribedAnswer(200, ImportedClaims)}
 
     def post(self, request: Request) -> Response:
         claims = _read(request)
