@@ -89,6 +89,24 @@ class OdsCompatibility(Enum):
         "the published claims of finance and of student health name them",
     )
 
+    PROBLEM_TEXTS = OdsWay(
+        OdsArea.PROBLEMS,
+        "types and texts of problems are those of the ODS/API, where they differ: `FirstName is required.`, "
+        "`data-conflict:non-unique-identity`, a descriptor that does not exist by its path and as it was sent, 404 for "
+        "what is no id",
+        "those of Ed-Fi's Data Management Service",
+        ("problem_details/catalog/ods.py",),
+        "clients compare them",
+    )
+    PROBLEM_MEDIA_TYPE = OdsWay(
+        OdsArea.PROBLEMS,
+        "most problems are `application/json`; `application/problem+json` are those of requests that came to no resource "
+        "(401, 404 of a path, 405, 406, 415)",
+        "all are `application/problem+json`",
+        ("problem_details/catalog/ods.py",),
+        "libraries that read `application/json` only",
+    )
+
     @property
     def applies(self) -> bool:
         """Whether the API does so."""
@@ -151,7 +169,7 @@ NOT_FOLLOWED = (
     ),
     OdsFault(
         OdsArea.WRITING,
-        "`If-Match` with the current quoted `ETag`, or with `*`, is refused with 412; `If-None-Match` is ignored",
+        "`If-Match` with the current `ETag` in its quotes, or with `*`, is refused with 412; `If-None-Match` is ignored",
         "conditions hold as in RFC 9110",
         "a condition that never holds protects nothing",
     ),

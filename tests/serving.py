@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from django.conf import settings
 from django.test import override_settings
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
@@ -24,7 +25,8 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security.claims.file import fill_claims
 from edfi_api.security.requests.authentication import client_of_token
-from edfi_api.startup import compilation_of
+from edfi_api.settings_table import SETTINGS
+from edfi_api.startup import compilation_of, current_compilation
 from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS
 from tests.factories import DocumentFactory
@@ -104,3 +106,34 @@ def served(standard: str, *extensions: Path) -> Served:
     compilation = compilation_of(sources, api_settings.CACHE_DIR)
     name = "-".join([standard, *(path.name for path in extensions)])
     return Served(name, compilation, BUNDLED_STANDARDS / standard)
+
+
+@contextmanager
+def like_the_ods() -> Iterator[Served]:
+    """Serve the configured surface as with `MEADOWLARK_COMPATIBILITY=ods`, in the transaction of the test."""
+    changes = {"EDFI_API": settings.EDFI_API | _values_like_the_ods(), "MIDDLEWARE": [*settings.MIDDLEWARE]}
+    with override_settings(**changes):
+        served = _served_like_the_ods()
+        with served.instead():
+            yield served
+
+
+@cache
+def _served_like_the_ods() -> Served:
+    """Its URL map is made once, while the setting is on."""
+    made = Served("like_the_ods", current_compilation(), api_settings.data_standard)
+    assert made.urls
+    return made
+
+
+def _values_like_the_ods() -> dict[str, object]:
+    """The setting, and those whose default follows from it."""
+    otherwise, like_the_ods = _defaults(""), _defaults("ods")
+    return {name: value for name, value in like_the_ods.items() if value != otherwise[name]}
+
+
+def _defaults(compatibility: str) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, setting in SETTINGS.items():
+        values[name] = compatibility if name == "COMPATIBILITY" else setting.default_among(values)
+    return values

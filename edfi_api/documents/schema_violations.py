@@ -108,7 +108,7 @@ def _violation(error: ValidationError, path: str) -> Violation:
 
 
 def _pattern(path: str, _: Any, value: Any) -> Violation:
-    return violations.outer_whitespace(path) if value else violations.left_empty(path)
+    return violations.outer_whitespace(path, value) if value else violations.left_empty(path)
 
 
 def _type(path: str, kind: Any, value: Any) -> Violation:

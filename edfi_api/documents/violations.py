@@ -3,6 +3,7 @@ meadowlark/docs/reference/contract.md#bodies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from typing import TypeVar
 
@@ -17,6 +18,21 @@ def as_many_as_reported(found: Iterable[Found]) -> list[Found]:
     return list(islice(found, MOST_REPORTED + 1))
 
 
+class BrokenRule(StrEnum):
+    """The rules for which another server has a sentence of its own."""
+
+    REQUIRED = "required"
+    NOT_BLANK = "not blank"
+    NO_OUTER_SPACES = "no outer spaces"
+    NOT_ONLY_SPACES = "not only spaces"
+    LENGTH = "length"
+    TYPE = "type"
+    RANGE = "range"
+    DECIMAL = "decimal"
+    DISTINCT = "distinct"
+    EQUAL = "equal"
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """One violation: the path in the body (`$.addresses[0].city`) and the message for the client.
@@ -27,6 +43,7 @@ class Violation:
     path: str
     message: str
     advice: str | None = None
+    rule: BrokenRule | None = None
 
 
 def _name(path: str) -> str:
@@ -34,7 +51,7 @@ def _name(path: str) -> str:
 
 
 def required(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} is required.")
+    return Violation(path, f"{_name(path)} is required.", rule=BrokenRule.REQUIRED)
 
 
 def missing_id() -> Violation:
@@ -43,39 +60,42 @@ def missing_id() -> Violation:
 
 
 def left_empty(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} is required and should not be left empty.")
+    return Violation(path, f"{_name(path)} is required and should not be left empty.", rule=BrokenRule.NOT_BLANK)
 
 
-def outer_whitespace(path: str) -> Violation:
-    return Violation(path, f"{_name(path)} cannot contain leading or trailing spaces.", "Remove the spaces around it.")
+def outer_whitespace(path: str, value: str) -> Violation:
+    message = f"{_name(path)} cannot contain leading or trailing spaces."
+    rule = BrokenRule.NO_OUTER_SPACES if value.strip() else BrokenRule.NOT_ONLY_SPACES
+    return Violation(path, message, "Remove the spaces around it.", rule)
 
 
 def too_short(path: str, limit: int) -> Violation:
-    return Violation(path, f"{_name(path)} Value should be at least {limit} characters")
+    return Violation(path, f"{_name(path)} Value should be at least {limit} characters", rule=BrokenRule.LENGTH)
 
 
 def too_long(path: str, limit: int) -> Violation:
-    return Violation(path, f"{_name(path)} Value should be at most {limit} characters")
+    return Violation(path, f"{_name(path)} Value should be at most {limit} characters", rule=BrokenRule.LENGTH)
 
 
 def wrong_type(path: str, found: str, expected: str) -> Violation:
-    return Violation(path, f'{_name(path)} Value is "{found}" but should be "{expected}"')
+    message = f'{_name(path)} Value is "{found}" but should be "{expected}"'
+    return Violation(path, message, rule=BrokenRule.TYPE)
 
 
 def below_minimum(path: str, limit: object) -> Violation:
-    return Violation(path, f"{_name(path)} must be greater than or equal to {limit}.")
+    return Violation(path, f"{_name(path)} must be greater than or equal to {limit}.", rule=BrokenRule.RANGE)
 
 
 def above_maximum(path: str, limit: object) -> Violation:
-    return Violation(path, f"{_name(path)} must be less than or equal to {limit}.")
+    return Violation(path, f"{_name(path)} must be less than or equal to {limit}.", rule=BrokenRule.RANGE)
 
 
 def out_of_decimal_range(path: str, bound: str) -> Violation:
-    return Violation(path, f"{_name(path)} must be between -{bound} and {bound}.")
+    return Violation(path, f"{_name(path)} must be between -{bound} and {bound}.", rule=BrokenRule.DECIMAL)
 
 
 def wrong_format(path: str, expected: str) -> Violation:
-    return Violation(path, f"{_name(path)} should be of type {expected}.")
+    return Violation(path, f"{_name(path)} should be of type {expected}.", rule=BrokenRule.TYPE)
 
 
 def too_few_items(path: str, limit: int) -> Violation:
@@ -120,6 +140,7 @@ def duplicate_item(path: str, position: int) -> Violation:
         f"The {_ordinal(position)} item of the {_name(path)} has the same identifying values as another item "
         "earlier in the list.",
         "Leave that item out, or change its identifying values.",
+        BrokenRule.DISTINCT,
     )
 
 
@@ -130,6 +151,7 @@ def unequal_values(path: str, conflicting: list[str]) -> Violation:
         f"All values supplied for '{_name(path)}' must match. Review all references (including those higher up "
         f"in the resource's data) and align the following conflicting values: {values}",
         "",
+        BrokenRule.EQUAL,
     )
 
 

@@ -30,11 +30,13 @@ class IdentityProviderAway(Exception):
 
 
 class UnusableToken(Exception):
-    """The token to introspect is missing, or is not the caller's own. `reason` is the Ed-Fi API's sentence."""
+    """The token to introspect is missing, or is not the caller's own, `other`. `reason` is the Ed-Fi API's
+    sentence."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, other: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.other = other
 
 
 @dataclass
@@ -108,19 +110,27 @@ class ElementUninitialized(Exception):
 
 @dataclass
 class ElementRequired(Exception):
-    """Proposed values that relationship strategies need are missing, or are in unresolved references."""
+    """Proposed values that relationship strategies need are missing, or are in unresolved references: all of them if
+    `are_unresolved`. `compared` are all elements that the strategies compare, with the hints about them."""
 
     elements: tuple[str, ...]
     hints: tuple[str, ...]
+    education_organization_ids: tuple[int, ...] = ()
+    are_unresolved: bool = False
+    compared: tuple[str, ...] = ()
+    hints_of_compared: tuple[str, ...] = ()
 
 
 @dataclass
 class NoRelationship(Exception):
-    """No relationship connects the client's education organizations with these elements of the document."""
+    """No relationship connects the client's education organizations with these elements of the document. `compared`
+    are all elements that the strategies compare, with the hints about them."""
 
     education_organization_ids: tuple[int, ...]
     elements: tuple[str, ...]
     hints: tuple[str, ...]
+    compared: tuple[str, ...] = ()
+    hints_of_compared: tuple[str, ...] = ()
 
 
 @dataclass

@@ -20,7 +20,8 @@ from edfi_api.documents.extraction import DocumentIdentity, StoredUris
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
+from edfi_api.problem_details.catalog import SYSTEM_ERROR
+from edfi_api.problem_details.catalog.ods import Attempt, answered_problem
 from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
@@ -107,7 +108,7 @@ class Singles:
 
     def refused(self, operation: Operation, error: Exception) -> Result:
         """The result of an operation that was refused for this reason."""
-        problem = problem_of(error)
+        problem = answered_problem(error, _attempt(operation))
         if problem is None:
             _log.error("operation %s failed", operation.position, exc_info=error)
             problem = SYSTEM_ERROR
@@ -194,6 +195,12 @@ class Singles:
 def tolerated_in(leniency: Leniency) -> Sequence[Tolerated]:
     """What is reported as tolerated; strict handling refuses it."""
     return () if leniency.is_strict else leniency.tolerated
+
+
+def _attempt(operation: Operation) -> Attempt:
+    is_item = operation.kind in (Kind.UPDATE, Kind.DELETE)
+    method = "POST" if not is_item else "PUT" if operation.kind is Kind.UPDATE else "DELETE"
+    return Attempt(operation.resource, method, is_item)
 
 
 def _resource(operation: Operation) -> Resource:

@@ -39,7 +39,7 @@ def _required(which: str, elements: tuple[str, ...]) -> str:
 @problem_of.register
 def no_relationship(error: security.NoRelationship) -> Problem:
     ids = error.education_organization_ids
-    claims = f"claim{'' if len(ids) == 1 else 's'} ({_claimed(ids)})"
+    claims = f"claim{'' if len(ids) == 1 else 's'} ({claimed(ids)})"
     if len(error.elements) == 1:
         items = f"the resource item's '{error.elements[0]}' value."
     else:
@@ -55,7 +55,8 @@ def _hint(hints: tuple[str, ...]) -> str:
     return f" Hint: {' '.join(hints)}" if hints else ""
 
 
-def _claimed(ids: tuple[int, ...]) -> str:
+def claimed(ids: tuple[int, ...]) -> str:
+    """The first of a client's organizations."""
     if not ids:
         return "none"
     return quoted(ids[:_LISTED_CLAIMS]) + (", ..." if len(ids) > _LISTED_CLAIMS else "")

@@ -18,7 +18,9 @@ from edfi_api.addresses import root_of
 from edfi_api.hints.http.refused_requests import hints_of_view, hints_without_view
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
+from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
+from edfi_api.problem_details.catalog.ods import Attempt, answered_problem, media_type
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 
 _HTML = "text/html"
@@ -27,7 +29,8 @@ log = logging.getLogger(__name__)
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. Returns None for an unknown exception, which Django then logs and passes to `server_error`."""
-    problem = problem_of(error)
+    attempt = _attempt(context)
+    problem = answered_problem(error, attempt)
     if problem is None:
         return None
     _log(problem, error)
@@ -36,9 +39,15 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     request = context["request"]._request
     headers = problem.headers | _links(problem, request)
     body = _with_hints(problem, request, lambda: hints_of_view(error, context))
-    response = Response(body, problem.status, headers=headers, content_type=MEDIA_TYPE)
+    response = Response(body, problem.status, headers=headers, content_type=media_type(problem, attempt))
     response.problem_type, response.log_facts = problem.urn, problem.log_facts  # type: ignore[attr-defined]
     return response
+
+
+def _attempt(context: dict[str, Any]) -> Attempt:
+    view, resource = context["view"], getattr(context["view"], "resource", None)
+    is_item = getattr(view, "detail", False) is True
+    return Attempt(resource if isinstance(resource, Resource) else None, context["request"].method, is_item)
 
 
 def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
@@ -63,7 +72,7 @@ def _audit(problem: Problem, request: Request) -> None:
 def client_error(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's `handler400`, for a host outside ALLOWED_HOSTS and the like, and `handler404`, for a path without a
     route."""
-    problem = problem_of(exception) or SYSTEM_ERROR
+    problem = answered_problem(exception) or SYSTEM_ERROR
     return _response(request, problem, lambda: hints_without_view(exception, request))
 
 

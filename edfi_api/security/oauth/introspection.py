@@ -35,7 +35,7 @@ class TokenInfoView(APIView):
         if token is None:
             raise UnusableToken("The token was not present, or was not processable.")
         if token != request.auth:
-            raise UnusableToken("The Authorization header token does not match the token in the request body.")
+            raise UnusableToken("The Authorization header token does not match the token in the request body.", token)
         client = cast(AuthenticatedClient, request.user)
         described = _token_info(client, self.surface, _organizations(request, client, self.surface))
         return Response(described, headers={"Cache-Control": "no-cache"})

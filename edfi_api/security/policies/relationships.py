@@ -109,12 +109,16 @@ def _has_many(organizations: str) -> Sql:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """The failing elements of one strategy: those without a value, and those without a relationship. The hints are
-    about the former, if there are any."""
+    about the former, if there are any. `are_unresolved` if all without a value are in references that do not resolve.
+    `compared` are all elements of the strategy, with the hints about them."""
 
     strategy: str
     without_value: tuple[str, ...]
     unrelated: tuple[str, ...]
     hints: tuple[str, ...]
+    are_unresolved: bool
+    compared: tuple[str, ...]
+    hints_of_compared: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,17 +194,28 @@ class Relationship:
         missing: list[str] = []
         without_value: list[Group] = []
         unrelated: list[Group] = []
+        are_unresolved = True
         for group, (has_value, is_reached) in zip(self.checked, pairs(results), strict=True):
             lost = [element.name for element in group if _is_within(element, unresolved)]
             if lost or not has_value:
                 missing += lost or [group[0].name]
                 without_value.append(group)
+                are_unresolved = are_unresolved and bool(lost)
             elif not is_reached:
                 unrelated.append(group)
         if not missing and not unrelated:
             return None
         hints = distinct(hint for group in without_value or unrelated if (hint := self._hint(group)))
-        return Failure(self.name, tuple(missing), tuple(group[0].name for group in unrelated), hints)
+        of_compared = distinct(hint for group in self.checked if (hint := self._hint(group)))
+        return Failure(
+            self.name,
+            tuple(missing),
+            tuple(group[0].name for group in unrelated),
+            hints,
+            are_unresolved,
+            tuple(group[0].name for group in self.checked),
+            of_compared,
+        )
 
     @property
     def _has_organization(self) -> bool:
@@ -299,10 +314,14 @@ def _refusal(failures: list[Failure], values: Values, client: AuthenticatedClien
     elements = distinct(name for failure in without_value for name in failure.without_value)
     if without_value and values.is_stored:
         return ElementUninitialized(elements, tuple(failure.strategy for failure in without_value), hints)
+    organizations = tuple(sorted(client.education_organization_ids))
+    compared = distinct(name for failure in failures for name in failure.compared)
+    of_compared = distinct(hint for failure in failures for hint in failure.hints_of_compared)
     if without_value:
-        return ElementRequired(elements, hints)
+        are_unresolved = all(failure.are_unresolved for failure in without_value)
+        return ElementRequired(elements, hints, organizations, are_unresolved, compared, of_compared)
     unrelated = distinct(name for failure in failures for name in failure.unrelated)
-    return NoRelationship(tuple(sorted(client.education_organization_ids)), unrelated, hints)
+    return NoRelationship(organizations, unrelated, hints, compared, of_compared)
 
 
 def _union(queries: Iterable[Sql]) -> Sql:
