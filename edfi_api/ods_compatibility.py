@@ -100,8 +100,8 @@ class OdsCompatibility(Enum):
     )
     PROBLEM_MEDIA_TYPE = OdsWay(
         OdsArea.PROBLEMS,
-        "most problems are `application/json`; `application/problem+json` are those of requests that came to no resource "
-        "(401, 404 of a path, 405, 406, 415)",
+        "most problems are `application/json`; `application/problem+json` are those of requests that came to no "
+        "resource (401, 404 of a path, 405, 406, 415)",
         "all are `application/problem+json`",
         ("problem_details/catalog/ods.py",),
         "libraries that read `application/json` only",
@@ -169,7 +169,7 @@ NOT_FOLLOWED = (
     ),
     OdsFault(
         OdsArea.WRITING,
-        "`If-Match` with the current `ETag` in its quotes, or with `*`, is refused with 412; `If-None-Match` is ignored",
+        "`If-Match` with the current quoted `ETag`, or with `*`, is refused with 412; `If-None-Match` is ignored",
         "conditions hold as in RFC 9110",
         "a condition that never holds protects nothing",
     ),

@@ -31,6 +31,8 @@ ALLOWED_IMPORTS = {
         "edfi_api.hints.http",
         "edfi_api.logs",
         "edfi_api.memory",
+        "edfi_api.model.surface",
+        "edfi_api.ods_compatibility",
         "edfi_api.profiles.exceptions",
         "edfi_api.queries.exceptions",
         "edfi_api.security.exceptions",

@@ -21,7 +21,7 @@ from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR
-from edfi_api.problem_details.catalog.ods import Attempt, answered_problem
+from edfi_api.problem_details.catalog.ods import RefusedAttempt, answered_problem
 from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
@@ -197,10 +197,10 @@ def tolerated_in(leniency: Leniency) -> Sequence[Tolerated]:
     return () if leniency.is_strict else leniency.tolerated
 
 
-def _attempt(operation: Operation) -> Attempt:
+def _attempt(operation: Operation) -> RefusedAttempt:
     is_item = operation.kind in (Kind.UPDATE, Kind.DELETE)
     method = "POST" if not is_item else "PUT" if operation.kind is Kind.UPDATE else "DELETE"
-    return Attempt(operation.resource, method, is_item)
+    return RefusedAttempt(operation.resource, method, is_item)
 
 
 def _resource(operation: Operation) -> Resource:

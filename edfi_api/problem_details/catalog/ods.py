@@ -35,7 +35,7 @@ _INDEX = re.compile(r"\[(?:\d+|\*)\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class RefusedAttempt:
     """What was attempted: a method on a resource, on one of its documents if `is_item`."""
 
     resource: Resource | None = None
@@ -43,10 +43,10 @@ class Attempt:
     is_item: bool = False
 
 
-_UNKNOWN = Attempt()
+_UNKNOWN = RefusedAttempt()
 
 
-def media_type(problem: Problem, attempt: Attempt) -> str:
+def media_type(problem: Problem, attempt: RefusedAttempt) -> str:
     """The Content-Type of the answer: what is refused before there is a resource is `application/problem+json` there,
     too."""
     is_early = problem.status in _EARLY or (problem.status == 404 and not attempt.is_item)
@@ -54,7 +54,7 @@ def media_type(problem: Problem, attempt: Attempt) -> str:
     return MEDIA_TYPE if is_early or not OdsCompatibility.PROBLEM_MEDIA_TYPE.applies else _JSON
 
 
-def answered_problem(error: Exception, attempt: Attempt = _UNKNOWN) -> Problem | None:
+def answered_problem(error: Exception, attempt: RefusedAttempt = _UNKNOWN) -> Problem | None:
     """The problem to answer with, in the words of the ODS/API if the setting wants them; None for a bug."""
     if OdsCompatibility.PROBLEM_TEXTS.applies and (problem := _problem_of(error, attempt)):
         return problem
@@ -62,7 +62,7 @@ def answered_problem(error: Exception, attempt: Attempt = _UNKNOWN) -> Problem |
 
 
 @singledispatch
-def _problem_of(error: Exception, attempt: Attempt) -> Problem | None:
+def _problem_of(error: Exception, attempt: RefusedAttempt) -> Problem | None:
     """The problem of the ODS/API; None where it is that of the other modules."""
     return None
 
@@ -71,7 +71,7 @@ def _problem_of(error: Exception, attempt: Attempt) -> Problem | None:
 
 
 @_problem_of.register
-def resource_not_found(error: viewsets.ResourceNotFound, attempt: Attempt) -> Problem | None:
+def resource_not_found(error: viewsets.ResourceNotFound, attempt: RefusedAttempt) -> Problem | None:
     if not attempt.is_item:
         return None
     is_delete = attempt.method == "DELETE"
@@ -79,17 +79,17 @@ def resource_not_found(error: viewsets.ResourceNotFound, attempt: Attempt) -> Pr
 
 
 @_problem_of.register
-def document_not_found(error: storage.DocumentNotFound, attempt: Attempt) -> Problem:
+def document_not_found(error: storage.DocumentNotFound, attempt: RefusedAttempt) -> Problem:
     return not_found(f"Resource to {'delete' if attempt.method == 'DELETE' else 'update'} was not found.")
 
 
 @_problem_of.register
-def invalid_document_id(error: viewsets.InvalidDocumentId, attempt: Attempt) -> Problem | None:
+def invalid_document_id(error: viewsets.InvalidDocumentId, attempt: RefusedAttempt) -> Problem | None:
     return not_found("The specified item could not be found.") if attempt.method in ("GET", "HEAD") else None
 
 
 @_problem_of.register
-def method_not_allowed(error: viewsets.MethodNotAllowed, attempt: Attempt) -> Problem:
+def method_not_allowed(error: viewsets.MethodNotAllowed, attempt: RefusedAttempt) -> Problem:
     problem = requests.method_not_allowed(error)
     return replace(
         problem, errors=[text.replace("'upsert'", '"upsert"').replace("'id'", '"id"') for text in problem.errors]
@@ -97,13 +97,13 @@ def method_not_allowed(error: viewsets.MethodNotAllowed, attempt: Attempt) -> Pr
 
 
 @_problem_of.register
-def method_not_allowed_by_rest_framework(error: MethodNotAllowedByRestFramework, attempt: Attempt) -> Problem:
+def method_not_allowed_by_rest_framework(error: MethodNotAllowedByRestFramework, attempt: RefusedAttempt) -> Problem:
     problem = requests.method_not_allowed_by_rest_framework(error)
     return replace(problem, errors=[f"The endpoint of the request does not support the '{attempt.method}' method."])
 
 
 @_problem_of.register
-def unsupported_media_type(error: viewsets.UnsupportedMediaType, attempt: Attempt) -> Problem:
+def unsupported_media_type(error: viewsets.UnsupportedMediaType, attempt: RefusedAttempt) -> Problem:
     return replace(requests.unsupported_media_type(error), detail=_INVALID_CONSTRUCTION)
 
 
@@ -111,12 +111,12 @@ def unsupported_media_type(error: viewsets.UnsupportedMediaType, attempt: Attemp
 
 
 @_problem_of.register
-def parameter_validation_failed(error: queries.ParameterValidationFailed, attempt: Attempt) -> Problem:
+def parameter_validation_failed(error: queries.ParameterValidationFailed, attempt: RefusedAttempt) -> Problem:
     return replace(requests.parameter_validation_failed(error), detail=_INVALID_CONSTRUCTION)
 
 
 @_problem_of.register
-def invalid_query_values(error: queries.InvalidQueryValues, attempt: Attempt) -> Problem:
+def invalid_query_values(error: queries.InvalidQueryValues, attempt: RefusedAttempt) -> Problem:
     """A query field by the name of its class; a descriptor without `#` is a problem of its own."""
     for value in error.values:
         if value.descriptor:
@@ -135,7 +135,7 @@ def _invalid(value: queries.InvalidQueryValue) -> str:
 
 
 @_problem_of.register
-def malformed_json(error: documents.MalformedJson, attempt: Attempt) -> Problem:
+def malformed_json(error: documents.MalformedJson, attempt: RefusedAttempt) -> Problem:
     is_null = error.beginning.strip() == "null"
     return bad_request(
         "A non-empty request body is required." if is_null else f"{error.reason[:1].upper()}{error.reason[1:]}."
@@ -143,7 +143,7 @@ def malformed_json(error: documents.MalformedJson, attempt: Attempt) -> Problem:
 
 
 @_problem_of.register
-def data_validation_failed(error: documents.DataValidationFailed, attempt: Attempt) -> Problem:
+def data_validation_failed(error: documents.DataValidationFailed, attempt: RefusedAttempt) -> Problem:
     """What cannot be read is reported before all else: there it is found while the body is read."""
     unreadable = [violation for violation in error.violations if violation.rule is BrokenRule.TYPE]
     texts: dict[str, list[str]] = {}
@@ -210,7 +210,7 @@ def _collection(path: str, resource: Resource | None) -> str:
 
 
 @_problem_of.register
-def unresolved_reference(error: references.UnresolvedReference, attempt: Attempt) -> Problem:
+def unresolved_reference(error: references.UnresolvedReference, attempt: RefusedAttempt) -> Problem:
     if not error.descriptors:
         problem = conflicts.unresolved_reference(error)
         detail = f"The referenced '{error.documents[0].resource}' item does not exist."
@@ -238,14 +238,14 @@ def _no_descriptor(type_: str, value: str) -> str:
 
 
 @_problem_of.register
-def key_change_not_supported(error: storage.KeyChangeNotSupported, attempt: Attempt) -> Problem:
+def key_change_not_supported(error: storage.KeyChangeNotSupported, attempt: RefusedAttempt) -> Problem:
     name = error.resource.name.resource
     detail = f"Identifying values for the {name} data cannot be changed. Delete and recreate the item instead."
     return replace(conflicts.key_change_not_supported(error), detail=detail)
 
 
 @_problem_of.register
-def identity_conflict(error: storage.IdentityConflict, attempt: Attempt) -> Problem:
+def identity_conflict(error: storage.IdentityConflict, attempt: RefusedAttempt) -> Problem:
     names = quoted(_pascal(path) for path, _ in error.identity)
     return replace(
         conflicts.identity_conflict(error),
@@ -257,7 +257,7 @@ def identity_conflict(error: storage.IdentityConflict, attempt: Attempt) -> Prob
 
 
 @_problem_of.register
-def dependent_item_exists(error: references.DependentItemExists, attempt: Attempt) -> Problem:
+def dependent_item_exists(error: references.DependentItemExists, attempt: RefusedAttempt) -> Problem:
     detail = (
         "The requested action cannot be performed because this item is referenced by an existing "
         f"'{error.resources[0]}' item."
@@ -266,7 +266,7 @@ def dependent_item_exists(error: references.DependentItemExists, attempt: Attemp
 
 
 @_problem_of.register
-def nothing_to_match(error: storage.NothingToMatch, attempt: Attempt) -> Problem | None:
+def nothing_to_match(error: storage.NothingToMatch, attempt: RefusedAttempt) -> Problem | None:
     return (
         document_not_found(storage.DocumentNotFound(attempt.resource), attempt)
         if attempt.is_item and attempt.resource
@@ -278,7 +278,7 @@ def nothing_to_match(error: storage.NothingToMatch, attempt: Attempt) -> Problem
 
 
 @_problem_of.register
-def no_relationship(error: security.NoRelationship, attempt: Attempt) -> Problem:
+def no_relationship(error: security.NoRelationship, attempt: RefusedAttempt) -> Problem:
     """All values that the strategy compares are named, whichever of them is not related."""
     if error.compared:
         error = replace(error, elements=error.compared, hints=error.hints_of_compared)
@@ -288,7 +288,7 @@ def no_relationship(error: security.NoRelationship, attempt: Attempt) -> Problem
 
 
 @_problem_of.register
-def element_required(error: security.ElementRequired, attempt: Attempt) -> Problem | None:
+def element_required(error: security.ElementRequired, attempt: RefusedAttempt) -> Problem | None:
     """There a reference that does not resolve is one without a relationship."""
     if not error.are_unresolved:
         return None
@@ -300,7 +300,9 @@ def element_required(error: security.ElementRequired, attempt: Attempt) -> Probl
 
 @_problem_of.register(security.ActionAccessDenied)
 @_problem_of.register(security.ResourceAccessDenied)
-def access_denied(error: security.ActionAccessDenied | security.ResourceAccessDenied, attempt: Attempt) -> Problem:
+def access_denied(
+    error: security.ActionAccessDenied | security.ResourceAccessDenied, attempt: RefusedAttempt
+) -> Problem:
     problem = problem_of(error)
     assert problem is not None  # noqa: S101  Both have one.
     detail = (
@@ -311,7 +313,7 @@ def access_denied(error: security.ActionAccessDenied | security.ResourceAccessDe
 
 
 @_problem_of.register
-def unusable_token(error: security.UnusableToken, attempt: Attempt) -> Problem:
+def unusable_token(error: security.UnusableToken, attempt: RefusedAttempt) -> Problem:
     """Tokens are GUIDs there."""
     problem = clients.unusable_token(error)
     if _TOKEN.fullmatch(error.other):

@@ -20,7 +20,7 @@ from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
-from edfi_api.problem_details.catalog.ods import Attempt, answered_problem, media_type
+from edfi_api.problem_details.catalog.ods import RefusedAttempt, answered_problem, media_type
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 
 _HTML = "text/html"
@@ -44,10 +44,10 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     return response
 
 
-def _attempt(context: dict[str, Any]) -> Attempt:
+def _attempt(context: dict[str, Any]) -> RefusedAttempt:
     view, resource = context["view"], getattr(context["view"], "resource", None)
     is_item = getattr(view, "detail", False) is True
-    return Attempt(resource if isinstance(resource, Resource) else None, context["request"].method, is_item)
+    return RefusedAttempt(resource if isinstance(resource, Resource) else None, context["request"].method, is_item)
 
 
 def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
