@@ -81,6 +81,15 @@ class OdsCompatibility(Enum):
         "clients, lightbeam among them, show the one that is there",
         setting="OMIT_EMPTY_PROBLEM_MEMBERS",
     )
+    PLAIN_NAMESPACE_PREFIXES = OdsWay(
+        OdsArea.SECURITY,
+        "a namespace prefix covers every namespace that begins with it, `uri://education.example.evil` among those of "
+        "`uri://education.example`",
+        "it ends where a segment ends; one that ends with a delimiter covers all that begin with it",
+        ("security/namespace_prefixes.py",),
+        "vendors may have prefixes that are parts of segments; a prefix should not cover the namespaces of others",
+        setting="PLAIN_NAMESPACE_PREFIXES",
+    )
     RELATIONSHIPS_FOR_CHANGES = OdsWay(
         OdsArea.SECURITY,
         "ReadChanges is also granted by the relationship strategies of documents, which look at present associations",

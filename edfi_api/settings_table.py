@@ -276,6 +276,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "problem details leave out `errors` and `validationErrors` that are empty",
             shown="`false`; with `ods` `true`",
         ),
+        boolean(
+            "PLAIN_NAMESPACE_PREFIXES",
+            _is_like_ods,
+            "a namespace prefix covers all namespaces that begin with it as text; otherwise it ends where a segment "
+            "ends: `uri://education.example` does not cover `uri://education.example.evil`",
+            shown="`false`; with `ods` `true`",
+        ),
     ),
     "Batches": (
         boolean("BATCH", True, "many writes in one request, at `/batch`"),

@@ -18,6 +18,7 @@ from edfi_api.data_stores.tenants import tenant_named, visible_to
 from ..authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
 from ..clients import store_client
 from ..models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
+from ..namespace_prefixes import covers
 from ..token_claims import ClaimMalformed, positive_numbers, texts, value_at
 from .validation import ValidToken, check_not_refused, validated
 
@@ -108,7 +109,7 @@ def claimed_rights(valid: ValidToken, tenant_id: int | None) -> ClaimedRights:
     except ClaimMalformed:
         raise valid.refused("claims") from None
     bounds = allowed.namespace_prefixes
-    is_within = bounds is None or all(prefix.startswith(bounds) for prefix in prefixes)
+    is_within = bounds is None or all(covers(bounds, prefix) for prefix in prefixes)
     if not (
         is_within and _within(organizations, allowed.education_organizations) and _within(stores, allowed.data_stores)
     ):

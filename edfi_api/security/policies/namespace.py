@@ -1,4 +1,4 @@
-"""NamespaceBased: the document's namespace begins with one of the client's prefixes, as text.
+"""NamespaceBased: one of the client's prefixes covers the document's namespace.
 
 See meadowlark/docs/design/authorization.md#namespaces.
 """
@@ -19,13 +19,18 @@ from ..exceptions import (
     NoNamespacePrefixes,
     StrategyNotApplicable,
 )
+from ..namespace_prefixes import covered
 from .strategy import STORED, Group, Strategy, Subject, Unresolved, Values, pairs, tests_of, value_of
 
 NAMESPACE_BASED = "NamespaceBased"
 
 
 def _begins(value: str) -> str:
-    return f"EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS prefix WHERE starts_with({value}, prefix))"
+    """Never NULL."""
+    return (
+        f"(EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS prefix WHERE starts_with({value}, prefix))"
+        f" OR coalesce({value} = ANY (%(namespaces)s::text[]), false))"
+    )
 
 
 # A loose index scan: from one distinct namespace to the next, without reading every row.
@@ -67,7 +72,8 @@ class NamespaceBased(Strategy):
         return cls(subject.groups)
 
     def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
-        return {"prefixes": list(client.namespace_prefixes)}
+        beginnings, wholes = covered(client.namespace_prefixes)
+        return {"prefixes": beginnings, "namespaces": wholes}
 
     def precondition(self, client: AuthenticatedClient) -> Exception | None:
         return None if client.namespace_prefixes else NoNamespacePrefixes()

@@ -231,6 +231,7 @@ def test_within_its_bounds_an_issuer_grants(bounded: IdentityProvider, claims: d
     [
         ("claim set", {"scope": "FullAccess"}),
         ("claims", {"namespacePrefixes": "uri://ed-fi.org"}),
+        ("claims", {"namespacePrefixes": "uri://lakeside.example.evil"}),
         ("claims", {"namespacePrefixes": ["uri://lakeside.example", "uri://"]}),
         ("claims", {"educationOrganizationIds": [255901, 255902]}),
         ("claims", {"dataStoreIds": [1, 3]}),

@@ -80,12 +80,51 @@ def test_no_character_of_a_prefix_is_a_wildcard(scenario, vendor, prefix):
     assert client.get("/termDescriptors").json() == []
 
 
+# A prefix, a namespace, and whether it covers that: by default, and as plain text.
+COVERED = [
+    ("uri://education.example", "uri://education.example", True, True),
+    ("uri://education.example", "uri://education.example/x", True, True),
+    ("uri://education.example", "uri://education.example.evil", False, True),
+    ("uri://education.example", "uri://education.example.evil/x", False, True),
+    ("uri://education.example", "uri://education.example-evil/x", False, True),
+    ("uri://education.example", "uri://education.examples", False, True),
+    ("uri://education.example", "uri://education.example:p@evil.example/x", False, True),
+    ("uri://education.example", "URI://education.example/x", False, False),
+    ("uri://education.example/", "uri://education.example/x", True, True),
+    ("uri://education.example/", "uri://education.example", False, False),
+    ("uri://education.example.", "uri://education.example.evil", True, True),
+    ("uri://education.example/x", "uri://education.example/x/y", True, True),
+    ("uri://education.example/x", "uri://education.example/xy", False, True),
+    ("urn:education", "urn:education:x", True, True),
+    ("urn:education", "urn:educational", False, True),
+    ("uri://", "uri://education.example", True, True),
+    ("uri://école", "uri://école/x", True, True),
+    ("uri://école", "uri://écoles", False, True),
+]
+
+
+@pytest.mark.parametrize("case", COVERED, ids=lambda case: f"{case[0]} {case[1]}")
+@pytest.mark.parametrize("is_plain", [False, True], ids=["segments", "plain"])
+def test_a_prefix_ends_with_a_segment_unless_it_is_plain(scenario, vendor, settings, case, is_plain):
+    prefix, namespace, *covers = case
+    settings.EDFI_API = settings.EDFI_API | {"PLAIN_NAMESPACE_PREFIXES": is_plain}
+    path = scenario.post("TermDescriptor", **term(namespace))
+    client, is_covered = vendor("uri://other.example", prefix), covers[is_plain]
+
+    assert client.get(path).status_code == (200 if is_covered else 403)
+    assert len(client.get("/termDescriptors").json()) == is_covered
+    assert client.get("/termDescriptors?limit=0&totalCount=true")["Total-Count"] == str(int(is_covered))
+    again = term(namespace) | {"shortDescription": "Again"}
+    assert client.post("/termDescriptors", again).status_code == (200 if is_covered else 403)
+    assert client.post("/termDescriptors", term(namespace, "U")).status_code == (201 if is_covered else 403)
+
+
 def test_collections_contain_documents_with_the_prefix(scenario, vendor):
     for name in ("a", "ab", "b"):
         for code in ("1", "2"):
             scenario.post("TermDescriptor", **term(f"uri://{name}.example/TermDescriptor", code))
 
-    found = vendor("uri://a").get("/termDescriptors?limit=3&totalCount=true")
+    found = vendor("uri://a.example", "uri://ab.").get("/termDescriptors?limit=3&totalCount=true")
 
     assert found["Total-Count"] == "4"
     assert [each["namespace"] for each in found.json()] == [
