@@ -228,3 +228,24 @@ class WaitingDocument(models.Model):
 
     def __str__(self) -> str:
         return f"{self.connection}: {self.resource} {self.remote_id}"
+
+
+class PinnedDocument(models.Model):
+    """The document here that a document of the source was, by its old key, when a window with key changes began;
+    None if it was not here. A window that is interrupted goes on with these: by then, keys may be those of others."""
+
+    id = models.BigAutoField(primary_key=True)
+    connection = models.BigIntegerField()
+    resource = models.TextField()
+    remote_id = models.TextField()
+    document_uuid = models.UUIDField("document", null=True)
+    is_delete = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = "exchange_pinned"
+        constraints = [
+            models.UniqueConstraint(fields=["connection", "resource", "remote_id"], name="exchange_pinned_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.connection}: {self.resource} {self.remote_id}"

@@ -39,6 +39,7 @@ OWNERS = {
     "document": STORAGE,
     "document_change": STREAM,
     "exchange_connection": EXCHANGE,
+    "exchange_pinned": EXCHANGE,
     "exchange_position": EXCHANGE,
     "exchange_sent_document": f"{EXCHANGE}.push",
     "exchange_state": EXCHANGE,

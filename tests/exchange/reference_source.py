@@ -47,6 +47,8 @@ class ReferenceSource:
     has_tokens: bool = True
     token_seconds: float = 1800
     most_in_page: int = 500
+    # The paths of its resources, in the order of their dependencies.
+    order: tuple[str, ...] = ORDER
     fault: Callable[[int, str], Any] = lambda number, path: None
     before_page: Callable[[str, int], None] = lambda path, offset: None
     # An API profile of students hides this member.
@@ -133,7 +135,7 @@ class ReferenceSource:
         if path.startswith("/openapi/"):
             return self._openapi(path.endswith("Descriptors"))
         if path == "/dependencies":
-            return [{"resource": f"/{p}", "order": n, "operations": ["Create"]} for n, p in enumerate(ORDER)]
+            return [{"resource": f"/{p}", "order": n, "operations": ["Create"]} for n, p in enumerate(self.order)]
         return self._discovery(base)
 
     def _discovery(self, base: str) -> dict[str, Any]:
@@ -154,7 +156,7 @@ class ReferenceSource:
         if self.has_tokens:
             references.append({"$ref": "#/components/parameters/pageTokenParam"})
         paths: dict[str, Any] = {}
-        for path in (each for each in ORDER if each.endswith("Descriptors") == of_descriptors):
+        for path in (each for each in self.order if each.endswith("Descriptors") == of_descriptors):
             paths[f"/{path}"] = {"get": {"parameters": references}}
             paths[f"/{path}/{{id}}"] = {"get": {}}
             if self.has_windows:

@@ -445,7 +445,7 @@ def test_a_window_that_was_interrupted_ends_where_it_would_have_ended(
     pull(connection)
     a, b, c = ({"classPeriodName": name, "schoolId": 1} for name in "ABC")
     source.rename(period, district.period("B"), a, b)
-    source.fault = lambda number, path: 400 if path.endswith("schools/deletes") else None
+    source.fault = lambda number, path: 400 if path.endswith("/studentSchoolAssociations") else None
     with pytest.raises(RemoteFailed):
         pull(connection)
     assert [each["classPeriodName"] for each in bodies("ClassPeriod")] == ["B"]

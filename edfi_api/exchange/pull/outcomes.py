@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -17,8 +17,10 @@ from uuid import UUID
 from django.db import connections, transaction
 
 from edfi_api.conf import api_settings
+from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.exchange.models import Connection
+from edfi_api.exchange.remote_api import RemoteFailed
 from edfi_api.loading.bulk import Candidate, Written
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.reports.refusal_limit import RefusalLimit
@@ -74,6 +76,7 @@ SELECT resource, remote_id, document_uuid FROM exchange_waiting
  WHERE connection = %(connection)s AND document_uuid IS NOT NULL
 """
 _POSITION = "SELECT version FROM exchange_position WHERE connection = %(connection)s"
+_UNPIN = "DELETE FROM exchange_pinned WHERE connection = %(connection)s"
 _BEGIN = """
 INSERT INTO exchange_position AS p (connection, under_way) VALUES (%(connection)s, %(last)s)
 ON CONFLICT (connection) DO UPDATE SET under_way = coalesce(p.under_way, EXCLUDED.under_way)
@@ -209,15 +212,18 @@ class Outcomes:
         self.memory.refuse_delete(due.document_uuid, _path(due.resource), due.remote_id)
         self._refused(due.resource, "delete", refusal, document_uuid=due.document_uuid)
 
-    def unreadable(self, resource: Resource, remote_id: str) -> None:
-        """A delete or key change of the source that has no whole key of this resource."""
-        self.counts[resource.url_path, "unreadable"] += 1
-        _log.warning(
-            "connection %s: a change of %s %s has no whole key",
-            self.connection,
-            resource.url_path,
-            printable(remote_id),
-        )
+    def unreadable(
+        self, resource: Resource, operation: str, listed: Mapping[str, Any], refusal: DataValidationFailed
+    ) -> None:
+        """A delete or key change that the source lists without a whole key. Raises RemoteFailed, so that the position
+        stays, if there is no ledger to keep it in."""
+        paths = ", ".join(each.path for each in refusal.violations)
+        kind = "delete" if operation == "delete" else "change of a key"
+        said = f"it lists a {kind} of {_path(resource)} without {paths}: {printable(str(listed.get('id')))[:100]}"
+        if not api_settings.WRITE_RECORDER:
+            raise RemoteFailed(f"{said}, and the ledger of refusals is off, where it would be kept")
+        _log.warning("connection %s: %s", self.connection, said)
+        self._refused(resource, operation, refusal, sent=dict(listed))
 
     def check_limit(self) -> None:
         """Raises TooManyRefused."""
@@ -249,6 +255,7 @@ class Outcomes:
                 cursor.execute(_WAIT, {"connection": connection, **_columns(refused), **pauses})
             if version is not None:
                 cursor.execute(_MOVE, {"connection": connection, "version": version})
+                cursor.execute(_UNPIN, {"connection": connection})
 
     def gone(self, rows: Iterable[WaitingRow]) -> None:
         """What was to be read again is no longer there, or no longer chosen."""
@@ -286,6 +293,7 @@ class Outcomes:
         *,
         candidate: Candidate[Any] | None = None,
         document_uuid: UUID | None = None,
+        sent: dict[str, Any] | None = None,
     ) -> None:
         self.counts[resource.url_path, REFUSED] += 1
         if self.limit is not None and not self.limit.is_percentage:
@@ -306,7 +314,7 @@ class Outcomes:
             at=time.time(),
             size=len(candidate.text) if candidate else 0,
             document_uuid=document_uuid,
-            sent=_body(candidate),
+            sent=_body(candidate) if sent is None else sent,
             missing=(*refusal.descriptors, *refusal.documents)[:1] if isinstance(refusal, UnresolvedReference) else (),
         )
         if not self._pending.refuse(write):
@@ -327,6 +335,12 @@ def begin_window(connection: Connection, using: str, last: int) -> int:
     with connections[using].cursor() as cursor:
         cursor.execute(_BEGIN, {"connection": connection.pk, "last": last})
         return int(cursor.fetchone()[0])
+
+
+def unpin(connection: Connection, using: str) -> None:
+    """Forget what an interrupted window has found out: it does not go on."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_UNPIN, {"connection": connection.pk})
 
 
 def due_rows(connection: Connection, using: str) -> list[WaitingRow]:

@@ -10,7 +10,9 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from functools import partial
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 from django.db import DatabaseError, InterfaceError, connections
 
@@ -19,6 +21,7 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.pull.client_writer import ClientRehearsal, ClientRights, ClientWriter
+from edfi_api.exchange.pull.key_changes import KeyChangeMemory, KeyChanges
 from edfi_api.exchange.pull.outcomes import (
     DueDelete,
     Outcomes,
@@ -26,9 +29,11 @@ from edfi_api.exchange.pull.outcomes import (
     begin_window,
     due_rows,
     position_of,
+    unpin,
 )
 from edfi_api.exchange.pull.pulled_changes import PulledChanges
 from edfi_api.exchange.pull.reading import EVERYTHING, Page, ReadResource, ReadWindow, RemoteSource
+from edfi_api.exchange.pull.tracked_keys import TrackedKeys
 from edfi_api.exchange.remote_api import RemoteFailed
 from edfi_api.exchange.resource_selection import SelectionMode, selected, targets_of
 from edfi_api.loading.bulk import BulkWriter, Candidate, Written
@@ -171,6 +176,7 @@ class Puller:
             return newest
         last = begin_window(self._connection, self._using, newest)
         if last > newest and self._options.is_full:
+            unpin(self._connection, self._using)
             return newest
         if last > newest:
             raise RemoteFailed(f"its newest change version {newest:,} is behind {last:,}, which it had before")
@@ -181,19 +187,18 @@ class Puller:
         window = ReadWindow(max(behind + 1 - self._options.overlap, 0), last)
         with self._window(last) as work:
             if self._options.overlap and behind:
-                again = ReadWindow(window.first, behind)
-                work.change_keys(self._source.key_changes(self._with_changing_keys, again))
-            work.change_keys(self._source.key_changes(self._with_changing_keys, ReadWindow(behind + 1, last)))
-            work.write(self._source.documents(self._windowed, window))
+                work.change_keys_again(ReadWindow(window.first, behind))
+            work.change_keys(ReadWindow(behind + 1, last))
+            work.write(self._source.documents(work.windowed, window))
             work.read_due(last)
-            work.delete(self._source.deletes(list(reversed(self._windowed)), window))
+            work.delete(window)
             return work.outcomes
 
     def _pull_due(self, newest: int) -> Outcomes:
         """Nothing is new, but something is to be read again: a window without versions would be refused."""
         with self._window(newest) as work:
             work.read_due(newest)
-            work.delete(())
+            work.delete(None)
             return work.outcomes
 
     def _pull_everything(self, newest: int | None) -> Outcomes:
@@ -205,10 +210,10 @@ class Puller:
             since = ReadWindow(self._position + 1, newest)
         with self._window(newest) as work:
             if since is not None:
-                work.change_keys(self._source.key_changes(self._with_changing_keys, since))
+                work.change_keys(since)
             work.write(self._source.documents(self._resources, window))
             if since is not None:
-                work.delete(self._source.deletes(list(reversed(self._windowed)), since))
+                work.delete(since)
             if not is_first:
                 unread = self._source.not_readable
                 work.delete_absent([each.here for each in self._resources if each.there.path not in unread])
@@ -232,12 +237,14 @@ class Puller:
                 self._connection, surface, self._preparers, using, memory, options.max_refused, options.is_dry_run
             )
             writing = ClientRehearsal(using, rights, rehearsed) if rehearsed else ClientWriter(using, rights)
-            tracked = PulledChanges(rights, self._preparers, self._mapping, using, outcomes)
+            keys = TrackedKeys(surface, self._preparers, self._mapping)
+            tracked = PulledChanges(rights, keys, using, outcomes)
             with bulk_writer_by(writing, using, options.processes) as writer:
                 work = _Window(
                     self._source, self._resources, self._mapping, surface, writer, rights, outcomes, tracked, options
                 )
-                yield work
+                with work:
+                    yield work
             work.finish(version)
 
     def _chosen(self) -> list[ReadResource]:
@@ -251,24 +258,6 @@ class Puller:
             if path in chosen
         ]
         return [each for each in found if self._connection.with_descriptors or not each.here.is_descriptor]
-
-    @property
-    def _windowed(self) -> list[ReadResource]:
-        return [each for each in self._resources if each.there.has_windows]
-
-    @property
-    def _with_changing_keys(self) -> list[ReadResource]:
-        """Resources whose keys can change: by themselves, or with those that they refer to in their keys."""
-        changing = {each.name for each in self._surface.resources if each.allows_identity_updates}
-        while True:
-            more = {
-                each.name
-                for each in self._surface.resources
-                if each.name not in changing and any(r.is_identity and r.target in changing for r in each.references)
-            }
-            if not more:
-                return [each for each in self._windowed if each.here.name in changing]
-            changing |= more
 
 
 @dataclass(slots=True)
@@ -290,11 +279,55 @@ class _Window:
     def __post_init__(self) -> None:
         self._ranks = {resource.name: rank for rank, resource in enumerate(self.surface.resources)}
 
-    def change_keys(self, listed: Iterable[tuple[ReadResource, Page]]) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        if self.tracked.moved is not None:
+            self.tracked.moved.memory.close()
+
+    @property
+    def windowed(self) -> list[ReadResource]:
+        return [each for each in self.resources if each.there.has_windows]
+
+    def change_keys(self, window: ReadWindow) -> None:
+        """Take over the key changes, of whichever resources the source has some: it may have changed keys that clients
+        may not change here."""
         if self.options.is_dry_run:
             return
-        for resource, page in listed:
-            self.tracked.change_keys(resource.here, page)
+        changes = self._noted_key_changes(window)
+        if not changes.has_any:
+            changes.memory.close()
+            return
+        self.tracked.moved = changes
+        changes.pin(partial(self._deletes, window))
+        changes.make()
+        self.tracked.delete_instead(changes.due)
+
+    def change_keys_again(self, window: ReadWindow) -> None:
+        """Those of an overlap are listed by themselves: together with new ones they would be others."""
+        if self.options.is_dry_run:
+            return
+        changes = self._noted_key_changes(window)
+        changes.is_whole = False
+        with changes.memory:
+            changes.find(tuple)
+            changes.make()
+            self.tracked.delete_instead(changes.due)
+
+    def _noted_key_changes(self, window: ReadWindow) -> KeyChanges:
+        memory = KeyChangeMemory({each.here.url_path: each.here for each in self.resources})
+        tracked = self.tracked
+        changes = KeyChanges(self.rights, self.outcomes.preparers, tracked.keys, tracked.using, self.outcomes, memory)
+        with_keys = [each for each in self.windowed if not each.here.is_descriptor]
+        for resource, page in self.source.key_changes(with_keys, window):
+            changes.note(resource.here, page)
+        return changes
+
+    def _deletes(self, window: ReadWindow) -> Iterator[tuple[Resource, Page]]:
+        """Referrers come before what they refer to."""
+        for resource, page in self.source.deletes(list(reversed(self.windowed)), window):
+            yield resource.here, page
 
     def write(self, pages: Iterable[tuple[ReadResource, Page]]) -> None:
         """Documents, in whatever order their references need; those of people that the client may write only behind an
@@ -329,12 +362,13 @@ class _Window:
         if found and self.source.newest_version() == last:
             self.write(found)
 
-    def delete(self, listed: Iterable[tuple[ReadResource, Page]]) -> None:
-        """Referrers come before what they refer to; what others refer to is tried again behind them."""
+    def delete(self, window: ReadWindow | None) -> None:
+        """Take over the deletes of a window; what others refer to is tried again behind them."""
         if self.options.is_dry_run:
             return
-        for resource, page in listed:
-            self.tracked.delete_listed(resource.here, page)
+        for resource, page in self._deletes(window) if window else ():
+            self.tracked.delete_listed(resource, page)
+        self.tracked.delete_replaced()
         self.tracked.repeat()
 
     def delete_absent(self, resources: Sequence[Resource]) -> None:

@@ -9,7 +9,7 @@ from django.db import DatabaseError, InterfaceError, transaction
 
 from edfi_api.changes.change_queries.models import DOCUMENTS, ChangeConsumer
 from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
+from edfi_api.exchange.models import Connection, ExchangePosition, PinnedDocument, WaitingDocument
 from edfi_api.exchange.push.following import consumer_of
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.exchange.stored_connections import database_of
@@ -26,7 +26,7 @@ def _forget(connection: Connection, number: int, consumer: str) -> None:
     try:
         using = database_of(connection)
         ChangeConsumer.objects.using(using).filter(log=DOCUMENTS, name=consumer).delete()
-        for model in (ExchangePosition, WaitingDocument, SentDocument):
+        for model in (ExchangePosition, WaitingDocument, PinnedDocument, SentDocument):
             model._default_manager.using(using).filter(connection=number).delete()
     except (ConnectionUnusable, DatabaseError, InterfaceError) as error:
         _log.warning(

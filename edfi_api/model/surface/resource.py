@@ -6,6 +6,7 @@ a published one, and shared by forked workers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -240,6 +241,31 @@ class Resource:
         """
         places = ((field, [path for path in field.paths if path in self.identity]) for field in self.query_fields)
         return tuple((field, paths[0]) for field, paths in places if paths)
+
+    @cached_property
+    def key_places(self) -> tuple[tuple[QueryField, tuple[JsonPath, ...]], ...]:
+        """The query fields of `key_fields`, each with all paths of the identity that have its value: its own, and those
+        of other names whose values must be equal to it, because they are one value in two references."""
+        named = {path for query_field, _ in self.key_fields for path in query_field.paths}
+        left = [path for path in self.identity if path not in named]
+        places = []
+        for query_field, _ in self.key_fields:
+            own = [path for path in query_field.paths if path in self.identity]
+            merged = self._equal_to(own)
+            places.append((query_field, (*own, *(path for path in left if path in merged))))
+        return tuple(places)
+
+    def _equal_to(self, paths: Iterable[JsonPath]) -> set[JsonPath]:
+        """These paths, and all that equality constraints lead to."""
+        found, frontier = set(paths), list(paths)
+        while frontier:
+            path = frontier.pop()
+            for each in self.equality_constraints:
+                if path in (each.source, each.target):
+                    more = {each.source, each.target} - found
+                    found |= more
+                    frontier += more
+        return found
 
 
 @dataclass(frozen=True, slots=True)
