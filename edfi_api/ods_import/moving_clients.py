@@ -19,7 +19,7 @@ from edfi_api.data_stores.stores import create_data_store
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.model.profiles.definition import UnreadableDefinition
+from edfi_api.model.profiles.definition import FindingSeverity, UnreadableDefinition
 from edfi_api.model.surface.resource import Surface
 from edfi_api.ods_import.administration import (
     Administration,
@@ -30,6 +30,7 @@ from edfi_api.ods_import.administration import (
 )
 from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.models import OwnershipToken
+from edfi_api.ods_import.ods_profiles import as_the_ods_reads
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, read_definitions, refuses, store_profiles
 from edfi_api.security.claim_names import DOMAINS, SERVICES, claim_name
 from edfi_api.security.claims.file import EVERYTHING
@@ -54,10 +55,12 @@ class Moved:
     """What was, or would be, changed, and what has no place here or was in the way, a line each; and the data stores
     that have no database yet.
 
-    `lost` are the rights that somebody has there and nobody has here, and who had them; `left_out` is all else.
+    `lost` are the rights that somebody has there and nobody has here, and who had them; `left_out` is all else. `notes`
+    are about what is said here in another way.
     """
 
     changes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
@@ -218,13 +221,16 @@ def _move_profiles(
     checker = ProfileChecker(surface)
     for name, text in definitions.items():
         try:
-            checked = checker.check_all(read_definitions(text.encode()))
+            read = [as_the_ods_reads(definition) for definition in read_definitions(text.encode())]
         except UnreadableDefinition as error:
             moved.lost.append(f"the profile {name}: {'; '.join(finding.text for finding in error.findings)}")
             continue
-        for each in checked:
-            if refuses(each, accept_warnings=True):
-                texts = "; ".join(finding.text for finding in each.findings)
+        moved.notes += [note for _, notes in read for note in notes]
+        for each in checker.check_all([definition for definition, _ in read]):
+            # Of what names nothing here, the ODS may hide something.
+            if refuses(each, accept_warnings=False):
+                wrong = (finding for finding in each.findings if finding.severity is not FindingSeverity.NOTICE)
+                texts = "; ".join(finding.text for finding in wrong)
                 moved.lost.append(f"the profile {name}: {texts}")
             else:
                 changes = store_profiles([each.definition], by=COMMAND, tenant=tenant, is_dry_run=is_dry_run)

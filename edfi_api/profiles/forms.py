@@ -27,7 +27,9 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes 
         widget=_EDITOR, strip=False, help_text="XML or JSON, as load_profiles reads it: one profile, with its name."
     )
     accept_warnings = forms.BooleanField(
-        required=False, help_text="Store it although it names members that do not exist and so hides less than it says."
+        required=False,
+        help_text="Store it although it names members that do not exist, or by rules that hide nothing, and so hides "
+        "less than it says.",
     )
     checked: CheckedProfile | None = None
 

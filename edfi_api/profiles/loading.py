@@ -66,7 +66,8 @@ def read_definitions(text: bytes) -> list[ProfileDefinition]:
 
 
 def refuses(checked: CheckedProfile, *, accept_warnings: bool) -> bool:
-    """Whether the profile is not stored: for its errors, and for unknown members unless warnings are accepted."""
+    """Whether the profile is not stored: for its errors, and for what it names without hiding it unless warnings are
+    accepted."""
     return any(_is_fatal(finding, accept_warnings) for finding in checked.findings)
 
 
@@ -179,7 +180,7 @@ def _named(names: Sequence[str], profiles: QuerySet[Profile]) -> list[Profile]:
 
 
 def _is_fatal(finding: Finding, accept_warnings: bool) -> bool:
-    return finding.severity is FindingSeverity.ERROR or (finding.is_unknown_member and not accept_warnings)
+    return finding.severity is FindingSeverity.ERROR or (finding.hides_less and not accept_warnings)
 
 
 def _change(stored: Profile | None, definition: ProfileDefinition) -> ProfileChange:

@@ -42,6 +42,20 @@ def test_a_profile_is_kept_as_it_was_sent(management: Managing) -> None:
             {"Definition": ["Profile definition XML is invalid or does not match the XSD."]},
         ),
         (
+            {
+                "definition": "<Profile name='Portal'><Resource name='Student'>"
+                "<ReadContentType memberSelection='ExcludeOnly'>"
+                "<Collection name='StudentIdentificationDocuments' memberSelection='IncludeAll'/>"
+                "</ReadContentType></Resource></Profile>"
+            },
+            {
+                "Definition": [
+                    "Collection 'StudentIdentificationDocuments' in read content type hides nothing. To hide the whole "
+                    'member: <Property name="StudentIdentificationDocuments"/>. To show it: leave it out.'
+                ]
+            },
+        ),
+        (
             {"definition": "<Profile name='Portal'/>"},
             {"Definition": ["Profile XML must contain at least one <Resource> element."]},
         ),

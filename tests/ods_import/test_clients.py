@@ -230,6 +230,52 @@ def test_a_profile_binds_the_application_that_it_bound(admin, security) -> None:
 
 
 @pytest.mark.django_db
+def test_a_profile_hides_what_the_ods_hid(admin, security, documents, resource_named, api) -> None:
+    """The rules for these members say nothing here; the ODS removes the members."""
+    part = """
+      <{} memberSelection="ExcludeOnly">
+        <Property name="BirthCity"/>
+        <Collection name="StudentIdentificationDocuments" memberSelection="IncludeAll"/>
+        <Collection name="StudentOtherNames" memberSelection="ExcludeOnly"><Property name="MiddleName"/></Collection>
+      </{}>"""
+    parts = part.format(*["ReadContentType"] * 2) + part.format(*["WriteContentType"] * 2)
+    text = f'<Profile name="Names"><Resource name="Student">{parts}</Resource></Profile>'
+    admin.run("INSERT INTO dbo.profiles VALUES (1, 'Names', %s)", [text])
+    admin.run("INSERT INTO dbo.profileapplications VALUES (1, 1)")
+
+    out = import_clients(admin, security)
+
+    assert "note: profile Names: StudentIdentificationDocuments of Student is hidden as a whole, as in the ODS" in out
+    student = resource_named("Student")
+    body = documents.full_body(student)
+    documents.store_targets(student, body)
+    stored = api.post("/students", body)
+    assert stored.status_code == 201, stored.content
+    media = {"HTTP_ACCEPT": "application/vnd.ed-fi.student.names.readable+json"}
+    shown = api.get(stored["Location"].partition("testserver")[2], **media).json()
+    assert "identificationDocuments" in body
+    assert "identificationDocuments" not in shown
+    assert "birthCity" not in shown
+    assert "middleName" in body["otherNames"][0]
+    assert shown["otherNames"] == [{name: each for name, each in body["otherNames"][0].items() if name != "middleName"}]
+
+
+@pytest.mark.django_db
+def test_a_profile_that_names_a_member_which_there_is_not_is_not_imported(admin, security) -> None:
+    admin.run(
+        "INSERT INTO dbo.profiles VALUES (1, 'Names', %s)",
+        [PROFILE.replace("IncludeOnly", "ExcludeOnly").replace("firstName", "Shoes")],
+    )
+    admin.run("INSERT INTO dbo.profileapplications VALUES (1, 1)")
+
+    out, reason = import_with_losses(admin, security)
+
+    assert reason == "not all was imported: 2 things lost"
+    assert "lost: the profile Names: Property 'Shoes' in read content type does not exist in resource 'Student'." in out
+    assert Application.objects.get(name="Roster").claim_set is None
+
+
+@pytest.mark.django_db
 def test_an_application_whose_profile_cannot_be_read_has_no_rights(admin, security) -> None:
     admin.run("INSERT INTO dbo.profiles VALUES (1, 'Names', '<Profile/>')")
     admin.run("INSERT INTO dbo.profileapplications VALUES (1, 1)")

@@ -81,6 +81,19 @@ def test_a_name_that_hides_nothing_is_refused_unless_it_is_accepted(file: Path) 
     assert Profile.objects.count() == 1
 
 
+def test_a_rule_that_hides_nothing_of_what_it_excludes_is_refused_unless_it_is_accepted(file: Path) -> None:
+    file.write_text(
+        '<Profile name="Portal"><Resource name="Student"><ReadContentType memberSelection="ExcludeOnly">'
+        '<Collection name="otherNames" memberSelection="IncludeAll"/></ReadContentType></Resource></Profile>'
+    )
+
+    with pytest.raises(CommandError, match="refused"):
+        printed("load_profiles", file)
+    printed("load_profiles", "--accept-warnings", file)
+
+    assert Profile.objects.count() == 1
+
+
 @pytest.mark.parametrize("content", [b"<Profile", b"{", b"", b"\xff\xfe"])
 def test_a_file_that_is_no_definition_is_refused(file: Path, content: bytes) -> None:
     file.write_bytes(content)

@@ -45,11 +45,15 @@ def _findings(member: BodyMember, value: str | None) -> Iterator[Finding]:
         yield member.key, texts.NO_DEFINITION
         return
     try:
-        definition_of(value)
+        definition = definition_of(value)
     except UnreadableDefinition as error:
         found = [_TEXTS.get(finding.text, texts.INVALID_DEFINITION) for finding in error.findings]
         for text in dict.fromkeys(found or [texts.INVALID_DEFINITION]):
             yield member.key, text
+        return
+    for finding in ProfileChecker(current_surface()).check(definition).findings:
+        if finding.is_idle_rule:
+            yield member.key, finding.text
 
 
 class ProfileBody(ManagementBody, frozen=True, kw_only=True):

@@ -32,8 +32,7 @@ class FindingSeverity(StrEnum):
 class Finding:
     """One finding. `line` is that of the file, 0 if unknown; `profile` is its name, empty if it has none.
 
-    `is_unknown_member` marks the warnings that `load_profiles` takes as errors, since an ExcludeOnly that names nothing
-    hides nothing.
+    `is_unknown_member` and `is_idle_rule` mark warnings that `load_profiles` takes as errors.
     """
 
     line: int
@@ -41,6 +40,12 @@ class Finding:
     text: str
     profile: str = ""
     is_unknown_member: bool = False
+    is_idle_rule: bool = False
+
+    @property
+    def hides_less(self) -> bool:
+        """Whether what an ExcludeOnly names is shown, although its author may have meant to hide it."""
+        return self.is_unknown_member or self.is_idle_rule
 
 
 class UnreadableDefinition(Exception):

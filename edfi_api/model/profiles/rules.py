@@ -311,9 +311,15 @@ class _PartReader:
 
     def _warn_of_idle_rule(self, element: RuleElement, parent: ProfileRule) -> None:
         text = f"{element.kind} '{element.name}' in {self._type} content type hides nothing."
-        if parent.selection is MemberSelection.EXCLUDE_ONLY and element.kind is not ElementKind.EXTENSION:
-            text += f' To hide the whole member: <Property name="{element.name}"/>.'
-        self._warn(element.line, text)
+        if parent.selection is not MemberSelection.EXCLUDE_ONLY:
+            self._warn(element.line, text)
+            return
+        # The ODS/API removes a member that is named so.
+        hiding = f'<Property name="{element.name}"/>'
+        if element.kind is ElementKind.EXTENSION:
+            hiding = f'<Extension name="{element.name}" memberSelection="IncludeOnly"/>'
+        text += f" To hide the whole member: {hiding}. To show it: leave it out."
+        self.findings.append(Finding(element.line, FindingSeverity.WARNING, text, is_idle_rule=True))
 
     def _warn(self, line: int, text: str) -> None:
         self.findings.append(Finding(line, FindingSeverity.WARNING, text))

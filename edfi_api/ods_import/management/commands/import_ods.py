@@ -198,6 +198,8 @@ class Command(DataStoreCommand):
         is_dry_run = options["dry_run"]
         moved = self._moved(options, is_dry_run=is_dry_run)
         self.stdout.write("\n".join(map(printable, moved.changes)))
+        for line in moved.notes:
+            self.stdout.write(printable(f"note: {line}"))
         for line in moved.lost:
             self.stdout.write(printable(f"lost: {line}"))
         for line in moved.left_out:

@@ -38,7 +38,9 @@ class Command(BaseCommand):
             "--valid-only", action="store_true", help="store the profiles without errors, although others have some"
         )
         parser.add_argument(
-            "--accept-warnings", action="store_true", help="store profiles that name members which do not exist"
+            "--accept-warnings",
+            action="store_true",
+            help="store profiles that name members which do not exist, or under ExcludeOnly by rules that hide nothing",
         )
         add_tenant(parser, "tenant whose profiles they are; without, they are shared by all tenants")
         parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
