@@ -24,7 +24,8 @@ from edfi_api.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = "CREATE TABLE document (id BLOB PRIMARY KEY, digest BLOB) WITHOUT ROWID"
 _HERE = "SELECT document_uuid, body::text FROM document WHERE resource_type_id = %s"
-_FETCHED_AT_ONCE = 200
+# A document may be of megabytes.
+_FETCHED_AT_ONCE = 50
 _SHOWN = 5
 
 
@@ -71,7 +72,7 @@ class _Digests(TemporaryDatabase):
 
     def compare(self, source: OdsSource, query: DocumentQuery, using: str) -> ComparedResource:
         found = ComparedResource(query.resource.endpoint)
-        rows = ((id_.bytes, _digest(body)) for id_, body in source.stream(query.bodies()))
+        rows = ((id_.bytes, _digest(body)) for id_, body in source.stream(query.bodies(), at_once=_FETCHED_AT_ONCE))
         self._database.executemany("INSERT OR REPLACE INTO document VALUES (?, ?)", rows)
         [(found.there,)] = self._database.execute("SELECT count(*) FROM document")
         for id_, body in _here(query, using):

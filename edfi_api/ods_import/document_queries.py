@@ -1,8 +1,8 @@
 """The SQL that reads the documents of a resource from the tables of an ODS: the mapping of the SQL views, backwards.
 
-A query returns one row for each document: its JSON text, which has the envelope beside the members of the body. An
-array is a subquery over its table, in the order of the primary key; so is an object that has a table of its own. Names
-are quoted and have their schema.
+A query returns one row for each document: its JSON text, which has the envelope beside the members of the body. Of a
+document that cannot be here it returns its id and key, and why. An array is a subquery over its table, in the order of
+the primary key; so is an object that has a table of its own. Names are quoted and have their schema.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import Any
 
+from edfi_api.documents.limits import MOST_VALUES
 from edfi_api.loading.bulk.envelopes import ENVELOPE
 from edfi_api.model.metaed.model import Entity, EntityKind, PropertyType
 from edfi_api.model.surface.columns import UNIQUE_ID, Column
 from edfi_api.model.surface.naming import resource_name
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
+from edfi_api.ods_import.ods_source import HIGHEST_VERSION
 from edfi_api.sql_views.bodies import ResourceBodies, ResourceBody
 from edfi_api.sql_views.casts import literal
 from edfi_api.sql_views.foreign_keys import ForeignKey, ForeignKeys
@@ -29,6 +31,15 @@ _MOST_MEMBERS = 50
 _EXTENSIONS = (RowKind.EXTENSION, RowKind.COMMON_EXTENSION)
 _DESCRIPTORS = '"edfi"."descriptor"'
 _TIMESTAMP = """'YYYY-MM-DD"T"HH24:MI:SS.US'"""
+
+# A text of fewer bytes has fewer values than are refused; one of more is refused whatever it has.
+_SURELY_FEW_VALUES = MOST_VALUES
+_MOST_BYTES = 32 * 2**20
+# Each item of an array opens a bracket and, but for the first, follows a comma: with one more there are too many.
+_MOST_ITEMS = MOST_VALUES // 2
+_TOO_LARGE = f"it has more than {MOST_VALUES:,} values, or {_MOST_BYTES // 2**20} MB"
+_NO_MOMENT = "its createdate or lastmodifieddate is no date of the years 1 to 9999"
+_NO_VERSION = f"its change version is not between 0 and {HIGHEST_VERSION:,}"
 
 # The aliases of the tables of a row, by name of the table.
 Aliases = Mapping[str, str]
@@ -66,6 +77,7 @@ class DocumentQuery:
     envelope: str
     document: str
     body: str
+    fault: str
     has_versions: bool
     root: SqlTable
     discriminator: str
@@ -73,8 +85,21 @@ class DocumentQuery:
 
     def documents(self, since: int | None = None, part: tuple[int, int] = (0, 1)) -> str:
         """JSON texts, of all documents or those with greater change versions. `part` is the number of a part, from 0,
-        and how many there are."""
-        return f"SELECT ({self.document})::text FROM {self.source}{self._where(since, part)}"
+        and how many there are.
+
+        A row has the text and NULL, or the text of the id and key alone, and why there is no more.
+        """
+        members = ", ".join(f"{literal(name)}, j -> {literal(name)}" for name in ("id", *self._key_members()))
+        return (
+            f"SELECT CASE WHEN fault IS NULL THEN text ELSE jsonb_strip_nulls(jsonb_build_object({members}))::text END,"
+            f" fault FROM (SELECT j, text, coalesce(fault, CASE WHEN {_IS_TOO_LARGE} THEN {literal(_TOO_LARGE)} END)"
+            f" AS fault FROM (SELECT j, j::text AS text, fault FROM (SELECT {self.document} AS j, {self.fault} AS fault"
+            f" FROM {self.source}{self._where(since, part)} OFFSET 0) a OFFSET 0) b OFFSET 0) c"
+        )
+
+    def _key_members(self) -> Iterator[str]:
+        """The members of a body in which the values of the identity stand."""
+        yield from dict.fromkeys(path.steps[0] for path in self.resource.identity)
 
     def has_any(self, since: int | None = None) -> str:
         """Whether the root table has rows that `documents` might read: cheaper, for resources without any."""
@@ -222,6 +247,7 @@ class _QueryOf:
             envelope=envelope,
             document=f"jsonb_strip_nulls({_object([*kept, *members])})",
             body=f"jsonb_strip_nulls({_object(members)})",
+            fault=self._fault(root, envelope),
             has_versions=self._model.source.has(root, Envelope.CHANGE_VERSION),
             root=root,
             discriminator=self._discriminator(root),
@@ -245,6 +271,15 @@ class _QueryOf:
             cases = " ".join(f"WHEN {token:d} THEN {client:d}" for token, client in sorted(owners.items()))
             values["owner"] = f"CASE {alias}.createdbyownershiptokenid {cases} END"
         return _object(list(values.items()))
+
+    def _fault(self, root: SqlTable, alias: str) -> str:
+        """Why a row cannot be a document here, whatever its body is; NULL if it can."""
+        moments = " AND ".join(_is_moment(f"{alias}.{name}") for name in ("createdate", "lastmodifieddate"))
+        cases = [f"WHEN NOT ({moments}) THEN {literal(_NO_MOMENT)}"]
+        if self._model.source.has(root, Envelope.CHANGE_VERSION):
+            version = f"{alias}.changeversion"
+            cases.append(f"WHEN NOT {version} BETWEEN 0 AND {HIGHEST_VERSION} THEN {literal(_NO_VERSION)}")
+        return f"CASE {' '.join(cases)} END"
 
     def _lineage(self, main: SqlTable) -> Iterator[tuple[SqlTable, ForeignKey | None]]:
         """The table of an entity, then those of its bases, each with its key to the next."""
@@ -319,7 +354,8 @@ class _QueryOf:
         alias, on = self._joined(table, scope)
         members = self._members(schema["items"], items, (*scope, {str(table): alias}))
         order = ", ".join(f"{alias}.{_quoted(name)}" for name in table.primary_key)
-        return f"(SELECT jsonb_agg({_object(members)} ORDER BY {order}) FROM {_named(table, alias)} WHERE {on})"
+        items_in_order = f"SELECT {_object(members)} AS item FROM {_named(table, alias)} WHERE {on} ORDER BY {order}"
+        return f"(SELECT jsonb_agg(item) FROM ({items_in_order} LIMIT {_MOST_ITEMS + 1}) AS {self._alias()})"
 
     def _joined(self, table: SqlTable, scope: tuple[Aliases, ...]) -> tuple[str, str]:
         """A new alias, and how the rows of a table belong to those around them."""
@@ -353,7 +389,7 @@ class _QueryOf:
             case Column():
                 return self._scalar(table, column, column.source, value)
             case _ if column.type == "DATE":
-                return f"to_char({value}, 'YYYY-MM-DD')"
+                return f"{value}::text"
         return self._bounded(table, column, value)
 
     def _scalar(self, table: SqlTable, column: SqlColumn, source: Column, value: str) -> str:
@@ -371,9 +407,11 @@ class _QueryOf:
             case PropertyType.DECIMAL | PropertyType.SHARED_DECIMAL | PropertyType.PERCENT:
                 read = self._trimmed(value)
             case PropertyType.DATE:
-                read = f"to_char({value}, 'YYYY-MM-DD')"
+                # `infinity` and years of more digits are then refused, not left out.
+                read = f"{value}::text"
             case PropertyType.DATETIME:
-                read = f"rtrim(rtrim(to_char({value}, {_TIMESTAMP}), '0'), '.') || 'Z'"
+                moment = f"rtrim(rtrim(to_char({value}, {_TIMESTAMP}), '0'), '.') || 'Z'"
+                read = f"CASE WHEN {_is_moment(value)} THEN {moment} ELSE {value}::text END"
             case _:
                 read = self._bounded(table, column, value)
         return read
@@ -428,6 +466,18 @@ def _object(members: Sequence[tuple[str, str]]) -> str:
     parts = [members[start : start + _MOST_MEMBERS] for start in range(0, len(members), _MOST_MEMBERS)]
     built = [f"jsonb_build_object({', '.join(f'{literal(name)}, {value}' for name, value in part)})" for part in parts]
     return " || ".join(built) or "'{}'::jsonb"
+
+
+# As bodies of requests are counted (`documents.json_object`).
+_IS_TOO_LARGE = (
+    f"octet_length(text) >= {_SURELY_FEW_VALUES} AND (octet_length(text) > {_MOST_BYTES}"
+    f" OR octet_length(text) - octet_length(translate(text, ',[{{', '')) >= {MOST_VALUES})"
+)
+
+
+def _is_moment(value: str) -> str:
+    """Whether a time, if there is one, is of a year that a date can have."""
+    return f"({value} IS NULL OR {value} >= '0001-01-01' AND {value} < '10000-01-01')"
 
 
 def _moment(value: str) -> str:

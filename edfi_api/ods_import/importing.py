@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import connections, transaction
 from tqdm import tqdm
 
-from edfi_api.documents import json_object
+from edfi_api.documents import json_object, json_text
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
@@ -33,7 +33,7 @@ from edfi_api.loading.reports.results import (
     Refused,
     reason_in_words,
 )
-from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.ods_import import passes
 from edfi_api.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
 from edfi_api.ods_import.document_queries import DocumentQuery
@@ -52,7 +52,7 @@ from edfi_api.ods_import.reading import Portion
 from edfi_api.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
 from edfi_api.sql_views.shape import Envelope
 from edfi_api.storage import descriptor_casing, store
-from edfi_api.storage.exceptions import KeyChangeContradicts, KeyChangeNotSupported
+from edfi_api.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.sets import REFUSALS
 from edfi_api.storage.sets.imported import give_envelope, keeping_versions
@@ -60,8 +60,9 @@ from edfi_api.storage.stored import Outcome
 
 CONFLICT = "conflict"
 COLUMNS_OF_PASS = COLUMNS | {"conflicts": CONFLICT}
+_SEVERAL_ROWS = "the ODS has several rows with this id, of which another is here"
 _CHANGED_HERE = "changed here since it was imported, so it stays as it is; --overwrite replaces it"
-_REFUSALS = (*REFUSALS, KeyChangeContradicts, KeyChangeNotSupported)
+_REFUSALS = (*REFUSALS, DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,8 @@ def import_documents(
             result.load.losses.lost.update({loss.place: loss.rows for loss in lost})
         changed_here = "{}" if options.overwrite or not result.has_versions else passes.versions_given_here(using)
         context = _Context(source, model.surface, using, options, begun, changed_here)
-        _Pass(context, result, on_refusal).run(chosen)
+        roots = sorted({str(query.root) for query in all_queries.values()})
+        _Pass(context, roots, result, on_refusal).run(chosen)
         if not options.is_dry_run and not options.endpoints:
             passes.finish(begun, using)
     return result
@@ -170,12 +172,15 @@ class _Context:
 
 
 class _Pass:
-    def __init__(self, context: _Context, result: PassResult, on_refusal: RefusalHandler) -> None:
+    def __init__(self, context: _Context, roots: Sequence[str], result: PassResult, on_refusal: RefusalHandler) -> None:
+        """`roots` are the tables of the source with the ids of all documents."""
         self._context = context
+        self._roots = roots
         self._result = result
         self._on_refusal = on_refusal
         self._preparers = Preparers(context.surface)
         self._refused = 0
+        self._refused_rows = 0
         self._answers: dict[str, bool] = {}
         self._large_tables = context.source.large_tables()
         # Documents whose key has changed in the source: written one by one, behind the others of their resource.
@@ -184,7 +189,10 @@ class _Pass:
     def run(self, chosen: Sequence[DocumentQuery]) -> None:
         context, is_dry_run = self._context, self._context.options.is_dry_run
         recorded = RecordedChanges(context.source, chosen, self._preparers)
-        tracked, deletes = TrackedChanges(recorded, context.using, context.changed_here), Deletes(context.using)
+        tracked, deletes = (
+            TrackedChanges(recorded, context.using, context.changed_here, self._on_refusal),
+            Deletes(context.using),
+        )
         self._result.tracked, self._result.deletes = tracked.result, deletes.result
         if not is_dry_run:
             tracked.take(context.begun.since or 0, deletes)
@@ -219,7 +227,7 @@ class _Pass:
         for queries_together in _up_to_key_changes(chosen):
             results += self._take(free_order.write(self._candidates(queries_together)))
             self._write_changed_keys()
-            if results == self._result.read.total() and not context.options.is_dry_run:
+            if results + self._refused_rows == self._result.read.total() and not context.options.is_dry_run:
                 endpoints = [query.resource.endpoint for query in queries_together]
                 passes.complete(context.begun, context.using, endpoints)
 
@@ -228,9 +236,18 @@ class _Pass:
         for query, rows in self._context.source.read(list(self._portions(chosen))):
             name = query.resource.name
             self._progress.set_description_str(query.resource.endpoint, refresh=False)
-            for (text,) in rows:
+            for text, fault in rows:
                 read[name] += 1
-                yield Candidate(query.resource, text.encode(), Place(0, read[name]))
+                if fault is None:
+                    yield Candidate(query.resource, text.encode(), Place(0, read[name]))
+                else:
+                    self._refuse_row(query.resource, text.encode(), fault)
+
+    def _refuse_row(self, resource: Resource, text: bytes, reason: str) -> None:
+        """A row that can be no document here, whatever its body is; the text has its id and key."""
+        self._reporter.refused(Refused(self._place(resource, text), None, resource.name, reason))
+        self._refused_rows += 1
+        self._progress.update()
 
     def _portions(self, chosen: Iterable[DocumentQuery]) -> Iterator[Portion[DocumentQuery]]:
         """All documents of a large table are read in parts by all connections."""
@@ -276,31 +293,44 @@ class _Pass:
             case Outcome() as outcome:
                 self._reporter.result.accepted(written, outcome)
             case refusal:
-                self._reporter.refused_document(written, refusal, self._place(written), None)
+                self._reporter.refused_document(written, refusal, self._place_of(written), None)
 
     def _conflict(self, written: Written[Place]) -> None:
         name = written.candidate.resource.name
         self._result.load.count(name, CONFLICT)
-        self._on_refusal(Refused(self._place(written), None, name, _CHANGED_HERE))
+        self._on_refusal(Refused(self._place_of(written), None, name, _CHANGED_HERE))
 
-    def _place(self, written: Written[Any]) -> str:
-        """The id and the natural key of a document, for reports."""
-        resource = written.candidate.resource
-        body = written.candidate.body
+    def _place_of(self, written: Written[Any]) -> str:
+        return self._place(written.candidate.resource, written.candidate.text)
+
+    def _place(self, resource: Resource, text: bytes) -> str:
+        """The id and the natural key of a document, for reports, also of one that is refused for its JSON."""
+        body = json_text.loads(text)
         id_ = pop_imported(body, PreservedFields.ENVELOPES).document_uuid
         key = self._preparers[resource.name].partial_identity(body).natural_key
         return f"{UUID(id_) if id_ else 'no id'} {key or ''}".rstrip()
 
     def _write_changed_keys(self) -> None:
+        of_several_rows = self._ids_of_several_rows()
         for written in self._changed_keys:
+            name, place = written.candidate.resource.name, self._place_of(written)
+            if UUID(place.partition(" ")[0]) in of_several_rows:
+                self._reporter.refused(Refused(place, None, name, _SEVERAL_ROWS))
+                continue
             try:
                 self._change_key(written.candidate)
             except _REFUSALS as refusal:
-                name, place = written.candidate.resource.name, self._place(written)
                 self._reporter.refused(Refused(place, None, name, reason_in_words(refusal)))
             else:
                 self._reporter.result.accepted(written, Outcome.UPDATED)
         self._changed_keys.clear()
+
+    def _ids_of_several_rows(self) -> set[UUID]:
+        """Those of the documents with changed keys that the source has more than once: their keys have not changed."""
+        if not self._changed_keys:
+            return set()
+        bodies = (json_text.loads(written.candidate.text) for written in self._changed_keys)
+        return self._context.source.ids_of_several_rows(self._roots, [body["id"] for body in bodies])
 
     def _change_key(self, candidate: Candidate[Place]) -> None:
         """Give the document with this id its new key, and all that refer to it. Raises the refusals of an update."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from psycopg import Connection, IsolationLevel, ServerCursor
@@ -35,7 +36,6 @@ _OPTIONS = " ".join(
     }.items()
 )
 _CONNECT_SECONDS = 15
-# A document may be of megabytes.
 _FETCHED_AT_ONCE = 200
 _COLUMNS = """
 SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
@@ -54,6 +54,8 @@ SELECT n.nspname || '.' || c.relname
 _MAY_EXPORT = "SELECT has_function_privilege('pg_export_snapshot()', 'EXECUTE')"
 _SNAPSHOT = "SELECT pg_export_snapshot()"
 _VERSIONS = ("changes", "changeversionsequence")
+# Versions of this server go on behind those of the source, and need room.
+HIGHEST_VERSION = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,13 @@ class OdsSource:
         with as_unusable():
             return self.connection.execute(query, values).fetchall()
 
-    def stream(self, query: str, values: Mapping[str, Any] | None = None) -> Iterator[tuple[Any, ...]]:
+    def stream(
+        self, query: str, values: Mapping[str, Any] | None = None, at_once: int = _FETCHED_AT_ONCE
+    ) -> Iterator[tuple[Any, ...]]:
         """The rows of a result of any size, some at a time."""
         with as_unusable(), ServerCursor(self.connection, "import_ods") as cursor:
             cursor.execute(query, values)
-            while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
+            while rows := cursor.fetchmany(at_once):
                 yield from rows
 
     def read(self, portions: Iterable[Portion[Origin]]) -> Iterator[tuple[Origin, Rows]]:
@@ -95,13 +99,22 @@ class OdsSource:
         return table in self.tables and self.rows(allowed, values) == [(True,)]
 
     def newest_version(self) -> int:
-        """The highest change version that the source has given; 0 if it counts none.
+        """The highest change version that the source has given; 0 if it counts none, `HIGHEST_VERSION` if it is higher.
 
         Later than the snapshot, so not less than any version in it.
         """
         schema, name = _VERSIONS
         found = self.rows("SELECT FROM pg_class c WHERE c.oid = to_regclass(%(name)s)", {"name": f"{schema}.{name}"})
-        return int(self.rows(f'SELECT last_value FROM "{schema}"."{name}"')[0][0]) if found else 0
+        last = int(self.rows(f'SELECT last_value FROM "{schema}"."{name}"')[0][0]) if found else 0
+        return min(last, HIGHEST_VERSION)
+
+    def ids_of_several_rows(self, tables: Iterable[str], ids: Sequence[str]) -> set[UUID]:
+        """Those of the ids that more than one row of these tables has."""
+        each = " UNION ALL ".join(
+            f"SELECT id FROM {quoted(table)} WHERE id = ANY (%(ids)s::uuid[])" for table in tables
+        )
+        found = self.rows(f"SELECT id FROM ({each}) AS found GROUP BY id HAVING count(*) > 1", {"ids": list(ids)})
+        return {id_ for (id_,) in found}
 
     def large_tables(self) -> frozenset[str]:
         """Those that several connections read faster than one."""

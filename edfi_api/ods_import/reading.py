@@ -26,7 +26,7 @@ _BYTES = 2**20
 
 
 class Portion(NamedTuple, Generic[Origin]):
-    """A query for rows with a text each. All rows of a `rank` come before those of a higher one; those of several
+    """A query for rows of texts. All rows of a `rank` come before those of a higher one; those of several
     portions of one rank come as they are read."""
 
     rank: int
@@ -95,7 +95,7 @@ class _Reader(Generic[Origin]):
     def _fetch(self) -> Rows:
         assert self._cursor is not None  # noqa: S101  Executed before.
         rows = self._cursor.fetchmany(self._most_rows)
-        size = sum(len(text) for (text,) in rows)
+        size = sum(len(text) for row in rows for text in row if text)
         if not rows:
             self._cursor.close()
         elif size:

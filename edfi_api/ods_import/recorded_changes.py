@@ -14,12 +14,13 @@ from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.securables import COLUMNS
+from edfi_api.loading.reports.results import RefusalHandler, Refused
 from edfi_api.model.metaed.model import PropertyType
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.resource import JsonPath
 from edfi_api.ods_import.deletes import Deletes, SourceDelete
 from edfi_api.ods_import.document_queries import DocumentQuery
-from edfi_api.ods_import.ods_source import OdsSource, quoted, quoted_name
+from edfi_api.ods_import.ods_source import HIGHEST_VERSION, OdsSource, quoted, quoted_name
 from edfi_api.sql_views.casts import literal
 from edfi_api.sql_views.shape import SqlColumn
 from edfi_api.storage import resource_types
@@ -27,6 +28,14 @@ from edfi_api.storage import resource_types
 _AT_ONCE = 1_000
 _SECURED = tuple(name for name in COLUMNS if name not in ("hierarchy", "is_person"))
 _OLD, _NEW = "old", "new"
+_NO_WHOLE_KEY = "it has no whole key"
+_FAULT = f"""
+CASE WHEN NOT (createdate >= '0001-01-01' AND createdate < '10000-01-01')
+     THEN 'its createdate is no date of the years 1 to 9999'
+     WHEN NOT changeversion BETWEEN 0 AND {HIGHEST_VERSION}
+     THEN 'its change version is not between 0 and {HIGHEST_VERSION:,}'
+     ELSE '' END
+"""
 
 _VALUES = f"""
 SELECT sent.*, %(type)s::smallint AS resource_type_id
@@ -74,13 +83,14 @@ SELECT document_uuid, change_version <@ %(changed_here)s::int8multirange FROM do
 @dataclass(frozen=True, slots=True)
 class TrackedChange:
     """A row that the source has recorded: the key values of the document before, and after a change of its key, each
-    as the part of a body in which they stand."""
+    as the part of a body in which they stand. `fault` says why it cannot be recorded here, "" if it can."""
 
     version: int
     document_uuid: UUID
     at: str
     old: dict[str, Any]
     new: dict[str, Any] | None
+    fault: str = ""
 
 
 @dataclass(slots=True)
@@ -132,12 +142,14 @@ class RecordedChanges:
 
 
 class TrackedChanges:
-    """Takes over recorded changes. `changed_here` are the versions of documents that stay as they are."""
+    """Takes over recorded changes. `changed_here` are the versions of documents that stay as they are; `on_refusal`
+    gets each change that cannot be recorded."""
 
-    def __init__(self, recorded: RecordedChanges, using: str, changed_here: str) -> None:
+    def __init__(self, recorded: RecordedChanges, using: str, changed_here: str, on_refusal: RefusalHandler) -> None:
         self._recorded = recorded
         self._using = using
         self._changed_here = changed_here
+        self._on_refusal = on_refusal
         self.result = TrackedResult()
 
     def take(self, since: int, deletes: Deletes) -> None:
@@ -146,7 +158,10 @@ class TrackedChanges:
         for query in reversed(self._recorded.queries):
             if self._recorded.has(query):
                 for changes in self._recorded.changes(query, since):
-                    self._record(query, changes, deletes)
+                    for change in changes:
+                        if change.fault:
+                            self._refuse(query, change, change.fault)
+                    self._record(query, [change for change in changes if not change.fault], deletes)
         deletes.carry_out()
 
     def _record(self, query: DocumentQuery, changes: Sequence[TrackedChange], deletes: Deletes) -> None:
@@ -161,6 +176,12 @@ class TrackedChanges:
         keys = [change for change in changes if change.new is not None]
         self.result.key_changes += self._insert(_INSERT_KEY_CHANGES, _KEY_CHANGES_NOT_INSERTED, query, keys)
 
+    def _refuse(self, query: DocumentQuery, change: TrackedChange, reason: str) -> None:
+        what = "delete" if change.new is None else "key change"
+        place = f"{change.document_uuid}, {what} at version {change.version}"
+        self.result.unreadable += 1
+        self._on_refusal(Refused(place, None, query.resource.name, reason))
+
     def _stored(self, query: DocumentQuery, ids: list[UUID]) -> dict[UUID, bool]:
         """Those that are documents here, each with whether it was changed here."""
         values: dict[str, Any] = {"type": self._number(query), "ids": ids, "changed_here": self._changed_here}
@@ -168,9 +189,12 @@ class TrackedChanges:
             return dict(cursor.execute(_STORED, values).fetchall())
 
     def _insert(self, statement: str, not_inserted: str, query: DocumentQuery, changes: Sequence[TrackedChange]) -> int:
-        found = [self._recorded.row(query, change) for change in changes]
-        rows = [row for row in found if row is not None]
-        self.result.unreadable += len(found) - len(rows)
+        rows = []
+        for change in changes:
+            if (row := self._recorded.row(query, change)) is not None:
+                rows.append(row)
+            else:
+                self._refuse(query, change, _NO_WHOLE_KEY)
         if not rows:
             return 0
         values: dict[str, Any] = {"type": self._number(query), "rows": json_text.dumps(rows).decode()}
@@ -190,15 +214,17 @@ def _statement(query: DocumentQuery) -> str:
     conditions = ["changeversion > %(since)s"]
     if query.discriminator:
         conditions.append("discriminator = %(discriminator)s")
+    new_if_any = f"CASE WHEN {first} IS NOT NULL THEN {new} END"
     return (
-        f"SELECT changeversion, id, createdate::text || '+00', {old}, CASE WHEN {first} IS NOT NULL THEN {new} END"
+        f"SELECT changeversion, id, createdate::text || '+00', {old}, {new_if_any}, {_FAULT}"
         f" FROM {quoted(_table(query))} WHERE {' AND '.join(conditions)} ORDER BY changeversion"
     )
 
 
 def _change(query: DocumentQuery, row: Sequence[Any]) -> TrackedChange:
-    version, document_uuid, at, old, new = row
-    return TrackedChange(version, document_uuid, at, _body(query, old), None if new is None else _body(query, new))
+    version, document_uuid, at, old, new, fault = row
+    after = None if new is None else _body(query, new)
+    return TrackedChange(version, document_uuid, at, _body(query, old), after, fault)
 
 
 def _table(query: DocumentQuery) -> str:

@@ -1,7 +1,8 @@
 """Writes staged rows that come with their ids, times and change versions from another server.
 
 What stands here already takes the id of its row, with all links to it. Left out, with an outcome that says why, are
-rows whose document was changed here (STALE), and those whose id a document with another key has (OTHER_IDENTITY).
+rows whose document was changed here (STALE), and those whose id a document with another key has, or an earlier row
+(OTHER_IDENTITY).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,6 +60,11 @@ SELECT s.position, CASE WHEN d.change_version <@ %(changed_here)s::int8multirang
   FROM staged_document s
   JOIN document d ON d.document_uuid = s.document_uuid
  WHERE NOT EXISTS (SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = s.referential_id)
+ UNION ALL
+SELECT s.position, 'other identity'
+  FROM (SELECT position, row_number() OVER (PARTITION BY document_uuid ORDER BY position) AS number
+          FROM staged_document) s
+ WHERE s.number > 1
 """
 
 _GIVE_ENVELOPE = """
