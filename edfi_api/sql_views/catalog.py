@@ -49,21 +49,6 @@ SELECT DISTINCT r.rolname FROM pg_namespace n
    AND r.rolname <> current_database() || '_sql'
  ORDER BY 1
 """
-_HOLDERS = """
-SELECT format('process %s of %s (%s) holds %s on %s: %s', l.pid, a.usename, a.application_name, l.mode,
-              l.relation::regclass, left(a.query, 100))
-  FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-  JOIN pg_class k ON k.oid = l.relation AND k.relkind IN ('r', 'v')
- WHERE l.granted AND l.pid <> pg_backend_pid() AND l.database = (
-           SELECT oid FROM pg_database WHERE datname = current_database()
-       )
-   AND l.locktype = 'relation'
-   AND (l.mode = 'AccessExclusiveLock' OR l.relation IN (
-           SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-             JOIN sql_view v ON v.schema = n.nspname AND v.name = c.relname
-       ))
- ORDER BY 1
-"""
 _COLUMNS = """
 SELECT n.nspname, c.relname, array_agg(a.attname::text ORDER BY a.attnum)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -145,13 +130,6 @@ def readers(using: str, schema: str) -> list[str]:
     with connections[using].cursor() as cursor:
         cursor.execute(_READERS, [schema])
         return [role for (role,) in cursor.fetchall()]
-
-
-def holders(using: str) -> list[str]:
-    """Who holds locks that creating the views has to wait for."""
-    with connections[using].cursor() as cursor:
-        cursor.execute(_HOLDERS)
-        return [text for (text,) in cursor.fetchall()]
 
 
 def view_problems(views: Iterable[View], using: str) -> Iterator[str]:

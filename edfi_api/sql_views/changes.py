@@ -14,8 +14,8 @@ from psycopg import errors, sql
 from edfi_api.sql_views import catalog
 from edfi_api.sql_views.catalog import Dependent
 from edfi_api.sql_views.shape import qualified
+from edfi_api.storage.driver.lock_turns import LocksNotFree, holders
 
-LOCK_TIMEOUT = "5 s"
 # The advisory lock under which the commands run.
 LOCK = "hashtext('sql_view')"
 
@@ -24,22 +24,18 @@ class ViewsNotInstalled(Exception):
     """The views were not changed; the arguments are lines of text with the reasons."""
 
 
-def limit_waits(using: str) -> None:
-    """Let the statements of this transaction fail if a lock is not free."""
-    with connections[using].cursor() as cursor:
-        cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
-
-
 @contextmanager
 def refusals(using: str) -> Iterator[None]:
     """Raises ViewsNotInstalled for a lock that is not free, a database that is read-only, and objects that others have
     built on what has to be dropped."""
     try:
         yield
+    except LocksNotFree as error:
+        raise ViewsNotInstalled(*error.args) from error
     except (OperationalError, InternalError) as error:
         match error.__cause__:
             case errors.LockNotAvailable():
-                reason = [f"a lock was not free within {LOCK_TIMEOUT}", *catalog.holders(using)]
+                reason = ["a lock was not free", *holders(using)]
             case errors.ReadOnlySqlTransaction():
                 reason = ["the database is read-only: views reach a replica from its primary"]
             case errors.DependentObjectsStillExist():

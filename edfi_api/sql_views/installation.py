@@ -15,12 +15,13 @@ from psycopg import errors
 
 from edfi_api.sql_views import catalog, copies
 from edfi_api.sql_views.catalog import InstalledObject
-from edfi_api.sql_views.changes import LOCK, Changes, ViewsNotInstalled, limit_waits, refusals
+from edfi_api.sql_views.changes import LOCK, Changes, ViewsNotInstalled, refusals
 from edfi_api.sql_views.copies import Copying
 from edfi_api.sql_views.definitions import Definition, ObjectKind
 from edfi_api.sql_views.new_reader import NewReader
 from edfi_api.sql_views.row_filter import RowFilter
 from edfi_api.sql_views.shape import qualified
+from edfi_api.storage.driver.lock_turns import in_turns, limit_waits
 
 # Objects are dropped before those that they stand in.
 _DROP_ORDER = (ObjectKind.VIEW, ObjectKind.FUNCTION, ObjectKind.SCHEMA)
@@ -58,8 +59,12 @@ class Installation:
         return self._in_transaction(lambda changes: self._install(changes, [], ""), is_dry_run)
 
     def _in_transaction(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
+        with refusals(self.using):
+            return in_turns(lambda: self._once(work, is_dry_run), self.using)
+
+    def _once(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
         changes = Changes(self.using, self.drops_dependents)
-        with refusals(self.using), transaction.atomic(self.using):
+        with transaction.atomic(self.using):
             limit_waits(self.using)
             changes.run(f"SELECT pg_advisory_xact_lock({LOCK})")
             work(changes)

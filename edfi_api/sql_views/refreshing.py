@@ -18,9 +18,10 @@ from django.db.utils import IntegrityError, InterfaceError, OperationalError
 from psycopg import errors, sql
 
 from edfi_api.changes.change_queries.versions import newest_change_version
-from edfi_api.sql_views import catalog, copies, row_filter
-from edfi_api.sql_views.changes import LOCK, ViewsNotInstalled, limit_waits, refusals
+from edfi_api.sql_views import copies, row_filter
+from edfi_api.sql_views.changes import LOCK, ViewsNotInstalled, refusals
 from edfi_api.sql_views.copies import DOCUMENT, Copy
+from edfi_api.storage.driver.lock_turns import holders, limit_waits
 
 # Fewer documents are replaced one by one, however small the table is.
 _FEW = 1_000
@@ -200,7 +201,7 @@ class _Refresh:
             except OperationalError as error:
                 if not isinstance(error.__cause__, errors.LockNotAvailable):
                     raise
-        raise ViewsNotInstalled("tables are being read and cannot be swapped", *catalog.holders(self.using))
+        raise ViewsNotInstalled("tables are being read and cannot be swapped", *holders(self.using))
 
     def _swapping(self, copy: Copy, table: str) -> list[str]:
         columns = ", ".join(sql.Identifier(name).as_string(None) for name in self._columns(copy.live))

@@ -3,15 +3,17 @@
 import pytest
 from django.db import connections
 
-from edfi_api.sql_views import changes
 from edfi_api.sql_views.changes import ViewsNotInstalled
 from edfi_api.sql_views.definitions import Definition, ObjectKind, view_definition
 from edfi_api.sql_views.installation import Installation
 from edfi_api.sql_views.views import View
+from edfi_api.storage.driver import lock_turns
 
 
 def test_a_lock_that_is_not_free_is_reported_with_its_holder(transactional_db, monkeypatch) -> None:
-    monkeypatch.setattr(changes, "LOCK_TIMEOUT", "50 ms")
+    monkeypatch.setattr(lock_turns, "WAIT_MILLISECONDS", 50)
+    monkeypatch.setattr(lock_turns, "TURNS", 2)
+    monkeypatch.setattr(lock_turns, "PAUSE_SECONDS", 0.01)
     schema = Definition(ObjectKind.SCHEMA, "of_a_test", "", "CREATE SCHEMA of_a_test")
     view = view_definition(View("of_a_test", "documents", (("id", "d.id"),), "FROM public.document d"))
     other = connections.create_connection("default")
@@ -25,5 +27,5 @@ def test_a_lock_that_is_not_free_is_reported_with_its_holder(transactional_db, m
         other.close()
 
     reason, *holders = refused.value.args
-    assert reason == "a lock was not free within 50 ms"
-    assert [text for text in holders if "holds AccessExclusiveLock on document: BEGIN; LOCK TABLE document" in text]
+    assert reason == "a lock was not free in 2 turns of 50 ms"
+    assert [text for text in holders if "holds AccessExclusiveLock on document" in text]
