@@ -91,6 +91,19 @@ def pre_fork(server: Arbiter, worker: Worker) -> None:
         stop_signals.delay()
 
 
+def when_ready(server: Arbiter) -> None:
+    """Called once, at the start. gunicorn has no hook for SIGTERM, for which it calls this method."""
+    if not _IS_OWN_WORKER:
+        return
+    stop = server.handle_term
+
+    def handle_term() -> None:
+        listeners.end(server)
+        stop()
+
+    server.handle_term = handle_term
+
+
 def nworkers_changed(server: Arbiter, count: int, before: int | None) -> None:
     """Called at the start and by the signals HUP, TTIN, TTOU and, in a daemon, WINCH, before gunicorn acts on them."""
     if _IS_OWN_WORKER:

@@ -4,6 +4,9 @@ On a shared socket the worker that wakes first accepts all connections that have
 
 The arbiter keeps the sockets open. So connections that wait in the queue of a worker that ends, by a reload or a crash,
 are accepted by its successor; where gunicorn itself opens a socket for each worker (`reuse_port`), they are reset.
+
+When the whole server ends there is no successor. Then no handshake begins any more, the workers accept what is in their
+queues, and all close the sockets: from then on connections are refused, and a balancer asks another server.
 """
 
 import os
@@ -25,6 +28,21 @@ Sockets = list[Socket]
 _ATTACH_PROGRAM, _DETACH_PROGRAM = 51, 68
 # In seconds: for handshakes under way to complete, and for a worker to accept what waits in its queue.
 _QUEUE_SECONDS = 1.0
+# As above, when the server ends: for handshakes, and for all queues to be empty.
+_LAST_HANDSHAKE_SECONDS = 0.3
+_LAST_QUEUE_SECONDS = 5.0
+_PAUSE_SECONDS = 0.05
+# The connections in the queue of a listening socket, in Linux's struct tcp_info.
+_QUEUED = struct.Struct("24xI")
+# Classic BPF on TCP segments: the flags; of SYN and ACK; if it is SYN alone, no byte of the segment is taken.
+_ATTACH_FILTER = 26
+_WITHOUT_NEW_HANDSHAKES = [
+    (0x30, 0, 0, 13),
+    (0x54, 0, 0, 0x12),
+    (0x15, 0, 1, 0x02),
+    (0x06, 0, 0, 0),
+    (0x06, 0, 0, 2**18),
+]
 
 # By slot. A slot has one live worker, and two while one replaces the other. The first has the sockets of gunicorn,
 # which closes them itself.
@@ -72,6 +90,38 @@ def release(server: Arbiter, worker: Worker) -> None:
     if all(slot < server.num_workers for slot in _slots):
         for listener in server.LISTENERS:
             _distribute(listener, None)
+
+
+def end(server: Arbiter) -> None:
+    """Before the end of all workers: begin no handshake, let the workers accept what waits in their queues, and close
+    all sockets but those of gunicorn, which closes them next."""
+    every = [each for sockets in _slots.values() for each in sockets if each.family != socket.AF_UNIX]
+    for each in every:
+        _ignore_new(each)
+    time.sleep(_LAST_HANDSHAKE_SECONDS)
+    last = time.monotonic() + _LAST_QUEUE_SECONDS
+    while any(map(_is_awaited, every)) and time.monotonic() < last:
+        time.sleep(_PAUSE_SECONDS)
+    for slot in _slots.keys() - {0}:
+        _close(_slots.pop(slot))
+
+
+def _ignore_new(listener: Socket) -> None:
+    """A client whose handshake is ignored tries again a second later, and is refused if the socket has been closed.
+    Changes nothing on systems that have no such filter."""
+    with suppress(OSError):
+        program = array("B", b"".join(struct.pack("HBBI", *step) for step in _WITHOUT_NEW_HANDSHAKES))
+        start, _ = program.buffer_info()
+        filter_ = struct.pack("HP", len(_WITHOUT_NEW_HANDSHAKES), start)
+        listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, filter_)
+
+
+def _is_awaited(listener: Socket) -> bool:
+    """Whether connections wait in its queue; unknown, and False, beyond Linux."""
+    if not hasattr(socket, "TCP_INFO"):
+        return False
+    info = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _QUEUED.size)
+    return len(info) == _QUEUED.size and _QUEUED.unpack(info)[0] > 0
 
 
 def _distribute(listener: Socket, count: int | None) -> None:

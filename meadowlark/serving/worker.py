@@ -135,11 +135,15 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
 
     def _stop(self, engines: list[Engine]) -> None:
         """Engines that stop close connections on which no request has arrived yet. So further connections are left to
-        the next worker first, and those that are open have some time to send a request."""
+        the next worker first, or refused if the server ends, and those that are open have some time to send a request.
+        """
         end = time.monotonic() + self.cfg.graceful_timeout
         self._stopping.set()
         for engine in engines:
             engine.stop_accepting()
+        # The queues live on where the arbiter has them open.
+        for listener in self.sockets:
+            listener.close()
         is_visible = all(each.family != socket.AF_UNIX for each in self.sockets)
         self._wait(lambda: is_visible and have_been_silent(self._ports, _SILENT), time.monotonic() + _SILENT)
         for engine in engines:

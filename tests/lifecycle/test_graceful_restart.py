@@ -17,13 +17,19 @@ from tests.robustness.waiting import wait_until
 from tests.server_processes import Server, meadowlark
 
 WRITERS = 4
+CONNECTING = 8
 _numbers = count(1)
 
 
 def test_a_reload_and_a_stop_lose_no_request(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     with meadowlark(prepared_home(tmp_path / "home")) as server:
         _reload_while_clients_write(server)
-        _stop_while_a_request_arrives(server)
+        with ThreadPoolExecutor(CONNECTING) as pool:
+            connecting = [pool.submit(_connect_until_refused, server) for _ in range(CONNECTING)]
+            _stop_while_a_request_arrives(server)
+            lost = [failure for each in connecting for failure in each.result()]
+
+    assert lost == []
 
 
 def _reload_while_clients_write(server: Server) -> None:
@@ -59,6 +65,25 @@ def _stop_while_a_request_arrives(server: Server) -> None:
     connection.send(body[10:])
 
     assert connection.getresponse().status == 201
+
+
+def _connect_until_refused(server: Server) -> list[Exception]:
+    """What became of requests on new connections, each, that were neither answered nor refused a connection: whoever
+    is refused can ask another server."""
+    lost: list[Exception] = []
+    while True:
+        connection = HTTPConnection(ADDRESS, server.port, timeout=30)
+        try:
+            connection.connect()
+        except ConnectionRefusedError:
+            return lost
+        try:
+            connection.request("GET", "/")
+            assert connection.getresponse().status == 200
+        except Exception as error:
+            lost.append(error)
+        finally:
+            connection.close()
 
 
 def _wait_for_more(acknowledged: set[str]) -> None:
