@@ -219,6 +219,8 @@ install := $(BIN)/python -m pip install -qq --disable-pip-version-check --requir
 $(shell test -x $(BIN)/python && cmp -s requirements.lock $(VENV)/ready || rm -f $(VENV)/ready)
 $(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
 $(shell cmp -s tests/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIENTS)/ready)
+$(shell cmp -s tests/clients/generators/package-lock.json $(CLIENTS)/package-lock.json || \
+	! command -v npm java >/dev/null || rm -f $(CLIENTS)/ready)
 $(shell cmp -s tests/drills/requirements.lock $(DRILLS)/ready || rm -f $(DRILLS)/ready)
 
 $(VENV)/ready:
@@ -239,6 +241,10 @@ $(CLIENTS)/ready:
 	@echo 'Installing clients into $(CLIENTS) ...'
 	@$(python) -m venv --clear $(CLIENTS)
 	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
+	@if command -v npm java >/dev/null; then \
+		cp tests/clients/generators/package*.json $(CLIENTS) && \
+		npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error; \
+		else echo 'Without npm and Java no clients are generated.'; fi
 	@cp tests/clients/requirements.lock $@
 
 $(DRILLS)/ready: tests/drills/requirements.lock

@@ -158,6 +158,11 @@ def test_names_are_those_of_methods_and_types_in_any_language(document: dict) ->
     assert document["paths"]["/v3/claimSets/{id}/export"]["get"]["operationId"] == "getV3ClaimSetsByIdExport"
 
 
+def test_required_members_are_described(document: dict) -> None:
+    for schema in document["components"]["schemas"].values():
+        assert set(schema.get("required", [])) <= schema["properties"].keys()
+
+
 def test_parameters_of_an_operation_have_names_of_their_own(document: dict) -> None:
     parameters = document["components"]["parameters"]
 

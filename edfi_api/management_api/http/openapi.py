@@ -265,7 +265,7 @@ def _of_openapi(schema: Any) -> Any:
     some = [each for each in schema.get("anyOf", []) if each != {"type": "null"}]
     if len(some) == 1:
         return _of_openapi(some[0]) | _NULLABLE
-    return {name: _of_openapi(each) for name, each in schema.items() if name != "title"}
+    return {name: _of_openapi(each) for name, each in schema.items() if (name, type(each)) != ("title", str)}
 
 
 def _changes_existing(address: Address, action: str) -> bool:
