@@ -116,6 +116,91 @@ class OdsCompatibility(Enum):
         "libraries that read `application/json` only",
     )
 
+    BODIES = OdsWay(
+        OdsArea.WRITING,
+        "numbers and booleans are accepted for texts; markup in texts, decimals beyond the bounds of the model, 0 in a "
+        "key and 0001-01-01 in a required date are refused; `[{}]` lacks members; an empty list is none at any depth",
+        "texts are texts; an empty list, and one of empty objects, is none at the root; the rest is accepted",
+        ("api/viewsets/factory.py",),
+        "clients send what they have read, with its empty lists; their tests expect what the ODS/API refuses",
+    )
+    IDS = OdsWay(
+        OdsArea.ADDRESSES,
+        "`Location` has the id in 32 digits",
+        "with hyphens, as the Data Management Service",
+        ("api/viewsets/ods_viewset.py",),
+        "clients keep these ids, compare them and join on them",
+    )
+    METHODS_OF_ITEMS = OdsWay(
+        OdsArea.ADDRESSES,
+        "a method that an item does not have is refused with 405, whatever the id",
+        "400 for what is no id",
+        ("api/viewsets/ods_viewset.py",),
+        "Ed-Fi's suites send POST to an item",
+    )
+    PUT_WITH_ANOTHER_ID = OdsWay(
+        OdsArea.WRITING,
+        "the `id` in the body of a PUT is ignored",
+        "400 if it is not that of the path",
+        ("api/viewsets/ods_viewset.py",),
+        "programs send a document under another address as they have read it",
+    )
+    PAGING = OdsWay(
+        OdsArea.QUERIES,
+        "`limit=` without a value is the default, `limit=0` goes with a page token, what is no number or boolean is "
+        "`data-validation-failed` under the name of the parameter",
+        "400 `parameter-validation-failed` for all three",
+        ("api/viewsets/ods_viewset.py",),
+        "some clients add empty parameters to every request",
+    )
+    COMPLETE_DOCUMENTS = OdsWay(
+        OdsArea.READING,
+        "a document has every collection, `[]` where there is none, at every depth; ids in `id`, `href`, changes have "
+        "32 digits; `_lastModifiedDate` has microseconds; decimals have a decimal place: `67.0`",
+        "empty collections are absent, ids have hyphens, dates of change are in whole seconds, `67`",
+        ("api/metadata/openapi.py", "api/viewsets/factory.py", "changes/change_queries/http/views.py"),
+        "clients iterate over collections without asking, and notice changes by their dates",
+    )
+    REPEATED_PARAMETERS = OdsWay(
+        OdsArea.QUERIES,
+        "of a repeated parameter the first counts",
+        "the last counts",
+        ("queries/parameters.py",),
+        "the same request finds the same documents",
+    )
+    PARAMETER_TYPES = OdsWay(
+        OdsArea.QUERIES,
+        "`?id=` with something else than an id, a descriptor without `#` and a change version that is too large are "
+        "refused with 400; one below 0 is before all others",
+        "nothing is found; a change version has to be a whole number from 0",
+        ("queries/query_by_example.py", "changes/change_queries/http/windows.py"),
+        "an empty answer would be taken for a fact",
+    )
+    OPENAPI = OdsWay(
+        OdsArea.DOCUMENTATION,
+        "`/metadata` is the list of OpenAPI documents, with `All`, the resources and descriptors together; operations "
+        "are named `deleteStudentById`; unknown metadata is a problem; `/composites`, of which there are none, needs a "
+        "token",
+        "`/metadata` is an object, as of the Data Management Service, `deleteStudentsById`, and a text",
+        ("api/metadata/discovery.py", "api/metadata/paths.py", "api/metadata/urls.py"),
+        "Ed-Fi's SDK generator reads the list, and code is written against what it generates",
+    )
+    TOKENS = OdsWay(
+        OdsArea.SECURITY,
+        "other methods and media types at the token endpoint are problems, 405 and 415; `token_info` without a token "
+        "is 401 without a body",
+        "errors of OAuth, as all others there (RFC 6749)",
+        ("security/oauth/endpoint.py", "security/oauth/introspection.py"),
+        "Ed-Fi's suites expect them",
+    )
+    CORRELATION = OdsWay(
+        OdsArea.PROBLEMS,
+        "the correlation id is also taken from the header `correlation-id`, else from the parameter `correlationId`",
+        "from the header of `MEADOWLARK_CORRELATION_HEADER` only",
+        ("logs/correlation.py",),
+        "clients and Ed-Fi's suites hand it over so",
+    )
+
     @property
     def applies(self) -> bool:
         """Whether the API does so."""
@@ -134,6 +219,31 @@ class OdsFault:
 
 
 NOT_FOLLOWED = (
+    OdsFault(
+        OdsArea.ADDRESSES,
+        "`/data/ed-fi/…` without a version, `/metadata/specifications`, `/metadata/dependencies` and `/docs` are 404",
+        "they are served beside the addresses of the ODS/API",
+        "clients of the Data Management Service, and people, use them",
+    ),
+    OdsFault(
+        OdsArea.QUERIES,
+        "a filter without a value (`?firstName=`) is ignored, so that everything is found",
+        "it finds what has this value",
+        "a client whose variable is empty would take everything for what it asked for",
+    ),
+    OdsFault(
+        OdsArea.CHANGES,
+        "`Use-Snapshot` with `limit=0` is 200 without a snapshot",
+        "404, as for every other page",
+        "the client would believe that there is a snapshot",
+    ),
+    OdsFault(
+        OdsArea.PROBLEMS,
+        "values that contradict each other are reported at the item where it is found; what a claim set lacks is named "
+        "by claims of the ODS/API; parsers have their own sentences",
+        "all places in the order of their paths, the name of the resource, sentences of this server",
+        "they are for people; type, status and member are the same",
+    ),
     OdsFault(
         OdsArea.QUERIES,
         "a parameter that is spelt like a member of the resource, but is no query field, is ignored",

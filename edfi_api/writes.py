@@ -58,7 +58,8 @@ class WritableResource:
 class Write:
     """A document to upsert, one to write in place of that with the id, or, without a document, the id of one to delete.
 
-    `content_type` may name a profile. With `may_omit_id` the document of an update need not repeat the id. `leniency`
+    `content_type` may name a profile. With `may_omit_id` the document of an update need not repeat the id; with
+    `ignores_id` whatever it has for one is ignored. `leniency`
     gets what is tolerated in the document, and `prepared` is what becomes of it once it has been found valid: both are
     also known of a write that is refused later.
     """
@@ -73,6 +74,7 @@ class Write:
     condition: WriteCondition = UNCONDITIONAL
     leniency: Leniency = field(default_factory=Leniency)
     may_omit_id: bool = False
+    ignores_id: bool = False
     # In seconds since 1970.
     began: float = field(default_factory=time.time)
     prepared: IncomingDocument | PendingDocument | None = None
@@ -113,7 +115,7 @@ def update(write: Write, authorize: Authorize) -> WrittenDocument:
     assert write.document is not None and write.document_uuid is not None  # noqa: S101  An update has both.
     resource, document, uuid = write.resource, write.document, write.document_uuid
     mode = _write_mode(write, "PUT", ("GET", "PUT", "DELETE"))
-    if write.may_omit_id and document.get("id") is None:
+    if write.ignores_id or (write.may_omit_id and document.get("id") is None):
         document = document | {"id": str(uuid)}
     write.prepared = mode.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
     terms = _terms(write, authorize())

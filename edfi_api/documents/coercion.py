@@ -41,13 +41,15 @@ _ADDED_TO_REFERENCES = frozenset({"link"})
 _NONE: frozenset[str] = frozenset()
 
 
-def compile_coercion(schema: dict[str, Any]) -> Coercion:
-    """The function that converts a whole body of this schema; it does not modify its argument."""
+def compile_coercion(schema: dict[str, Any], counts_as_absent: Callable[[list[Any]], bool] | None = None) -> Coercion:
+    """The function that converts a whole body of this schema; it does not modify its argument. `counts_as_absent` says
+    which arrays at the root do: those without items, or with empty objects only, if it is not given."""
+    is_absent = counts_as_absent or _is_empty
     coerce_object = _object_coercion(schema, _ADDED_TO_DOCUMENTS)
 
     def coerce_body(body: Any, leniency: Leniency) -> Any:
         coerced = coerce_object(body, leniency)
-        return {name: value for name, value in coerced.items() if type(value) is not list or not _is_empty(value)}
+        return {name: value for name, value in coerced.items() if type(value) is not list or not is_absent(value)}
 
     return coerce_body
 

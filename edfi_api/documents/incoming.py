@@ -19,6 +19,7 @@ from edfi_api.documents.extraction import (
 )
 from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.documents.limits import MOST_REFERENCES
+from edfi_api.documents.ods_form import OdsValidator, compile_ods_coercion
 from edfi_api.documents.partial_identity import PartialIdentity, PartialIdentityReader
 from edfi_api.documents.securables import Securables, SecurablesExtractor
 from edfi_api.documents.tolerated import tolerated
@@ -97,14 +98,16 @@ class PendingDocument:
 
 
 class Preparer:
-    """Prepares the bodies of one resource; compiled once from the resource."""
+    """Prepares the bodies of one resource; compiled once from the resource. `is_like_ods` if they are read as the
+    ODS/API reads them."""
 
-    def __init__(self, resource: Resource) -> None:
+    def __init__(self, resource: Resource, is_like_ods: bool = False) -> None:
         self.resource = resource
-        self._coerce = compile_coercion(resource.json_schema)
+        self.is_like_ods = is_like_ods
+        self._coerce = (compile_ods_coercion if is_like_ods else compile_coercion)(resource.json_schema)
         # A narrower preparer replaces it, so that members which only it does not accept are no unknown ones.
         self._known_schema = resource.json_schema
-        self._validator = Validator(resource)
+        self._validator = (OdsValidator if is_like_ods else Validator)(resource)
         self.extractor = Extractor(resource)
         self._securables = SecurablesExtractor(resource)
         self._partial_identity = PartialIdentityReader(resource, self.extractor, self._securables)
@@ -246,10 +249,11 @@ def _refuse_client_assigned_id(sent: Mapping[str, Any]) -> None:
 
 
 class Preparers:
-    """The preparers of a surface, each compiled at first use."""
+    """The preparers of a surface, each compiled at first use. `are_like_ods` as of `Preparer`."""
 
-    def __init__(self, surface: Surface) -> None:
+    def __init__(self, surface: Surface, are_like_ods: bool = False) -> None:
         self._surface = surface
+        self._are_like_ods = are_like_ods
         self._compiled: dict[ResourceName, Preparer] = {}
 
     def __contains__(self, name: ResourceName) -> bool:
@@ -258,7 +262,7 @@ class Preparers:
 
     def __getitem__(self, name: ResourceName) -> Preparer:
         if name not in self._compiled:
-            self._compiled[name] = Preparer(self._surface.by_name[name])
+            self._compiled[name] = Preparer(self._surface.by_name[name], self._are_like_ods)
         return self._compiled[name]
 
 

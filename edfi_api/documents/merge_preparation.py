@@ -116,7 +116,8 @@ class _VisiblePreparer(Preparer):
     """A preparer over the visible part of the schema: coercion drops what the schema does not have."""
 
     def __init__(self, full: Preparer, view: ObjectView) -> None:
-        super().__init__(replace(full.resource, json_schema=writable_schema(full.resource.json_schema, view)))
+        visible = replace(full.resource, json_schema=writable_schema(full.resource.json_schema, view))
+        super().__init__(visible, full.is_like_ods)
         self._view = view
         self._known_schema = full.resource.json_schema
 

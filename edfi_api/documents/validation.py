@@ -65,7 +65,7 @@ class Validator:
     def _check_decimals(self, body: dict[str, Any]) -> Iterator[Violation]:
         for limit, steps in self._decimals:
             for indexes, value in values_at(body, steps):
-                bound = _largest(limit)
+                bound = largest_of(limit)
                 if abs(Decimal(str(value))) > bound:
                     yield violations.out_of_decimal_range(concrete(steps, indexes), str(bound))
 
@@ -113,8 +113,8 @@ def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:
     return copy
 
 
-def _largest(limit: DecimalLimit) -> Decimal:
-    """999.99 for five digits of which two are decimal places."""
+def largest_of(limit: DecimalLimit) -> Decimal:
+    """The largest number of a precision and scale: 999.99 for five digits of which two are decimal places."""
     return (Decimal(10) ** limit.total_digits - 1).scaleb(-limit.decimal_places)
 
 

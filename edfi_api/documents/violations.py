@@ -90,8 +90,9 @@ def above_maximum(path: str, limit: object) -> Violation:
     return Violation(path, f"{_name(path)} must be less than or equal to {limit}.", rule=BrokenRule.RANGE)
 
 
-def out_of_decimal_range(path: str, bound: str) -> Violation:
-    return Violation(path, f"{_name(path)} must be between -{bound} and {bound}.", rule=BrokenRule.DECIMAL)
+def out_of_decimal_range(path: str, most: str, least: str = "") -> Violation:
+    """`least` is `most` below 0 if it is not given."""
+    return Violation(path, f"{_name(path)} must be between {least or f'-{most}'} and {most}.", rule=BrokenRule.DECIMAL)
 
 
 def wrong_format(path: str, expected: str) -> Violation:
@@ -104,6 +105,23 @@ def too_few_items(path: str, limit: int) -> Violation:
 
 def nul_character(path: str) -> Violation:
     return Violation(path, f"{_name(path)} cannot contain the NUL character.", "")
+
+
+def markup(path: str) -> Violation:
+    """In the words of the ODS/API."""
+    name = _name(path)
+    return Violation(
+        path,
+        f"{name[:1].upper()}{name[1:]} contains a value that could be dangerous for downstream systems using this "
+        "data. Try to avoid the use of special symbols like '<', '>' or '&' without surrounding spaces.",
+        "",
+    )
+
+
+def default_value(path: str, value: str) -> Violation:
+    """In the words of the ODS/API."""
+    name = _name(path)
+    return Violation(path, f"{name[:1].upper()}{name[1:]} value must be different than {value}.", "")
 
 
 def number_sign(path: str) -> Violation:

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from uuid_utils import uuid4
 
 from edfi_api.conf import api_settings
+from edfi_api.ods_compatibility import OdsCompatibility
 
 _correlation_id: ContextVar[str] = ContextVar("correlation_id", default="-")
 # The client's id is written to log lines and to a header of the answer, so characters that could forge either are
@@ -30,9 +31,12 @@ class CorrelationIdMiddleware:
         self.get_response = get_response
         self._header = api_settings.CORRELATION_HEADER
         self._meta_name = "HTTP_" + self._header.upper().replace("-", "_")
+        self._is_like_ods = OdsCompatibility.CORRELATION.applies
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.META.get(self._meta_name)
+        if not sent and self._is_like_ods:
+            sent = request.META.get("HTTP_CORRELATION_ID") or request.GET.get("correlationId")
         safe = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
         correlation_id = safe or new_correlation_id()
         request.correlation_id = correlation_id  # type: ignore[attr-defined]  # Read where errors are answered.

@@ -52,11 +52,11 @@ class EdFiPagination(BasePagination):
     def read(self, request: Request) -> Page:
         """The requested page. Raises ParameterValidationFailed."""
         given = {name: value for name, (_, value) in last_values(request.query_params).items()}
-        return _page_by_token(given) if "pagetoken" in given or "pagesize" in given else _page_by_offset(given)
+        return page_by_token(given) if "pagetoken" in given or "pagesize" in given else page_by_offset(given)
 
     def read_offset(self, request: Request) -> Page:
         """The requested page of an endpoint without cursor paging. Raises ParameterValidationFailed."""
-        return _page_by_offset({name: value for name, (_, value) in last_values(request.query_params).items()})
+        return page_by_offset({name: value for name, (_, value) in last_values(request.query_params).items()})
 
     def read_number(self, request: Request) -> int:
         """The requested number of partitions. Raises ParameterValidationFailed."""
@@ -67,7 +67,8 @@ class EdFiPagination(BasePagination):
         return [str(token) for token in partition(documents, number)]
 
 
-def _page_by_offset(given: Mapping[str, str]) -> Page:
+def page_by_offset(given: Mapping[str, str]) -> Page:
+    """The page by limit and offset. Raises ParameterValidationFailed."""
     if messages := list(_offset_problems(given)):
         raise ParameterValidationFailed(messages)
     return Page(
@@ -87,7 +88,8 @@ def _offset_problems(given: Mapping[str, str]) -> Iterator[str]:
         yield "TotalCount must be a boolean value."
 
 
-def _page_by_token(given: Mapping[str, str]) -> Page:
+def page_by_token(given: Mapping[str, str]) -> Page:
+    """The page by token. Raises ParameterValidationFailed."""
     # Tokens of a client's order are read with it.
     token = None if ORDER_PARAMETER in given else PageToken.parse(given.get("pagetoken", ""))
     if message := next(_token_problems(given, token), None):

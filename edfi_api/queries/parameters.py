@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
 from edfi_api.conf import api_settings
@@ -14,6 +15,7 @@ from edfi_api.documents import coercion
 from edfi_api.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.logs.once import OncePerProcess
 from edfi_api.model.surface.resource import QueryField, QueryType
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries.exceptions import (
     InvalidQueryValue,
     InvalidQueryValues,
@@ -52,7 +54,10 @@ class Filter:
 
 
 def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Lower-cased parameter name → (name as sent, value); the last of repeated parameters wins."""
+    """Lower-cased parameter name → (name as sent, value); the last of repeated parameters wins, with the ODS/API the
+    first."""
+    if OdsCompatibility.REPEATED_PARAMETERS.applies and isinstance(query, QueryDict):
+        return {name.lower(): (name, query.getlist(name)[0]) for name in query}
     return {name.lower(): (name, query[name]) for name in query}
 
 
@@ -170,7 +175,10 @@ def _refuse_unknown(
 
 
 def refuse_filters(query: Mapping[str, str]) -> None:
-    """Change queries accept only a window of change versions and limit/offset paging; raises NotForChangeQueries."""
+    """Change queries accept only a window of change versions and limit/offset paging; raises NotForChangeQueries unless
+    IGNORE_UNKNOWN_PARAMETERS is set."""
+    if api_settings.IGNORE_UNKNOWN_PARAMETERS:
+        return
     for key, (name, _) in last_values(query).items():
         if key not in _OFFSET_PARAMETERS | CHANGE_VERSION_PARAMETERS:
             raise NotForChangeQueries(name)

@@ -59,6 +59,8 @@ class QueryByExample:
         leniency = leniency or Leniency()
         fields = self._with_code_fields() if self._code_fields else self._fields
         filters = read_filters(fields, query, other, leniency, self._meant_filters.match)
+        if OdsCompatibility.PARAMETER_TYPES.applies and (unreadable := self._unreadable(filters, selection.using)):
+            raise InvalidQueryValues(unreadable)
         if invalid := refused(self._without_descriptor(filters, selection.using), leniency):
             raise InvalidQueryValues(invalid)
         return selection.where(*self._predicates(filters, selection))
@@ -69,6 +71,13 @@ class QueryByExample:
 
     def _with_code_fields(self) -> Mapping[str, QueryField]:
         return self._fields | self._code_fields if OdsCompatibility.IDENTIFICATION_CODES.applies else self._fields
+
+    def _unreadable(self, filters: Iterable[Filter | Comparison], using: str) -> list[InvalidQueryValue]:
+        """What the ODS/API refuses: ids that are none, and descriptors without `#`."""
+        ids = (each for each in filters if isinstance(each, Filter) and each.field == ID_FIELD)
+        no_ids = [InvalidQueryValue("$.id", each.name, each.value) for each in ids if _uuid(each.value) is None]
+        no_uris = (each for each in self._without_descriptor(filters, using) if each.reason is Reason.NO_DESCRIPTOR_URI)
+        return no_ids or list(no_uris)
 
     def _without_descriptor(self, filters: Iterable[Filter | Comparison], using: str) -> Iterator[InvalidQueryValue]:
         """The filters by a descriptor that is not stored, so that nothing can match."""
@@ -158,11 +167,15 @@ def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
     return frozenset([*people, *(resource.identity if len(resource.identity) == 1 else ())])
 
 
-def _has_id(text: str) -> Predicate:
+def _uuid(text: str) -> UUID | None:
     try:
-        requested: UUID | None = UUID(text)
+        return UUID(text)
     except ValueError:
-        requested = None  # equal to nothing
+        return None
+
+
+def _has_id(text: str) -> Predicate:
+    requested = _uuid(text)  # None is equal to nothing.
     has_id = Sql("d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s", {"id": requested})
     return Predicate(has_id, has_id, finds_few=True)
 

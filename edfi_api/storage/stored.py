@@ -16,7 +16,7 @@ SECURABLES = ", ".join(COLUMNS)
 # The fields of `StoredDocument`.
 STORED_COLUMNS = """
 d.id, d.document_uuid::text, {body}, d.change_version,
-       to_char(d.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+       to_char(d.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
        d.linked_types::text, d.linked_ids::text
 """.strip()
 
@@ -28,9 +28,9 @@ _DOCUMENTS_BY_ALIASES = _statement("documents_by_aliases").fill(columns=STORED_C
 class StoredDocument(NamedTuple):
     """The values of `STORED_COLUMNS`.
 
-    `row` is the primary key, `text` the JSON of the body, `last_modified` in the format that clients see:
-    2026-11-21T19:29:42Z. `linked_types` and `linked_ids` are the targets of its reference objects: two parallel arrays
-    in PostgreSQL's text format, in the order of `Extractor.reference_objects`; None if there are none.
+    `row` is the primary key, `text` the JSON of the body, `last_modified` the moment of its last change in UTC:
+    2026-11-21T19:29:42.123456Z. `linked_types` and `linked_ids` are the targets of its reference objects: two parallel
+    arrays in PostgreSQL's text format, in the order of `Extractor.reference_objects`; None if there are none.
     """
 
     row: int

@@ -21,7 +21,7 @@ ALLOWED_IMPORTS = {
         "edfi_api.settings_table",
         "meadowlark.configuration.environment",
     },
-    "edfi_api.logs.correlation": {"edfi_api.conf"},
+    "edfi_api.logs.correlation": {"edfi_api.conf", "edfi_api.ods_compatibility"},
     "edfi_api.model.metaed": set[str](),
     "edfi_api.problem_details": {
         "edfi_api.addresses",

@@ -3,10 +3,11 @@
 `answers.jsonl` has them in order; they follow each other on one database. A line without `status` only makes the
 state that later requests need. `body` is a text, an object, or the name of a body below with the members that differ
 and the names of those that are left out. `keep` is the word by which later requests have the id of what was written;
-`{tag}` is the last `ETag`. Of the answer there are its status, its problem type and what clients match on: `says`
-(`validationErrors`, else `errors`, else `detail`), `detail` beside the lists, `as` (the media type, if it is not
-`application/json`), `allow`, `error` (of a token request) and `answer` (what was read, without `_etag`,
-`_lastModifiedDate` and change versions).
+`{tag}` is the last `ETag` that was read.
+
+Of the answer there are its status, its problem type and what clients match on: `says` (`validationErrors`, else
+`errors`, else `detail`), `detail` beside the lists, `as` (the media type, if it is not `application/json`), `error` (of
+a token request) and `answer` (what was read, without `_etag`, `_lastModifiedDate` and change versions).
 """
 
 import json
@@ -88,7 +89,8 @@ class Conversation:
         sent = {name: self._filled(value, caller) for name, value in headers.items() if value}
         type_ = sent.pop("Content-Type", "application/json")
         response = http().generic(method, path, self._filled(_text(line.get("body")), caller), type_, headers=sent)
-        self.tag = response.headers.get("ETag", self.tag)
+        if method == "GET":
+            self.tag = response.headers.get("ETag", self.tag)
         if "keep" in line:
             self.ids[line["keep"]] = response.headers["Location"].rpartition("/")[2]
         return response

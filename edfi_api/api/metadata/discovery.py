@@ -19,12 +19,14 @@ from edfi_api.api.metadata.publication import Addresses
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.routes import routes
 from edfi_api.model.surface.resource import ProjectFacts, Surface
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.version import VERSION
 
 # Clients derive the server's features from it: from 7.3 on, cursor paging.
 ODS_VERSION = "7.3"
 # The prefix of specifications of profiles.
 PROFILES = "Profiles"
+ALL_SPECIFICATION = "metadata/data/v3/swagger.json"
 _BUILD = "7.3.0.0"
 _SUITE = "3"
 _APPLICATION = "Ed-Fi API"
@@ -80,7 +82,10 @@ def specifications(surface: Surface, root: str, profiles: Iterable[str] = ()) ->
     """The list of OpenAPI documents; clients depend on the names `Resources` and `Descriptors`."""
     batch = [("Batch", addresses.BATCH_SPECIFICATION, "Other")] if api_settings.BATCH else []
     submissions = [("Submissions", addresses.SUBMISSIONS_SPECIFICATION, "Other")] if api_settings.WRITE_RECORDER else []
+    # The ODS/API has resources and descriptors together, too: Ed-Fi's SDK generator looks for that name.
+    both = [("All", ALL_SPECIFICATION, "")] if OdsCompatibility.OPENAPI.applies else []
     found = [
+        *both,
         ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
         ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
         ("Change-Queries", addresses.CHANGE_QUERIES_SPECIFICATION, "Other"),

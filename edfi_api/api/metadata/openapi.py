@@ -10,9 +10,11 @@ from edfi_api.api.metadata.paths import PathItem, path_items, shared_parameters,
 from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES
 from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.api.metadata.tracked_change_schemas import tracked_schemas
+from edfi_api.documents.ods_form import compile_completion
 from edfi_api.model.examples import Bodies, Examples
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.ods_compatibility import OdsCompatibility
 
 OpenApi = dict[str, Any]
 
@@ -35,6 +37,11 @@ def descriptors_document(surface: Surface, root: str, standard: Path | None = No
     return _document(surface, root, "descriptors", [each for each in surface.resources if each.is_descriptor], standard)
 
 
+def all_document(surface: Surface, root: str, standard: Path | None = None) -> OpenApi:
+    """The document of resources and descriptors together, which the ODS/API has; examples as above."""
+    return _document(surface, root, "resources and descriptors", surface.resources, standard)
+
+
 def _document(
     surface: Surface, root: str, subject: str, resources: Iterable[Resource], standard: Path | None
 ) -> OpenApi:
@@ -44,10 +51,18 @@ def _document(
     examples = examples_of(surface, standard)
     paths: dict[str, PathItem] = {}
     for resource in in_order:
-        contents = whole(names.of_resource(resource.name), examples.of(resource))
+        contents = whole(names.of_resource(resource.name), _example(resource, examples))
         paths |= path_items(resource, names, core.name, contents)
     info = titled(surface, subject, f"{_described(surface, subject)}\n\n{_INTRODUCTION.read_text()}")
     return data_document(root, info, in_order, paths, schemas(in_order, names) | tracked_schemas(in_order, names))
+
+
+def _example(resource: Resource, examples: Examples) -> dict[str, Any]:
+    """A body of the resource; as the ODS/API has it with every collection."""
+    example = examples.of(resource)
+    if OdsCompatibility.COMPLETE_DOCUMENTS.applies:
+        compile_completion(resource.json_schema)(example)
+    return example
 
 
 def examples_of(surface: Surface, standard: Path | None) -> Examples:

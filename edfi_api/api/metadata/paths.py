@@ -290,7 +290,7 @@ class _Operations:
 
     def destroy(self) -> Operation:
         return self._operation(
-            f"delete{self._project}{self._several}ById",
+            f"delete{self._project}{self._one if OdsCompatibility.OPENAPI.applies else self._several}ById",
             f"Deletes one of {self._resource.endpoint} that nothing refers to.",
             "While other items refer to it, the answer is 409.",
             parameters=[parameter_reference("id"), parameter_reference("IfMatch")],

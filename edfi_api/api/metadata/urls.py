@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
@@ -16,6 +16,7 @@ from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path, root_of
 from edfi_api.api.metadata.dependencies import graphml
 from edfi_api.api.metadata.discovery import (
+    ALL_SPECIFICATION,
     PROFILES,
     addresses_of,
     discovery_document,
@@ -24,16 +25,17 @@ from edfi_api.api.metadata.discovery import (
     tenant_of,
 )
 from edfi_api.api.metadata.fixed_documents import DOCUMENTS
-from edfi_api.api.metadata.openapi import descriptors_document, resources_document
+from edfi_api.api.metadata.openapi import all_document, descriptors_document, resources_document
 from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import COMPLETE_ADDRESS, GRAPHML, Document, Publications, Publish, respond
 from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
-from edfi_api.api.viewsets.edfi_view import OpenView
+from edfi_api.api.viewsets.edfi_view import OpenView, UnknownResourceView
 from edfi_api.api.viewsets.html_pages import html_page
 from edfi_api.compilation import Compilation
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import published_surface
 from edfi_api.version import VERSION
@@ -170,15 +172,17 @@ class ProfileSpecificationView(PublishedView):
 
 
 def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:
-    """The answer of Ed-Fi's servers for metadata that does not exist."""
+    """The answer of Ed-Fi's servers for metadata that does not exist. Raises Http404 if that is a problem."""
+    if OdsCompatibility.OPENAPI.applies:
+        raise Http404
     return HttpResponse("Invalid resource path", status=404, content_type="text/plain; charset=utf-8")
 
 
 def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern]:
     """The routes of all metadata about a surface and its XML schemas. `standard` is where its descriptor values are."""
     surface = published_surface(compilation.surface)
-    resources, descriptors = (
-        partial(document, standard=standard) for document in (resources_document, descriptors_document)
+    resources, descriptors, both = (
+        partial(document, standard=standard) for document in (resources_document, descriptors_document, all_document)
     )
     publications = Publications(surface)
     xsd_documents = XsdDocuments(compilation.surface, compilation.schema_files)
@@ -197,6 +201,12 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
     def published(address: str, document: Document, name: str) -> URLPattern:
         return fixed_path(address, PublishedView.as_view(publish=publications.of(document)), name)
 
+    index = published(addresses.METADATA, metadata_index, "metadata")
+    like_ods = []
+    if OdsCompatibility.OPENAPI.applies:
+        index = fixed_path(addresses.METADATA, listed, "metadata")
+        composites = below("composites", UnknownResourceView.as_view(), "composites")
+        like_ods = [published(ALL_SPECIFICATION, both, "all-specification"), composites]
     submissions = [
         published(addresses.SUBMISSIONS_SPECIFICATION, DOCUMENTS["submissions"], "submissions-specification"),
     ]
@@ -208,7 +218,8 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
         fixed_path("docs", DocsView.as_view(surface=surface, profiles=profiles), "docs"),
         # The older server's list has a trailing slash, the newer server's index has none.
         fixed_path(f"{addresses.METADATA}/", listed, "older-specifications"),
-        published(addresses.METADATA, metadata_index, "metadata"),
+        index,
+        *like_ods,
         fixed_path(addresses.SPECIFICATIONS, listed, "specifications"),
         published(addresses.RESOURCES_SPECIFICATION, resources, "resources-specification"),
         published(addresses.DESCRIPTORS_SPECIFICATION, descriptors, "descriptors-specification"),

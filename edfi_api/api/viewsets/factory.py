@@ -1,10 +1,12 @@
 """Creates the viewset class of a resource."""
 
+from edfi_api.api.viewsets.ods_representation import Completions, OdsLinker, OdsRepresentation
 from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.profiles.catalog import OfParts, ProfileCatalogs
 from edfi_api.profiles.negotiation import ProfiledResource
 from edfi_api.profiles.preparation import profile_preparers
@@ -18,11 +20,19 @@ class ServedSurface:
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
-        self.preparers = Preparers(surface)
-        self.linker = Linker(surface)
+        self.preparers = Preparers(surface, OdsCompatibility.BODIES.applies)
+        self.is_read_like_ods = OdsCompatibility.COMPLETE_DOCUMENTS.applies
+        self.linker = (OdsLinker if self.is_read_like_ods else Linker)(surface)
         self.profiles = ProfileCatalogs(surface)
         self.profile_queries = OfParts(lambda part: QueryByExample(with_visible_fields(part.resource, part.view)))
         self.profile_preparers = profile_preparers(self.preparers)
+
+    def representation(self, resource: Resource) -> Representation:
+        """How documents of the resource are written into answers."""
+        extractor = self.preparers[resource.name].extractor
+        if self.is_read_like_ods:
+            return OdsRepresentation(extractor, self.linker, completions=Completions(resource))
+        return Representation(extractor, self.linker)
 
     def writable(self, resource: Resource) -> WritableResource:
         """The resource with what its writes need."""
@@ -43,7 +53,7 @@ def viewset_class(resource: Resource, served: ServedSurface, base: type[Resource
         "writable": writable,
         "query_by_example": QueryByExample(resource),
         "profile_queries": served.profile_queries,
-        "representation": Representation(writable.preparer.extractor, served.linker),
+        "representation": served.representation(resource),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)
 

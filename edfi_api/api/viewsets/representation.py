@@ -22,6 +22,9 @@ from edfi_api.storage import resource_types
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.stored import StoredDocument
 
+# The length of a moment in whole seconds.
+_SECONDS = len("2026-11-21T19:29:42")
+
 Starts = dict[str, tuple[str, str]]
 
 
@@ -97,7 +100,7 @@ class Representation:
         if self.members is not None:
             text = self.members(text)
         front = f'{{"id":"{document.document_uuid}",'
-        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
+        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified[:_SECONDS]}Z"}}'
         # A view, since a slice would copy a large text once more.
         return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
 

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.api.viewsets.factory import ServedSurface, viewset_class
+from edfi_api.api.viewsets.ods_viewset import as_the_ods
 from edfi_api.api.viewsets.recorded_writes import record_refused
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet, View
 from edfi_api.model.surface.resource import Surface
@@ -47,6 +48,7 @@ class DataRouter:
 
     def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
         """Creates a viewset for each resource, as subclasses of `base`."""
+        base = as_the_ods(base)
         self.served = served = ServedSurface(surface)
         self._unknown = UnknownDataView.as_view(surface=surface)
         self._collections: dict[tuple[str, str], View] = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal
 from typing import Any
 
 from edfi_api.model.metaed.core_names import IDENTIFICATION_CODES
@@ -59,8 +60,12 @@ def value_paths(terminals: Iterable[Terminal]) -> ValuePaths:
 
 def decimal_limits(terminals: Iterable[Terminal]) -> tuple[DecimalLimit, ...]:
     """Sorted by path, each path once."""
-    digits = {value.named_path: _digits(value.prop) for value in _present_values(terminals)}
-    limits = [DecimalLimit(path, *limit) for path, limit in digits.items() if limit is not None]
+    props = {value.named_path: value.prop for value in _present_values(terminals)}
+    limits = [
+        DecimalLimit(path, *digits, _decimal(prop.min_value), _decimal(prop.max_value))
+        for path, prop in props.items()
+        if (digits := _digits(prop)) is not None
+    ]
     return tuple(sorted(limits, key=lambda limit: str(limit.path)))
 
 
@@ -70,6 +75,10 @@ def _present_values(terminals: Iterable[Terminal]) -> Iterator[Value]:
 
 def _paths(values: Iterable[Value], types: frozenset[PropertyType]) -> tuple[JsonPath, ...]:
     return tuple(sorted({value.named_path for value in values if value.prop.type in types}, key=str))
+
+
+def _decimal(bound: int | Decimal | None) -> Decimal | None:
+    return None if bound is None else Decimal(bound)
 
 
 def _digits(prop: Property) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -145,11 +146,14 @@ class QueryField:
 
 @dataclass(frozen=True, slots=True)
 class DecimalLimit:
-    """Precision and scale of a decimal; `$.x` with 5 and 2 is between -999.99 and 999.99."""
+    """Precision and scale of a decimal; `$.x` with 5 and 2 is between -999.99 and 999.99. `least` and `most` are the
+    bounds of the model, which ApiSchema files do not have."""
 
     path: JsonPath
     total_digits: int
     decimal_places: int
+    least: Decimal | None = field(default=None, compare=False)
+    most: Decimal | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from functools import singledispatch
 from typing import Any
 
 from rest_framework.exceptions import MethodNotAllowed as MethodNotAllowedByRestFramework
+from rest_framework.exceptions import UnsupportedMediaType as UnsupportedMediaTypeByRestFramework
 
 from edfi_api.documents import exceptions as documents
+from edfi_api.documents.leniency import Reason
 from edfi_api.documents.violations import BrokenRule, Violation
 from edfi_api.model.surface.naming import REFERENCE_SUFFIX
 from edfi_api.model.surface.resource import Resource
@@ -21,6 +23,7 @@ from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog import authorization, clients, conflicts, requests
 from edfi_api.problem_details.catalog.registry import bad_request, not_found, problem_of, quoted, validation_failed
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from edfi_api.profiles import exceptions as profiles
 from edfi_api.queries import exceptions as queries
 from edfi_api.security import exceptions as security
 from edfi_api.storage import exceptions as storage
@@ -102,9 +105,10 @@ def method_not_allowed_by_rest_framework(error: MethodNotAllowedByRestFramework,
     return replace(problem, errors=[f"The endpoint of the request does not support the '{attempt.method}' method."])
 
 
-@_problem_of.register
-def unsupported_media_type(error: viewsets.UnsupportedMediaType, attempt: RefusedAttempt) -> Problem:
-    return replace(requests.unsupported_media_type(error), detail=_INVALID_CONSTRUCTION)
+@_problem_of.register(viewsets.UnsupportedMediaType)
+@_problem_of.register(UnsupportedMediaTypeByRestFramework)
+def unsupported_media_type(error: Exception, attempt: RefusedAttempt) -> Problem:
+    return replace(requests.unsupported_media_type(viewsets.UnsupportedMediaType()), detail=_INVALID_CONSTRUCTION)
 
 
 # Queries.
@@ -119,7 +123,7 @@ def parameter_validation_failed(error: queries.ParameterValidationFailed, attemp
 def invalid_query_values(error: queries.InvalidQueryValues, attempt: RefusedAttempt) -> Problem:
     """A query field by the name of its class; a descriptor without `#` is a problem of its own."""
     for value in error.values:
-        if value.descriptor:
+        if value.reason is Reason.NO_DESCRIPTOR_URI:
             problem = validation_failed({})
             detail = f"Unable to obtain the value for '{_pascal(value.path)}Id'."
             return replace(problem, detail=detail, errors=[_no_descriptor(value.descriptor, value.value)])
@@ -128,7 +132,16 @@ def invalid_query_values(error: queries.InvalidQueryValues, attempt: RefusedAtte
 
 
 def _invalid(value: queries.InvalidQueryValue) -> str:
-    return f"not valid for {_capital(value.name)}" if value.value else "invalid"
+    if not value.value:
+        return "invalid"
+    return f"not valid for {_capital(value.name)}" if value.name else "not valid"
+
+
+@_problem_of.register
+def unknown_profile(error: profiles.UnknownProfile, attempt: RefusedAttempt) -> Problem:
+    problem = problem_of(error)
+    assert problem is not None  # noqa: S101  It has one.
+    return replace(problem, errors=[text.replace(f" '{error.profile}'", "", 1) for text in problem.errors])
 
 
 # Bodies.

@@ -26,6 +26,7 @@ from oauthlib.oauth2.rfc6749.errors import (
     InvalidScopeError,
     TemporarilyUnavailableError,
 )
+from rest_framework.exceptions import MethodNotAllowed, UnsupportedMediaType
 from rest_framework.request import Request as DrfRequest
 from rest_framework.views import APIView
 
@@ -33,6 +34,7 @@ from edfi_api.addresses import context_segments
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.storage.driver.exceptions import is_outage
 
 from ..clients import is_still_as_recognised, recognise_client
@@ -44,6 +46,8 @@ from .token_request import GRANT_TYPE, TokenRequest, read_token_request
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
 _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+# Those of the ODS/API.
+_MEDIA_TYPES = ("", "application/json", "application/x-www-form-urlencoded")
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Ed-Fi API"'}
 # Token types are case-insensitive; Ed-Fi's older server sends lower case.
 _BEARER = "bearer"
@@ -121,6 +125,8 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
     http_method_names = ["post"]
 
     def post(self, request: DrfRequest) -> HttpResponse:
+        if OdsCompatibility.TOKENS.applies and request._request.content_type not in _MEDIA_TYPES:
+            raise UnsupportedMediaType(request._request.content_type or "")
         try:
             return self._respond(request._request)
         except OAuth2Error as error:
@@ -165,6 +171,8 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
     def http_method_not_allowed(  # type: ignore[override]  # Django's response, without a renderer
         self, request: DrfRequest, *args: object, **kwargs: object
     ) -> HttpResponse:
+        if OdsCompatibility.TOKENS.applies:
+            raise MethodNotAllowed(request.method or "")
         response = _refuse(InvalidRequestError("A token is requested with POST.", status_code=405))
         response.headers["Allow"] = "POST"
         return response

@@ -8,15 +8,17 @@ import orjson
 from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.status import HTTP_401_UNAUTHORIZED
 from rest_framework.views import APIView
 
 from edfi_api.model.surface.resource import Surface
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
 from ..authenticated_client import AuthenticatedClient
 from ..claim_names import SERVICES, claim_name
 from ..claims.compile import Operations, operations
-from ..exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
+from ..exceptions import AuthenticationFailed, ClaimSetNotFound, ClaimSetVanished, UnusableToken
 from ..models import Application
 from ..organizations import reachable_organizations, undescribed_organizations
 from ..requests.data_stores import visit_for_token_info
@@ -29,6 +31,11 @@ class TokenInfoView(APIView):
 
     http_method_names = ["post"]
     surface: Surface = None  # type: ignore[assignment]  # set by `as_view`, which needs an attribute
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, AuthenticationFailed) and OdsCompatibility.TOKENS.applies:
+            return Response(status=HTTP_401_UNAUTHORIZED)
+        return super().handle_exception(exc)
 
     def post(self, request: Request) -> Response:
         token = _token(request._request)

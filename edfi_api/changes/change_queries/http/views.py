@@ -1,6 +1,7 @@
 """The `/deletes` and `/keyChanges` of each resource, and the available change versions."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 from django.http import HttpResponse
@@ -8,11 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
+from edfi_api.api.viewsets.ods_representation import id_of_digits
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.changes.change_queries.http.windows import read_window
 from edfi_api.changes.change_queries.tracked_changes import Delete, TrackedKeyChange, TrackedWindow
 from edfi_api.changes.change_queries.versions import newest_change_version
+from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries.parameters import refuse_filters
 
 Change = TypeVar("Change", Delete, TrackedKeyChange)
@@ -46,7 +49,10 @@ class TrackedResourceViewSet(ResourceViewSet):
             policy.predicate()  # Raises a refusal if the client cannot be allowed to read any document.
         tracked = TrackedWindow(self.resource, window, policy, using=self.using)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
-        return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
+        found = find(tracked, page.size, page.offset)
+        if OdsCompatibility.COMPLETE_DOCUMENTS.applies:
+            write = partial(_with_digits, write)
+        return JsonTextResponse(_array(map(write, found)), headers)
 
 
 class AvailableChangeVersionsView(EdFiView):
@@ -68,6 +74,12 @@ def _key_change(change: TrackedKeyChange) -> str:
         f'{{"id":"{change.document_uuid}","changeVersion":{change.change_version},'
         f'"oldKeyValues":{change.old_key_values},"newKeyValues":{change.new_key_values}}}'
     )
+
+
+def _with_digits(write: Callable[[Change], str], change: Change) -> str:
+    """As the ODS/API has the id."""
+    id_ = str(change.document_uuid)
+    return write(change).replace(id_, id_of_digits(id_), 1)
 
 
 def _array(items: Iterable[str]) -> bytes:

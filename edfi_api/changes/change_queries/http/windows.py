@@ -7,7 +7,8 @@ from typing import Any
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
-from edfi_api.queries.exceptions import ParameterValidationFailed
+from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues, ParameterValidationFailed
 from edfi_api.queries.parameters import is_natural_number, last_values
 from edfi_api.queries.selection import LAST_VERSION, Order, Selection, Window
 
@@ -28,9 +29,11 @@ class ChangeVersionFilter(BaseFilterBackend):
 
 
 def read_window(query: Mapping[str, str]) -> Window:
-    """The requested window. Raises ParameterValidationFailed."""
+    """The requested window. Raises ParameterValidationFailed; InvalidQueryValues for what the ODS/API cannot read."""
     given = {name: value.strip() for name, (_, value) in last_values(query).items()}
     first, last = given.get("minchangeversion") or "0", given.get("maxchangeversion") or str(LAST_VERSION)
+    if OdsCompatibility.PARAMETER_TYPES.applies:
+        first, last = _version("MinChangeVersion", first), _version("MaxChangeVersion", last)
     messages = [
         f"{name} must be a numeric value greater than or equal to 0."
         for name, text in (("MinChangeVersion", first), ("MaxChangeVersion", last))
@@ -41,3 +44,11 @@ def read_window(query: Mapping[str, str]) -> Window:
     if messages:
         raise ParameterValidationFailed(messages)
     return Window(int(first), int(last))
+
+
+def _version(name: str, text: str) -> str:
+    """A change version of the ODS/API; one below 0 is before all others."""
+    digits = text.removeprefix("-")
+    if not is_natural_number(digits, LAST_VERSION):
+        raise InvalidQueryValues([InvalidQueryValue(f"$.{name}", name, text)])
+    return digits if digits == text else "0"

@@ -1,0 +1,71 @@
+"""Viewsets that answer as the ODS/API does: a class for each of its ways, chosen when viewsets are made."""
+
+import re
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.api.viewsets.ods_representation import id_of_digits
+from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.queries.ods_pagination import OdsPagination
+from edfi_api.writes import Write, WrittenDocument
+
+_DIGITS = re.compile(r"[0-9a-fA-F]{32}")
+
+
+class IdsOfDigits(ResourceViewSet):
+    """The id in `Location` has 32 digits, and paths may have it so."""
+
+    def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
+        if document_id is not None and _DIGITS.fullmatch(document_id):
+            document_id = str(UUID(document_id))
+        super().initial(request, *args, document_id=document_id, **kwargs)
+
+    def written_response(
+        self, request: EdFiRequest, prefix: str, written: WrittenDocument, status: int
+    ) -> HttpResponse:
+        shown = replace(written, document_uuid=id_of_digits(written.document_uuid))
+        return super().written_response(request, prefix, shown, status)
+
+
+class MethodsFirst(ResourceViewSet):
+    """Methods of items are checked before ids."""
+
+    def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
+        if (request.method or "").lower() not in self.action_map:
+            document_id = None
+        super().initial(request, *args, document_id=document_id, **kwargs)
+
+
+class IdsOfBodiesIgnored(ResourceViewSet):
+    """The `id` in the body of a PUT is ignored."""
+
+    def sent_document(self, request: EdFiRequest) -> Write:
+        write = super().sent_document(request)
+        write.ignores_id = True
+        return write
+
+
+class OdsPaging(ResourceViewSet):
+    """Paging parameters are read as the ODS/API reads them."""
+
+    pagination_class = OdsPagination
+
+
+_CLASSES: dict[OdsCompatibility, type[ResourceViewSet]] = {
+    OdsCompatibility.IDS: IdsOfDigits,
+    OdsCompatibility.METHODS_OF_ITEMS: MethodsFirst,
+    OdsCompatibility.PUT_WITH_ANOTHER_ID: IdsOfBodiesIgnored,
+    OdsCompatibility.PAGING: OdsPaging,
+}
+
+
+def as_the_ods(base: type[ResourceViewSet]) -> type[ResourceViewSet]:
+    """The class that follows the ways of the ODS/API that are wanted; itself if none is."""
+    ways = tuple(made for way, made in _CLASSES.items() if way.applies)
+    return type(f"Ods{base.__name__}", (*ways, base), {}) if ways else base

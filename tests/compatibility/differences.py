@@ -1,0 +1,56 @@
+"""What stays different from the answers of the ODS/API, by the name of the request, with the reason."""
+
+_NO_500 = "no bug: what cannot be stored is refused with its path"
+_JSON = "what other programs read in another way is ambiguous"
+_CONDITIONS = "conditions hold as in RFC 9110: one that never holds protects nothing"
+_ALSO_SERVED = "an address of the Data Management Service or of this server, served with every setting"
+_ORDER = "the places of values that contradict each other are listed in the order of their paths, arrays with [*]"
+_CLAIMS = "claims have the names of the Data Management Service"
+
+_VALUES = "forms of values and members in other cases are read by a way of their own"
+
+# Status or problem type.
+OUTCOMES = {
+    "no version": _ALSO_SERVED,
+    "HEAD": "HEAD is answered as GET, without the body",
+    "get student inm": _CONDITIONS,
+    "trailing comma": _JSON,
+    "comment": _JSON,
+    "dup member": _JSON,
+    "array null item": _NO_500,
+    "nul": _NO_500,
+    "put ifmatch ok": _CONDITIONS,
+    "put ifmatch star": _CONDITIONS,
+    "post inm star": _CONDITIONS,
+    "use-snapshot": "there is no snapshot, which is said for an empty page, too",
+    "d case": "descriptors that differ in case only are one",
+    "d ns hash": "two descriptors would have one URI",
+    "M /metadata/specifications": _ALSO_SERVED,
+    "M /metadata/dependencies": _ALSO_SERVED,
+    "M /docs": _ALSO_SERVED,
+    "case member": _VALUES,
+    "date '2010-1-2'": _VALUES,
+    "date '01/02/2010'": _VALUES,
+    "date '2010-01-02T23:30:00-05:00'": _VALUES,
+    "schoolId decimal": _VALUES,
+    "schoolId huge": _VALUES,
+    "bell tz": _VALUES,
+    "deletes min>max": _VALUES,
+    "G ?minChangeVersion=5&maxChangeVersion=1": _VALUES,
+}
+
+TEXTS = {
+    "ssa calendar mismatch": _ORDER,
+    "bell other school": _ORDER,
+    "deletes limit bad": "one sentence before the errors of all parameters",
+    "s school create": _CLAIMS,
+    "s descr create": _CLAIMS,
+    "s deletes": _CLAIMS,
+    "s schoolYearTypes post": _CLAIMS,
+    "bell": _VALUES,
+}
+
+DOCUMENTS = {
+    "S ?firstName=": "a filter without a value finds what has none, since everything would be a surprise",
+    "S ?birthDate=2010-01-02&birthDate=2010-01-03": _VALUES,
+}
