@@ -7,8 +7,8 @@ text whose rest is here, or are not in problem details at all:
 - `edfi_api/documents/violations.py`: the sentence for each broken rule of a body. Loads report the same
   sentences without HTTP.
 - `edfi_api/documents/json_object.py`: where a text stops being JSON, mostly in the words of the parser.
-- `edfi_api/queries/pagination.py`, `edfi_api/queries/partitions.py`, `edfi_api/queries/parameters.py`,
-  `edfi_api/queries/ordering.py`, `edfi_api/queries/requested_members.py`,
+- `edfi_api/queries/pagination.py`, `edfi_api/queries/ods_pagination.py`, `edfi_api/queries/partitions.py`,
+  `edfi_api/queries/parameters.py`, `edfi_api/queries/ordering.py`, `edfi_api/queries/requested_members.py`,
   `edfi_api/changes/change_queries/http/windows.py`,
   `edfi_api/api/batch/sent_batch.py`, `edfi_api/api/history/views.py`, `edfi_api/api/relations/parameters.py`,
   `edfi_api/refusals/http/entries.py`, `edfi_api/listing/fields.py`, `edfi_api/listing/filters.py`: which values
