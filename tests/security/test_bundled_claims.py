@@ -8,7 +8,9 @@ from django.http import HttpResponse
 
 from edfi_api.model.surface.resource import Resource
 from edfi_api.security.claim_names import Action
+from edfi_api.security.claims.compile import all_defaults
 from edfi_api.security.claims.file import bundled_claims
+from edfi_api.security.claims.spelling import ClaimNames
 from edfi_api.security.claims.stored_claims import load
 from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied
 from edfi_api.security.models import ClaimSet, DefaultStrategies
@@ -16,6 +18,8 @@ from edfi_api.security.requests.authentication import client_of_token
 from edfi_api.security.requests.authorization import row_policy
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
+from tests.security.published_claims import in_effect, published_claims
+from tests.security.strategies.scenario import Scenario
 from tests.serving import LAKE_COUNTY, OTHERS_MARKED, Served, served
 
 pytestmark = pytest.mark.django_db
@@ -188,3 +192,56 @@ def test_a_configuration_error_is_reported_without_details() -> None:
             "'http://ed-fi.org/identity/claims/domains/educationOrganizations'."
         ],
     }
+
+
+# Why is in meadowlark/docs/design/authorization.md#bundled-default-strategies.
+DEVIATIONS = {
+    "ReadChanges of domains/edFiTypes": ("NoFurtherAuthorizationRequired",),
+    "ReadChanges of schoolYearType": ("NoFurtherAuthorizationRequired",),
+    "ReadChanges of chartOfAccount": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of domains/finance/locals": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of localAccount": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of localActual": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of localBudget": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of localContractedStaff": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of localEncumbrance": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of localPayroll": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+    "ReadChanges of studentHealth": ("RelationshipsWithEdOrgsAndPeopleIncludingDeletes",),
+}
+
+
+def test_default_strategies_are_the_published_ones_but_for_the_documented_deviations() -> None:
+    of_52 = served("5.2").surface
+    load(bundled_claims(of_52), by="tests")
+    names, defaults = ClaimNames(of_52), all_defaults()
+
+    differing = {
+        f"{action} of {published}": defaults[name][action]
+        for published in published_claims()
+        if (name := names.one_of(published)) in defaults
+        for action in Action.values
+        if defaults[name][action] != in_effect(published).get(action, ())
+    }
+
+    assert sum(names.one_of(published) in defaults for published in published_claims()) == 363
+    assert differing == DEVIATIONS
+
+
+def test_a_school_reads_what_its_district_offers_and_does_not_change_it(api, documents) -> None:
+    scenario = Scenario(api, documents)
+    scenario.district(1)
+    scenario.district(2)
+    scenario.school(11, 1)
+    own, other = (
+        [
+            scenario.post(name, educationOrganizationReference={"educationOrganizationId": district})
+            for name in ("Course", "Program", "ChartOfAccount")
+        ]
+        for district in (1, 2)
+    )
+    school = ApiTestClient(new_token("school", "EdFiSandboxDefaults", education_organization_ids=[11]))
+
+    assert [school.get(path).status_code for path in own] == [200, 200, 200]
+    assert [school.get(path).status_code for path in other] == [403, 403, 403]
+    assert [len(school.get(f"/{name}").json()) for name in ("courses", "programs", "chartOfAccounts")] == [1, 1, 1]
+    assert [school.delete(path).status_code for path in own] == [403, 403, 403]
