@@ -191,14 +191,16 @@ def _naming(profile: str, check: merges.Check) -> merges.Check:
 
 
 def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:
-    condition = write.condition
+    condition, read_policy = write.condition, None
     if condition is not UNCONDITIONAL:
         condition = write.resource.profiled.condition(condition, write.client)
+        read_policy = allowed.read_policy() if condition.names_versions else None
     return {
         "client": write.client.row_id,
         "condition": condition,
         "policy": allowed.policy,
         "may_read": allowed.may_read,
+        "read_policy": read_policy,
         "using": write.using,
     }
 

@@ -45,8 +45,8 @@ class Referrer:
 class DependentItemExists(Exception):
     """The document in this row cannot be deleted because others refer to it.
 
-    `resources` has the resource names of all referrers, `referrers` the oldest of them. `path` is the URL path of the
-    document, empty if the caller may not read it.
+    `resources` has the resource names of referrers that the caller may read, `referrers` the oldest of all, for logs
+    and operators. `path` is the URL path of the document, empty if the caller may not read it.
     """
 
     row: int

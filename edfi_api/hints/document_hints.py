@@ -68,7 +68,9 @@ def key_change_not_supported(error: storage.KeyChangeNotSupported, attempt: Atte
 
 @hints_for.register
 def dependent_item_exists(error: references.DependentItemExists, attempt: AttemptedRequest) -> Iterator[str]:
-    if error.path:
+    if not error.resources:
+        yield "Other items refer to it, which this client may not read. Who may delete those has to do so first."
+    elif error.path:
         yield f"GET /{addresses.RELATIONS}{error.path} lists what refers to it. Delete that first."
     else:
         yield f"Delete what refers to it first: {listed(error.resources)}."

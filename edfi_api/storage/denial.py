@@ -13,7 +13,7 @@ from edfi_api.storage.driver.prepared import Row
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import KeyChangeNotSupported
-from edfi_api.storage.requests import Values
+from edfi_api.storage.requests import Terms, Values
 from edfi_api.storage.row_policy import Clause, Explanation, RowPolicy
 from references import resolution
 from references.exceptions import UnresolvedReference
@@ -66,6 +66,15 @@ class DeniedRequest:
     def _test(self, statement: Sql, explanation: Explanation) -> list[Row]:
         tests = Sql.join("", (", " + test for test in explanation.tests))
         return execute(statement.fill(tests=tests).bound_to(self.values), self.using)
+
+
+def refuse_unreadable(terms: Terms, find: Sql, values: Values) -> None:
+    """Raise the refusal to read the document of a request whose condition names versions, before the condition tells
+    which one it has. `find` and `values` are as in `DeniedRequest`."""
+    policy, read_policy = terms.policy, terms.read_policy
+    # Where the policies are equal, that of the write refuses.
+    if read_policy is not None and (policy is None or policy.using != read_policy.using):
+        DeniedRequest(read_policy, find, values, terms.using).explain_using()
 
 
 def _unresolved_paths(incoming: IncomingDocument, using: str) -> frozenset[JsonPath]:

@@ -6,9 +6,10 @@ resolve among it. If a write has several
 errors, that of the policy is reported first. See meadowlark/docs/reference/contract.md#order-of-checks.
 """
 
+from collections import Counter
 from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -17,6 +18,7 @@ from psycopg import errors
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.violations import as_many_as_reported
 from edfi_api.model.surface.naming import is_descriptor_name
+from edfi_api.model.surface.resource import ResourceName
 from edfi_api.storage import resource_types
 from edfi_api.storage.denial import TESTS_OF_STORED, DeniedRequest
 from edfi_api.storage.driver.execution import execute
@@ -24,6 +26,7 @@ from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.storage.requests import DeleteRequest, Values, WriteRequest
+from edfi_api.storage.row_policy import MayRead
 from edfi_api.storage.stored import Outcome
 from references import resolution
 from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
@@ -31,7 +34,9 @@ from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 _REFERRERS_NAMED = 10
-_DEPENDENTS = statements_beside(__file__)("dependents").with_values(named=_REFERRERS_NAMED)
+# Of each type whose first referrers the caller may not read, to find one that it may.
+_REFERRERS_LOOKED_AT = 1_000
+_DEPENDENTS = statements_beside(__file__)("dependents")
 
 # A document cannot refer to an alias that does not exist, and no two documents have the same alias.
 _OUTCOMES = {"reference_alias_fk": Outcome.MISSING_TARGET, "alias_pkey": Outcome.TAKEN}
@@ -121,10 +126,14 @@ class RefusedDelete:
 
     def _raise_if_referenced(self) -> None:
         request = self.request
-        if dependents := _dependents(request.document_uuid, request.using):
-            is_readable = request.may_read is not None and request.may_read({dependents.row: request.resource.name})
-            path = f"{request.resource.url_path}/{request.document_uuid}" if is_readable else ""
-            raise replace(dependents, path=path)
+        referrers = _referrers(request)
+        if not referrers:
+            return
+        target, named = referrers[0].target, [each.as_named() for each in referrers[:_REFERRERS_NAMED]]
+        resources = sorted({name.resource for name in _readable_types(referrers, request)})
+        is_readable = request.may_read is not None and request.may_read({target: request.resource.name})
+        path = f"{request.resource.url_path}/{request.document_uuid}" if is_readable else ""
+        raise DependentItemExists(target, resources, named, path)
 
 
 def _taken_by_another_subclass(incoming: IncomingDocument, using: str) -> IdentityConflict | None:
@@ -137,20 +146,58 @@ def _taken_by_another_subclass(incoming: IncomingDocument, using: str) -> Identi
 
 
 def _of_readable(refusal: KeyChangeContradicts, request: WriteRequest) -> KeyChangeContradicts:
-    """The refusal, without the natural key of a referrer that the caller may not read."""
+    """The refusal, without what tells of a referrer that the caller may not read: the violations have its values."""
     if request.may_read and not request.may_read({refusal.row: refusal.resource.name}):
-        return replace(refusal, natural_key="")
+        return replace(refusal, natural_key="", violations=[])
     return refusal
 
 
-def _dependents(document_uuid: UUID, using: str) -> DependentItemExists | None:
-    """The referrers of the document with this id, except itself; None if there are none."""
-    rows = execute(_DEPENDENTS.with_values(document_uuid=document_uuid), using)
-    if not rows:
-        return None
-    referrers = list(dict.fromkeys(Referrer(*referrer) for _, *referrer in rows))
-    resources = sorted({each.resource for each in referrers})
-    return DependentItemExists(rows[0][0], resources, referrers[:_REFERRERS_NAMED])
+class _Found(NamedTuple):
+    """A document that refers to another; the rows of both."""
+
+    target: int
+    row: int
+    project: str
+    resource: str
+    document_uuid: UUID
+    natural_key: str
+
+    @property
+    def name(self) -> ResourceName:
+        return ResourceName(self.project, self.resource)
+
+    def as_named(self) -> Referrer:
+        return Referrer(*self[2:])
+
+
+def _referrers(
+    request: DeleteRequest, *, most: int = _REFERRERS_NAMED, types: Set[ResourceName] = frozenset()
+) -> list[_Found]:
+    """The oldest referrers of the document, except itself: so many of each type, or of each of these types."""
+    statement = _DEPENDENTS.fill(of_types=" AND t.id = ANY (%(types)s::smallint[])" if types else "")
+    if types:
+        numbers = resource_types.numbers(request.using)
+        statement = statement.with_values(types=[numbers[name] for name in types])
+    rows = execute(statement.with_values(document_uuid=request.document_uuid, named=most), request.using)
+    return list(dict.fromkeys(_Found(*row) for row in rows))
+
+
+def _readable_types(referrers: list[_Found], request: DeleteRequest) -> Set[ResourceName]:
+    """The types of which the caller may read one of the referrers that are looked at; all for the server itself."""
+    found = {each.name for each in referrers}
+    if request.may_read is None:
+        return found
+    counts = Counter(each.name for each in referrers)
+    readable = _types_of(referrers, request.may_read)
+    longer = {name for name in found - readable if counts[name] >= _REFERRERS_NAMED}
+    if longer:
+        readable |= _types_of(_referrers(request, most=_REFERRERS_LOOKED_AT, types=longer), request.may_read)
+    return readable
+
+
+def _types_of(referrers: list[_Found], may_read: MayRead) -> set[ResourceName]:
+    rows = may_read({each.row: each.name for each in referrers})
+    return {each.name for each in referrers if each.row in rows}
 
 
 def unresolved_reference(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:

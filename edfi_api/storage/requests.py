@@ -49,6 +49,8 @@ class WriteCondition:
 
     must_match: Versions | None = None
     must_not_match: Versions | None = None
+    # Versions that match nothing, whoever names them.
+    unusable: Set[int] = frozenset()
 
     @property
     def is_given(self) -> bool:
@@ -64,6 +66,11 @@ class WriteCondition:
         )
 
     @property
+    def names_versions(self) -> bool:
+        """Whether it tells something about the version of a document: `*` does not."""
+        return isinstance(self.must_match, frozenset) or isinstance(self.must_not_match, frozenset)
+
+    @property
     def needs_a_document(self) -> bool:
         """`If-Match: *`: a missing document is then a failed condition (412) and not a 404."""
         return self.must_match is AnyVersion.ANY
@@ -76,9 +83,9 @@ class WriteCondition:
         if self.must_match is not None:
             if current is None:
                 raise NothingToMatch
-            if not _matches(self.must_match, current):
+            if not self._matches(self.must_match, current):
                 raise VersionHasChanged
-        elif self.must_not_match is not None and _matches(self.must_not_match, current):
+        elif self.must_not_match is not None and self._matches(self.must_not_match, current):
             raise MatchingVersionExists
         return NO_DOCUMENT if current is None else current
 
@@ -94,17 +101,16 @@ class WriteCondition:
             return None if is_by_id and not self.needs_a_document else self.expected_version(None)
         return self.expected_version(rows[0][0])
 
+    def _matches(self, versions: Versions, current: int | None) -> bool:
+        if current is None or versions is AnyVersion.ANY:
+            return current is not None
+        return current not in self.unusable and any(each.version == current for each in versions)
+
 
 def _read_through(versions: Versions | None, parts: Set[str]) -> Versions | None:
     if versions is None or versions is AnyVersion.ANY:
         return versions
     return frozenset(each for each in versions if each.part in parts)
-
-
-def _matches(versions: Versions, current: int | None) -> bool:
-    if current is None:
-        return False
-    return versions is AnyVersion.ANY or any(each.version == current for each in versions)
 
 
 UNCONDITIONAL = WriteCondition()
@@ -116,13 +122,15 @@ class Terms:
     """For whom, and under which conditions, something is written.
 
     `client` is the row id of the API client, None for the server itself. `may_read` limits which other documents an
-    error names. `using` is the data store.
+    error names. `read_policy` is that of a client whose condition names versions, of which it learns those of documents
+    that it may read only. `using` is the data store.
     """
 
     client: int | None = None
     condition: WriteCondition = UNCONDITIONAL
     policy: RowPolicy | None = None
     may_read: MayRead | None = None
+    read_policy: RowPolicy | None = None
     using: str
 
 

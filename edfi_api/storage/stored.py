@@ -8,7 +8,9 @@ from uuid import UUID
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
+from edfi_api.storage.row_policy import RowPolicy
 
 # The securable columns are written wherever the body is.
 SECURABLES = ", ".join(COLUMNS)
@@ -113,12 +115,13 @@ class StoredVersion(NamedTuple):
     change_version: int
 
 
-def stored_versions(ids: Iterable[UUID], using: str) -> dict[UUID, StoredVersion]:
-    """By referential id; those of no document are missing."""
+def stored_versions(ids: Iterable[UUID], using: str, policy: RowPolicy | None = None) -> dict[UUID, StoredVersion]:
+    """By referential id; those of no document, and of none that the policy allows, are missing."""
     wanted = list(ids)
     if not wanted:
         return {}
-    statement = _STORED_BY_ALIASES.with_values(ids=wanted)
+    allowed: Sql | str = "" if policy is None else " AND " + policy.using
+    statement = _STORED_BY_ALIASES.fill(and_allowed=allowed).with_values(ids=wanted)
     return {id_: StoredVersion(*found) for id_, *found in with_retries(lambda: execute(statement, using))}
 
 

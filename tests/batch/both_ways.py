@@ -46,7 +46,7 @@ def as_batch(client: BatchClient, operations: list[dict[str, Any]], **how: Any) 
 
 
 def _single(api: ApiTestClient, operation: dict[str, Any]) -> Any:
-    """The request that does the same, as a client would send it that looks up the id of a natural key."""
+    """The request that does the same, as a client would send it that looks up the id of a natural key by reading."""
     kind, path = operation.get("op", "upsert"), f"/data{operation['resource']}"
     headers = {"HTTP_IF_MATCH": operation.get("ifMatch"), "HTTP_IF_NONE_MATCH": operation.get("ifNoneMatch")}
     headers = {name: value for name, value in headers.items() if value is not None}
@@ -56,6 +56,8 @@ def _single(api: ApiTestClient, operation: dict[str, Any]) -> Any:
         response = api.post(path, document, **headers | extra)
     else:
         id_ = operation.get("id") or _id_of(operation)
+        if "id" not in operation and api.get(f"{path}/{id_}").status_code != 200:
+            id_ = _MISSING
         if kind == "delete":
             response = api.delete(f"{path}/{id_}", **headers)
         else:

@@ -163,7 +163,7 @@ def test_the_cause_of_a_denial_is_the_association_that_would_have_opened_the_pat
 
     opened, denied = vendor.independent(enrolment(2, 2, exitWithdrawDate="x"), change)
 
-    assert (opened["status"], denied["status"], denied["causedBy"]) == (400, 403, 0)
+    assert (opened["status"], denied["status"], denied["causedBy"]) == (400, 404, 0)
 
 
 @settings(max_examples=8, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))

@@ -17,7 +17,9 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.memory import MemoryExhausted, process_memory
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.security.exceptions import NoRelationship
+from edfi_api.storage.exceptions import DocumentNotFound
 from edfi_api.storage.sets.free_order import Waiting, in_rounds, next_circles
 from edfi_api.storage.stored import referential_ids
 from references.exceptions import DependentItemExists, UnresolvedReference
@@ -26,8 +28,10 @@ from references.exceptions import DependentItemExists, UnresolvedReference
 _ENOUGH_CIRCLES = 2_000
 _LARGEST_CIRCLE = 5_000
 
-# Reasons of refusals that others of the batch may remove.
+# Reasons of refusals that others of the batch may remove. An operation by natural key finds what the client may read:
+# that nothing was found is such a reason, too.
 _MAY_CHANGE = (UnresolvedReference, NoRelationship, DependentItemExists)
+_MAY_BE_FOUND = (DocumentNotFound, ResourceNotFound)
 
 CarryOut = Callable[[Iterable[int]], Iterator[Attempt]]
 
@@ -159,7 +163,8 @@ class FreeRun:
     def _ids_if_waiting(self, result: Result, refusal: Exception | None, waiting: Waiting) -> list[bytes] | None:
         """The referential ids of what an operation concerns if it waits: it was refused for a reason that others of the
         batch may remove, or an earlier one on the same document waits, behind which it has to be carried out again."""
-        may_change = isinstance(refusal, _MAY_CHANGE)
+        is_by_key = result.operation.key is not None
+        may_change = isinstance(refusal, _MAY_CHANGE) or (is_by_key and isinstance(refusal, _MAY_BE_FOUND))
         if not may_change and not len(waiting):
             return None
         own = [id_.bytes for id_ in self._sorting.identities(result.operation)]

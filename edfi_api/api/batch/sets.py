@@ -152,6 +152,8 @@ class Sets:
             row = _row(each, known, conditions)
             if not isinstance(row, Row):
                 continue
+            if each.condition.names_versions and not self._may_read_what_it_writes(each.operation):
+                continue
             by_type[numbers[resource.name]] = conditions
             rows.append(row)
             written.append(each)
@@ -173,7 +175,21 @@ class Sets:
             check = self._singles.check(first.resource)
             if check is not None and check.looks_up:
                 return None
+        if any(each.key is not None or each.condition.names_versions for each in stretch):
+            return self._conditions_of(first) if self._may_read_what_it_writes(first) else None
         return self._conditions_of(first)
+
+    def _may_read_what_it_writes(self, operation: Operation) -> bool:
+        """Whether the client may read each document of the resource that the operation may write; of others it learns
+        neither whether they have a natural key nor their versions."""
+        try:
+            allowed = self._singles.authorization(operation)
+            read_policy = allowed.read_policy()
+        except Exception:  # Refuses each of them, in words that a single request finds.
+            return False
+        if read_policy is None:
+            return True
+        return allowed.policy is not None and allowed.policy.using == read_policy.using
 
     def _conditions_of(self, operation: Operation) -> SetConditions | None:
         if self._singles.has_profiles:

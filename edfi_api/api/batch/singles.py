@@ -3,6 +3,7 @@ checks in the same order, the same effects and the same refusals."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
@@ -24,8 +25,11 @@ from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.catalog.ods import RefusedAttempt, answered_problem
 from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
+from edfi_api.security.claim_names import Action
+from edfi_api.security.exceptions import UNAUTHORIZABLE
+from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
 from edfi_api.storage import descriptor_casing
+from edfi_api.storage.requests import UNCONDITIONAL, WriteCondition
 from edfi_api.storage.stored import Outcome, stored_versions
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck
@@ -80,6 +84,8 @@ class Singles:
         using: str,
         stored_uris: StoredUris,
         check_permissions: CheckPermissions,
+        *,
+        is_atomic: bool,
     ) -> None:
         self.using = using
         self.stored_uris = stored_uris
@@ -88,6 +94,12 @@ class Singles:
         self.data_store = data_store_of(request)
         self.has_profiles = bool(request.user.profile_ids)
         self.correlation_id = correlation_id(request._request)
+        # Versions that an atomic batch has written for a client with profiles. Whether they are new says whether what
+        # was sent equals what the client may not see: conditions in a batch that is made to fail would find it out.
+        self.hidden_versions: set[int] = set()
+        # How many documents were found unchanged.
+        self.unchanged = 0
+        self._hides_versions = is_atomic and self.has_profiles
         self._request = request
         self._resources = resources
         self.preparers = resources.served.preparers
@@ -118,16 +130,23 @@ class Singles:
     def written(self, operation: Operation, written: WrittenDocument) -> Result:
         """The result of an operation whose document was written."""
         resource, id_ = _resource(operation), written.document_uuid
+        self.unchanged += written.outcome is Outcome.UNCHANGED
+        if self._hides_versions:
+            self.hidden_versions.add(written.change_version)
         status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
         address = location(self._request._request, addresses.DATA, resource, id_)
         etag = quoted(tag_of(written.change_version, written.part))
         return Result(operation, status, id_, address, etag, written.change_version, warnings=written.warnings)
 
     def authorization(self, operation: Operation) -> Authorization:
-        """What the client may do. Raises what the single request would be refused with."""
+        """What the client may do. Raises what the single request would be refused with, and, of an operation by natural
+        key, what a read would be, since it finds its document by reading."""
         action, resource = _action(operation), _resource(operation)
         self._check_permissions(action, resource)
-        return authorize(self._request.user, resource, ACTIONS[action], self._resources.served.surface, self.using)
+        found = authorize(self._request.user, resource, ACTIONS[action], self._resources.served.surface, self.using)
+        if operation.key is not None:
+            found.read_policy()
+        return found
 
     def preparer(self, resource: Resource) -> Preparer:
         return self.preparers[resource.name]
@@ -173,15 +192,28 @@ class Singles:
             document=document,
             document_uuid=uuid,
             content_type=operation.profile,
-            condition=operation.condition,
+            condition=self._condition(operation),
             leniency=leniency,
             may_omit_id=True,
         )
 
+    def _condition(self, operation: Operation) -> WriteCondition:
+        """That of the operation; versions that `hidden_versions` has match nothing."""
+        condition = operation.condition
+        if condition is UNCONDITIONAL or not self.hidden_versions:
+            return condition
+        return replace(condition, unusable=self.hidden_versions)
+
     def _stored_uuid(self, operation: Operation) -> UUID | None:
-        """The id of the document that has the natural key of the operation."""
+        """The id of the document that has the natural key of the operation; None without one that the client may read:
+        whether there is another one is not told."""
+        resource, surface = _resource(operation), self._resources.served.surface
+        try:
+            policy = row_policy(self._request.user, resource, Action.READ, surface, self.using)
+        except UNAUTHORIZABLE:
+            return None
         id_ = self.identity(operation).referential_id
-        found = stored_versions([id_], self.using).get(id_)
+        found = stored_versions([id_], self.using, policy).get(id_)
         return None if found is None else found.document_uuid
 
     def _reason(self, operation: Operation, error: Exception) -> Exception:

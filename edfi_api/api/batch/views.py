@@ -159,7 +159,7 @@ class BatchView(EdFiView):
             body,
             wanted,
             self.reader,
-            Singles(request, self.resources, using, uris, self.check_operation),
+            Singles(request, self.resources, using, uris, self.check_operation, is_atomic=wanted.is_atomic),
             self.natural_keys,
             self.dependency_order,
             figures,

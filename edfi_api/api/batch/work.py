@@ -23,7 +23,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout, ResourceNotFound
 from edfi_api.security.exceptions import NoRelationship
 from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.driver.execution import ending_at_deadlock, holding
+from edfi_api.storage.driver.execution import ending_at_deadlock, execute, holding
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import DocumentNotFound
 from edfi_api.storage.replicas import record_writer
@@ -31,6 +31,7 @@ from references.exceptions import UnresolvedReference
 
 _KEY = {"key": 0x6261746368}
 _AMONG_OTHERS = Sql("SELECT pg_advisory_xact_lock_shared(%(key)s::bigint) IS NULL", _KEY)
+_TAKE_VERSIONS = Sql("SELECT count(nextval('change_version')) FROM generate_series(1, %(number)s::bigint)")
 _WITHOUT_OTHERS = Sql("SELECT pg_advisory_xact_lock(%(key)s::bigint) IS NULL", _KEY)
 
 # What an operation would have provided: a referential id, or a person whom an association opens to the client.
@@ -67,10 +68,20 @@ class Batch:
             self._all_or_nothing(answer)
         except BatchFailed:
             self._recorded.rolled_back()
+            self._take_versions()
+            raise
+        except BatchTimeout:
+            self._take_versions()
             raise
         self._recorded.committed()
         record_writer(self.singles.client, self.singles.using)
         answer.end(self.summary.members())
+
+    def _take_versions(self) -> None:
+        """Take the change versions that unchanged documents would have had: otherwise the newest version, which never
+        goes back, says whether what the batch sent equals what is stored."""
+        if self.singles.unchanged:
+            execute(_TAKE_VERSIONS.with_values(number=self.singles.unchanged), self.singles.using)
 
     def independently(self, answer: Answer) -> Iterator[bytes]:
         """The answer in blocks. What is in one is on disk, and no transaction is open when it is taken.
@@ -195,7 +206,8 @@ class Causes:
             case NoRelationship():
                 return self._people(operation)
             case DocumentNotFound() | ResourceNotFound() if operation.key is not None:
-                return self._own_ids(operation.resource, operation.key)
+                # There is none, or an association that would have opened the path to it is missing.
+                return [*self._own_ids(operation.resource, operation.key), *self._people_in(operation.key, operation)]
         return ()
 
     def _people(self, operation: Operation) -> list[_Provided]:
@@ -211,15 +223,19 @@ class Causes:
         if identity is not None:
             yield from self._own_ids(operation.resource, identity)
         if operation.resource.authorization_pathways:
-            securables = self._people_of(operation.resource, operation.document)
-            yield from ((kind, securables[kind]) for kind in _PEOPLE if isinstance(securables.get(kind), str))
+            yield from self._people_in(operation.document, operation)
 
     def _own_ids(self, resource: Resource | None, body: dict[str, Any]) -> list[_Provided]:
         assert resource is not None  # noqa: S101  Only of an operation that was understood.
         return [alias.int for alias in self._preparers[resource.name].extractor.identity(body).aliases]
 
-    def _people_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any]:
-        """Of a body that need not be valid."""
+    def _people_in(self, body: dict[str, Any], operation: Operation) -> list[_Provided]:
+        """The people of a document of the operation's resource with these members, which need not be valid."""
+        assert operation.resource is not None  # noqa: S101  Only of an operation that was understood.
+        securables = self._securables_of(operation.resource, body)
+        return [(kind, securables[kind]) for kind in _PEOPLE if isinstance(securables.get(kind), str)]
+
+    def _securables_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any]:
         if resource.name not in self._securables:
             self._securables[resource.name] = compile_coercion(resource.json_schema), SecurablesExtractor(resource)
         coerce, extractor = self._securables[resource.name]

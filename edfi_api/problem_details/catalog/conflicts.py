@@ -79,13 +79,13 @@ def _missing_descriptor(missing: references.MissingTarget) -> str:
 @problem_of.register
 def dependent_item_exists(error: references.DependentItemExists) -> Problem:
     """The referrers are not listed: the `Link` header leads to them, as far as the client may read them, and the log
-    has their ids."""
-    names = ", ".join(error.resources)
+    has their ids. Types of which it may read none are not named."""
+    names = f"{', '.join(error.resources)} " if error.resources else ""
     return Problem(
         status=409,
         type="data-conflict:dependent-item-exists",
         title="Dependent Item Exists",
-        detail=f"The requested action cannot be performed because this item is referenced by existing {names} item(s).",
+        detail=f"The requested action cannot be performed because this item is referenced by existing {names}item(s).",
         related=f"{addresses.RELATIONS}{error.path}" if error.path else "",
         log_facts={
             "referrers": ", ".join(f"{each.project}.{each.resource} {each.document_uuid}" for each in error.referrers)

@@ -11,15 +11,15 @@ is, so the policy has conditions for both.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import partial
 
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import Clause, Explanation, MayRead, Predicate, RowPolicy, SetConditions
+from edfi_api.storage.row_policy import Clause, Explanation, Predicate, RowPolicy, SetConditions
 
 from ..authenticated_client import AuthenticatedClient
 from ..claim_names import Action
@@ -44,11 +44,22 @@ ACTIONS: Mapping[str, Action] = {
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """What a request may do: on which documents it may act, all of them without a policy, and which other documents its
-    errors may name."""
+    """What a request may do: on which documents it may act, all of them without a policy, and what else its client may
+    read."""
 
     policy: RowPolicy | None
-    may_read: MayRead
+    client: AuthenticatedClient
+    resource: Resource
+    surface: Surface
+    using: str
+
+    def may_read(self, documents: Mapping[int, ResourceName]) -> AbstractSet[int]:
+        """Which documents the errors of the request may name; see `storage.row_policy.MayRead`."""
+        return readable_rows(self.client, self.surface, self.using, documents)
+
+    def read_policy(self) -> RowPolicy | None:
+        """The documents of the resource that the client may read. Raises what `row_policy` does."""
+        return row_policy(self.client, self.resource, Action.READ, self.surface, self.using)
 
 
 def authorize(
@@ -59,7 +70,7 @@ def authorize(
         policy = upsert_policy(client, resource, surface, using)
     else:
         policy = row_policy(client, resource, action, surface, using)
-    return Authorization(policy, partial(readable_rows, client, surface, using))
+    return Authorization(policy, client, resource, surface, using)
 
 
 def refusal_behind(
