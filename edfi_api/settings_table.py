@@ -242,6 +242,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "unknown members, ambiguous dates, and filters by descriptors that do not exist are refused, as for "
             "requests with `Prefer: handling=strict`",
         ),
+        boolean(
+            "HISTORY_BEFORE_RELATIONSHIP",
+            False,
+            "`/history` shows a client also versions of people from before its relationship with them; see "
+            "[history](meadowlark/docs/use/history.md)",
+        ),
         choice(
             "COMPATIBILITY",
             "",

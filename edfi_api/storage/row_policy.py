@@ -124,6 +124,11 @@ class RowPolicy(Protocol):
         """The condition on stored rows; never NULL."""
 
     @property
+    def using_on_versions(self) -> Sql:
+        """`using` for former versions of a document, of a policy for ReadChanges: rows that have also the change versions
+        at which each `began` and `ended` to be the current one; never NULL."""
+
+    @property
     def with_check(self) -> Sql:
         """The condition on the new values of a stored document; never NULL."""
 

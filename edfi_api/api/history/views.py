@@ -53,7 +53,7 @@ class HistoryView(AuthorizedView):
         self.action = "deletes"
         policy = self.authorize(request).policy
         found = history.versions(resource, uuid, size + 1, before, using=self.using)
-        shown = history.visible(found, resource, uuid, policy, using=self.using)
+        shown = history.visible(found, resource, uuid, policy, before, using=self.using)
         if live is None and not shown:
             raise ResourceNotFound
         written = _Written(parts, _names(request, shown))

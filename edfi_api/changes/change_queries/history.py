@@ -1,12 +1,14 @@
 """The history of one document: its versions, who wrote them, and its deletes, as far as they have not been purged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
 import orjson
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.securables import SecurablesExtractor
 from edfi_api.model.surface.resource import Resource
@@ -55,10 +57,17 @@ def versions(resource: Resource, document_uuid: UUID, size: int, before: int = N
 
 
 def visible(
-    found: Sequence[Version], resource: Resource, document_uuid: UUID, policy: RowPolicy | None, *, using: str
+    found: Sequence[Version],
+    resource: Resource,
+    document_uuid: UUID,
+    policy: RowPolicy | None,
+    before: int = NEWEST,
+    *,
+    using: str,
 ) -> list[Version]:
-    """Those that a policy for ReadChanges allows. Each is checked by its own values: a document may have belonged to
-    another organization before, whose data the client must not see."""
+    """Those of `versions` before one that a policy for ReadChanges allows. Each is checked by its own values, and by
+    the time in which it was the current one: a document may have belonged to another organization before, whose data
+    the client must not see."""
     if policy is None or not found:
         return list(found)
     securables = SecurablesExtractor(resource)
@@ -67,12 +76,28 @@ def visible(
         "document_uuid": document_uuid,
         "created_by": next((each.created_by for each in found if each.created_by is not None), None),
         "versions": orjson.dumps(
-            [_secured(each, securables) for each in found], default=json_text.exact_number
+            [
+                _secured(each, securables) | {"began": began, "ended": ended}
+                for each, (began, ended) in zip(found, _times(found, before), strict=True)
+            ],
+            default=json_text.exact_number,
         ).decode(),
     }
-    statement = _VISIBLE.with_values(**facts).fill(using=policy.using)
+    is_limited = not api_settings.HISTORY_BEFORE_RELATIONSHIP
+    statement = _VISIBLE.with_values(**facts).fill(using=policy.using_on_versions if is_limited else policy.using)
     allowed = {row[0] for row in with_retries(lambda: execute(statement, using))}
     return [each for each in found if each.change_version in allowed]
+
+
+def _times(found: Sequence[Version], before: int) -> Iterator[tuple[int, int]]:
+    """The change versions at which each began and ended to be the current one. A delete counts as the version that it
+    deletes: whoever may read that one learns of its end."""
+    ended = before
+    for version, older in pairwise([*found, None]):
+        assert version is not None  # noqa: S101  Only the last one has none before it.
+        is_of_older = version.operation == DELETE and older is not None
+        yield older.change_version if is_of_older and older else version.change_version, ended
+        ended = version.change_version
 
 
 def clients_of(found: Iterable[Version]) -> set[int]:

@@ -35,6 +35,10 @@ class CombinedStrategies:
         return self._condition(KEPT if self.subject.is_for_changes else STORED)
 
     @cached_property
+    def using_on_versions(self) -> Sql:
+        return _never_null(all_of(strategy.condition_on_versions() for strategy in self.strategies))
+
+    @cached_property
     def with_check(self) -> Sql:
         return self._condition(PROPOSED)
 
@@ -126,6 +130,10 @@ class ClientPolicy:
     @cached_property
     def using(self) -> Sql:
         return self._bound(self.strategies.using)
+
+    @property
+    def using_on_versions(self) -> Sql:
+        return self._bound(self.strategies.using_on_versions)
 
     @cached_property
     def with_check(self) -> Sql:

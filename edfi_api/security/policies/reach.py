@@ -31,6 +31,27 @@ SELECT opens_pathway, resource_type_id, organization, student, contact, staff FR
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM deleted_document UNION ALL
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM key_change
 )"""
+# The same with the change versions at which each began and ended to associate the same organization and people. Of a
+# document the last change of its key is its beginning, otherwise its first version, or the first one that is left.
+_LAST_KEY_CHANGE = """
+(SELECT max(k.change_version) FROM key_change k
+  WHERE k.resource_type_id = a.resource_type_id AND k.document_uuid = a.document_uuid AND k.change_version < {before})
+"""
+_FIRST_VERSION = "(SELECT min(s.change_version) FROM superseded_document s WHERE s.document_uuid = a.document_uuid)"
+_NO_END = str(2**63 - 1)
+_WITH_TIMES = f"""(
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff,
+       coalesce({_LAST_KEY_CHANGE.format(before=_NO_END)}, {_FIRST_VERSION}, a.change_version) AS began,
+       {_NO_END} AS ended
+  FROM document a UNION ALL
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff,
+       coalesce({_LAST_KEY_CHANGE.format(before="a.change_version")}, {_FIRST_VERSION}, a.last_change_version),
+       a.change_version
+  FROM deleted_document a UNION ALL
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff,
+       coalesce({_LAST_KEY_CHANGE.format(before="a.change_version")}, {_FIRST_VERSION}, 0), a.change_version
+  FROM key_change a
+)"""
 
 
 class Pathway(StrEnum):
@@ -146,6 +167,15 @@ class Reachable:
             case _:
                 return self._is_associated(kind, value)
 
+    def includes_during(self, kind: SecurableKind, value: str) -> str:
+        """Whether one person was reached at some time between the change versions `d.began` and `d.ended`."""
+        if kind is SecurableKind.CONTACT:
+            student = self._associated_during(SecurableKind.STUDENT, "q.student")
+            return _exists(
+                f"{_WITH_TIMES} q", f"q.contact = {value}", _opens(Pathway.CONTACT, "q"), _during("q"), student
+            )
+        return self._associated_during(kind, value)
+
     def all(self, kind: SecurableKind) -> str:
         """A query for all reached organizations or people, possibly with duplicates."""
         match kind:
@@ -166,6 +196,10 @@ class Reachable:
     def _documents(self) -> str:
         return _PRESENT_AND_PAST if self.reach.includes_past else _PRESENT
 
+    def _associated_during(self, kind: SecurableKind, value: str) -> str:
+        pathway, is_below = _opens(self.reach.pathway(kind), "p"), _is_below_claims("p.organization")
+        return _exists(f"{_WITH_TIMES} p", f"p.{kind} = {value}", pathway, _during("p"), is_below)
+
     def _is_associated(self, kind: SecurableKind, value: str) -> str:
         pathway = _opens(self.reach.pathway(kind), "p")
         return _exists(f"{self._documents} p", f"p.{kind} = {value}", pathway, _is_below_claims("p.organization"))
@@ -181,6 +215,10 @@ def _is_above_claims(organization: str) -> str:
     return _exists(
         "organization_closure c", f"c.ancestor_id = {organization}", "c.descendant_id = ANY (%(claims)s::bigint[])"
     )
+
+
+def _during(association: str) -> str:
+    return f"{association}.began < d.ended AND {association}.ended > d.began"
 
 
 def _opens(pathway: Pathway, alias: str) -> str:

@@ -18,7 +18,7 @@ from edfi_api.storage.row_policy import AccessPath, Explanation
 from ..authenticated_client import AuthenticatedClient
 from ..exceptions import ElementRequired, ElementUninitialized, NoRelationship, StrategyNotApplicable
 from .reach import BELOW, CLAIMED, REACHES, Pathway, Reach, Reachable, association_array, association_types
-from .strategy import STORED, Group, Strategy, Subject, Unresolved, Values, distinct, pairs, tests_of, value_of
+from .strategy import KEPT, STORED, Group, Strategy, Subject, Unresolved, Values, distinct, pairs, tests_of, value_of
 
 # Up to this many organizations, finding the first documents is as fast as a page without a policy.
 _FEW = 32
@@ -158,6 +158,15 @@ class Relationship:
         checked = self._checked_in_rows if values is STORED else self.checked
         return Sql(" AND ".join(self._is_reached(group, values) for group in checked))
 
+    def condition_on_versions(self) -> Sql:
+        """Of a document that is reached through people alone, versions from before the relationship with them began, or
+        from behind its end, belong to others. What has an organization is the client's by that."""
+        if any(group[0].kind is SecurableKind.ORGANIZATION for group in self.checked):
+            return self.condition(KEPT)
+        reachable = Reachable(self.reach)
+        during = (reachable.includes_during(group[0].kind, self._value(group, KEPT)) for group in self.checked)
+        return Sql(" AND ".join(during))
+
     def condition_for_many(self, is_alone: bool) -> Sql:
         """OFFSET makes the planner compute all reachable people once, instead of probing for each document."""
         reachable, once = Reachable(self.reach), " OFFSET 0" if is_alone else ""
@@ -270,6 +279,9 @@ class AnyRelationship(Strategy):
 
     def condition(self, values: Values) -> Sql:
         return any_of(each.condition(values) for each in self.relationships)
+
+    def condition_on_versions(self) -> Sql:
+        return any_of(each.condition_on_versions() for each in self.relationships)
 
     def condition_for_many(self, is_alone: bool) -> Sql:
         return any_of(each.condition_for_many(is_alone) for each in self.relationships)

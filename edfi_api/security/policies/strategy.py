@@ -114,6 +114,11 @@ class Strategy(ABC):
         that other conditions narrow down."""
         return self.condition(STORED)
 
+    def condition_on_versions(self) -> Sql:
+        """As `condition`, on former versions of a document, which have also the change versions at which each `began`
+        and `ended` to be the current one."""
+        return self.condition(KEPT)
+
     def organizations(self) -> Sql | None:
         """A condition on the column of the organization that all rows meet that it may allow, for an index on that
         column; None if there is none."""

@@ -220,7 +220,7 @@ def _policy_or_refusal(
 class _Unrestricted:
     """Allows everything."""
 
-    using = with_check = with_check_new = Sql("true")
+    using = using_on_versions = with_check = with_check_new = Sql("true")
 
     def for_sets(self) -> SetConditions:
         return SetConditions(self.using, self.with_check, self.with_check_new)
@@ -238,7 +238,7 @@ _UNRESTRICTED = _Unrestricted()
 class _Refusal(_Unrestricted):
     """Denies everything, for one reason."""
 
-    using = with_check = with_check_new = Sql("false")
+    using = using_on_versions = with_check = with_check_new = Sql("false")
 
     def __init__(self, reason: Exception) -> None:
         self.reason = reason
@@ -260,6 +260,10 @@ class UpsertPolicy:
     @property
     def using(self) -> Sql:
         return self.update.using
+
+    @property
+    def using_on_versions(self) -> Sql:
+        return self.update.using_on_versions
 
     @property
     def with_check(self) -> Sql:
