@@ -27,15 +27,58 @@ SELECT d.change_version, d.document_uuid, d.key_values::text
    )
 """
 
-# Several key changes of one document are reported as one. A policy decides on the values before each change.
+# Several key changes of one document are reported as one.
 _KEY_CHANGES = """
 SELECT max(d.change_version) AS change_version, d.document_uuid,
        (array_agg(d.old_key_values ORDER BY d.change_version))[1]::text,
        (array_agg(d.new_key_values ORDER BY d.change_version DESC))[1]::text
-  FROM (SELECT *, old_key_values AS key_values FROM key_change) d
- WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s{only}
+  FROM key_change d
+ WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s
  GROUP BY d.document_uuid
 """
+
+# A policy decides on the values before each change, the first allowed of which are the old ones, and on those behind
+# the last change: the new key of a document that has left the client's rights is none of its business. Those are the
+# values before the next change of its key, otherwise those of the document, or of the deleted one.
+_VISIBLE_KEY_CHANGES = """
+SELECT c.change_version, c.document_uuid, c.old_key_values, c.new_key_values::text
+  FROM (
+    SELECT max(d.change_version) AS change_version, d.document_uuid,
+           (array_agg(d.old_key_values ORDER BY d.change_version) FILTER (WHERE d.was_allowed))[1]::text
+           AS old_key_values,
+           (array_agg(d.new_key_values ORDER BY d.change_version DESC))[1] AS new_key_values
+      FROM (
+        SELECT d.*, {allowed} AS was_allowed FROM (SELECT *, old_key_values AS key_values FROM key_change) d
+         WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s
+      ) d
+     GROUP BY d.document_uuid HAVING bool_or(d.was_allowed)
+  ) c CROSS JOIN LATERAL (
+    SELECT later.*, c.new_key_values AS key_values
+      FROM (
+        SELECT k.change_version AS at, k.resource_type_id, k.document_uuid, k.organization, k.student, k.contact,
+               k.staff, k.namespace, k.opens_pathway
+          FROM (
+            SELECT change_version FROM superseded_document WHERE document_uuid = c.document_uuid
+             UNION ALL
+            SELECT change_version FROM document WHERE document_uuid = c.document_uuid
+             UNION ALL
+            SELECT last_change_version FROM deleted_document WHERE document_uuid = c.document_uuid
+          ) v JOIN key_change k ON k.resource_type_id = %(type)s AND k.change_version = v.change_version
+         WHERE v.change_version > c.change_version
+         UNION ALL
+        SELECT x.change_version, x.resource_type_id, x.document_uuid, x.organization, x.student, x.contact, x.staff,
+               x.namespace, x.opens_pathway
+          FROM deleted_document x WHERE x.document_uuid = c.document_uuid AND x.change_version > c.change_version
+         UNION ALL
+        SELECT {no_end}, p.resource_type_id, p.document_uuid, p.organization, p.student, p.contact, p.staff,
+               p.namespace, p.opens_pathway
+          FROM document p WHERE p.document_uuid = c.document_uuid
+      ) later
+     ORDER BY later.at LIMIT 1
+  ) d
+ WHERE {allowed}
+"""
+_NO_END = str(2**63 - 1)
 
 _PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
 _COUNT = "SELECT count(*) FROM ({changes}) changes"
@@ -91,8 +134,10 @@ class TrackedWindow:
 
     def _visible(self, changes: str) -> Sql:
         resource_type = resource_types.numbers(self.using)[self.resource.name]
-        window = Sql(changes, {"type": resource_type, "first": self.window.first, "last": self.window.last})
-        return window.fill(only="" if self.policy is None else " AND " + self.policy.using)
+        facts = {"type": resource_type, "first": self.window.first, "last": self.window.last}
+        if changes is _KEY_CHANGES and self.policy is not None:
+            return Sql(_VISIBLE_KEY_CHANGES, facts).fill(allowed=self.policy.using, no_end=_NO_END)
+        return Sql(changes, facts).fill(only="" if self.policy is None else " AND " + self.policy.using)
 
     def _run(self, statement: Sql) -> list[tuple[Any, ...]]:
         return with_retries(lambda: execute(statement, self.using))

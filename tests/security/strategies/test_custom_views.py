@@ -358,6 +358,9 @@ def test_changes_are_authorized_by_the_documents_that_the_key_references(scenari
     moved = scenario.enroll("B", 12)
     stored = scenario.api.get(moved).json()
     scenario.api.put(moved, stored | {"studentReference": {"studentUniqueId": "C"}})
+    moved = scenario.enroll("B", 21)
+    stored = scenario.api.get(moved).json()
+    scenario.api.put(moved, stored | {"studentReference": {"studentUniqueId": "A"}})
     client = watcher(STUDENT_VIEW)
 
     deletes = client.get("/studentSchoolAssociations/deletes?totalCount=true")
@@ -366,6 +369,8 @@ def test_changes_are_authorized_by_the_documents_that_the_key_references(scenari
     # A is enrolled again by a key change.
     assert [each["keyValues"]["studentUniqueId"] for each in deletes.json()] == ["B"]
     assert deletes["Total-Count"] == "1"
+    # What C has left the view by the change.
+    assert [each["newKeyValues"]["studentUniqueId"] for each in key_changes] == ["A"]
     assert [each["oldKeyValues"]["studentUniqueId"] for each in key_changes] == ["B"]
 
 
