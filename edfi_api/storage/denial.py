@@ -68,7 +68,7 @@ class DeniedRequest:
         return execute(statement.fill(tests=tests).bound_to(self.values), self.using)
 
 
-def refuse_unreadable(terms: Terms, find: Sql, values: Values) -> None:
+def refuse_unreadable_version(terms: Terms, find: Sql, values: Values) -> None:
     """Raise the refusal to read the document of a request whose condition names versions, before the condition tells
     which one it has. `find` and `values` are as in `DeniedRequest`."""
     policy, read_policy = terms.policy, terms.read_policy

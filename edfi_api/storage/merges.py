@@ -17,7 +17,7 @@ from uuid_utils.compat import uuid7
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparers
 from edfi_api.storage import policy_statements
-from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest, refuse_unreadable
+from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest, refuse_unreadable_version
 from edfi_api.storage.driver.execution import execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
@@ -129,7 +129,7 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
             return write_merged(None, None)
         body, version, is_allowed = rows[0]
         if is_allowed:
-            refuse_unreadable(request, key.tests, found_by)
+            refuse_unreadable_version(request, key.tests, found_by)
             return write_merged(body, version)
         if request.policy is not None:
             # Returns if the reason of the denial no longer exists.

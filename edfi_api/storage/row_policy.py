@@ -125,8 +125,8 @@ class RowPolicy(Protocol):
 
     @property
     def using_on_versions(self) -> Sql:
-        """`using` for former versions of a document, of a policy for ReadChanges: rows that have also the change versions
-        at which each `began` and `ended` to be the current one; never NULL."""
+        """`using` for former versions of a document, of a policy for ReadChanges: rows that have also the change
+        versions at which each `began` and `ended` to be the current one; never NULL."""
 
     @property
     def with_check(self) -> Sql:

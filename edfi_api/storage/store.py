@@ -18,7 +18,13 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import merges, policy_statements, upsert_groups
 from edfi_api.storage.database_state import database_state
-from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest, refuse_unreadable
+from edfi_api.storage.denial import (
+    TESTS_BY_ALIAS,
+    TESTS_BY_UUID,
+    TESTS_OF_STORED,
+    DeniedRequest,
+    refuse_unreadable_version,
+)
 from edfi_api.storage.driver.exceptions import TooMuchContention
 from edfi_api.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
@@ -68,7 +74,7 @@ def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
     likely = _likely(policy_statements.likely_upsert, request, values, outcome)
 
     def attempt() -> Written:
-        refuse_unreadable(request, TESTS_BY_ALIAS, values)
+        refuse_unreadable_version(request, TESTS_BY_ALIAS, values)
         expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
         if likely and (rows := execute(likely, using)):
             return Written.of(rows)
@@ -92,7 +98,7 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
     likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
 
     def attempt() -> Written:
-        refuse_unreadable(request, TESTS_BY_UUID, values)
+        refuse_unreadable_version(request, TESTS_BY_UUID, values)
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
         if likely and (rows := execute(likely, using)):
             return Written.of(rows)
@@ -115,7 +121,7 @@ def delete(request: DeleteRequest) -> bool:
     statement, refused = policy_statements.delete(request.policy).bound_to(values), RefusedDelete(request, values)
 
     def attempt() -> Written:
-        refuse_unreadable(request, TESTS_OF_STORED, values)
+        refuse_unreadable_version(request, TESTS_OF_STORED, values)
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
         return Written.of(execute(statement.with_values(expected_version=expected), using))
 
