@@ -97,8 +97,9 @@ OWNERS = {
 
 # Modules below the owner that may refer to its tables.
 PUBLISHED = {
-    # ReadChanges authorizes rows of the history, by their own key values and by associations that were deleted.
-    "edfi_api.security.policies.reach": {"deleted_document", "key_change"},
+    # ReadChanges authorizes rows of the history, by their own key values, by associations that were deleted, and by the
+    # versions at which associations began.
+    "edfi_api.security.policies.reach": {"deleted_document", "key_change", "superseded_document"},
     "edfi_api.security.policies.strategy": {"key_field"},
 }
 
