@@ -115,3 +115,12 @@ class ApplicationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's ta
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.initial["api_profiles"] = list(self.instance.profiles.all())
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse profiles of another tenant; a trigger enforces this in the database."""
+        cleaned = super().clean() or {}
+        vendor = cleaned.get("vendor")
+        for profile in cleaned.get("api_profiles", ()):
+            if vendor is not None and profile.tenant_id not in (None, vendor.tenant_id):
+                self.add_error("api_profiles", f"There is no profile {profile.name} for the vendor's tenant.")
+        return cleaned

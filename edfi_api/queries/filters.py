@@ -26,7 +26,9 @@ class QueryByExampleFilter(BaseFilterBackend):
     # The stubs expect a QuerySet; Django REST framework passes on whatever `get_queryset` returns.
     def filter_queryset(self, request: Request, queryset: Selection, view: Any) -> Selection:  # type: ignore[override]
         other = _OTHER_ON_PARTITIONS if view.action == "partitions" else _OTHER
-        narrowed: Selection = view.query_by_example.narrow(queryset, request.query_params, other, view.leniency)
+        narrowed: Selection = view.query_by_example.narrow(
+            queryset, request.query_params, other, view.leniency, view.reads_all
+        )
         return narrowed
 
 

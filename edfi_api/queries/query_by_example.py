@@ -6,7 +6,7 @@ securable columns are compared with these instead (`securable_columns`).
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -49,19 +49,21 @@ class QueryByExample:
         query: Mapping[str, str],
         other: Collection[str] = PAGING_PARAMETERS,
         leniency: Leniency | None = None,
+        reads_all: Callable[[ResourceName], bool] = lambda _: True,
     ) -> Selection:
         """Only documents that match every filter; a field with several paths matches at any of them, and fields of one
         collection match in one of its items.
 
         `other` has the lower-cased names of parameters that are not filters. Raises what `read_filters` does;
         InvalidQueryValues also for descriptors that do not exist if `leniency` is strict, which otherwise gets them.
+        Whether one exists is told of those types only of which the client `reads_all`.
         """
         leniency = leniency or Leniency()
         fields = self._with_code_fields() if self._code_fields else self._fields
         filters = read_filters(fields, query, other, leniency, self._meant_filters.match)
         if OdsCompatibility.PARAMETER_TYPES.applies and (unreadable := self._unreadable(filters, selection.using)):
             raise InvalidQueryValues(unreadable)
-        if invalid := refused(self._without_descriptor(filters, selection.using), leniency):
+        if invalid := refused(self._without_descriptor(filters, selection.using, reads_all), leniency):
             raise InvalidQueryValues(invalid)
         return selection.where(*self._predicates(filters, selection))
 
@@ -76,15 +78,20 @@ class QueryByExample:
         """What the ODS/API refuses: ids that are none, and descriptors without `#`."""
         ids = (each for each in filters if isinstance(each, Filter) and each.field == ID_FIELD)
         no_ids = [InvalidQueryValue("$.id", each.name, each.value) for each in ids if _uuid(each.value) is None]
-        no_uris = (each for each in self._without_descriptor(filters, using) if each.reason is Reason.NO_DESCRIPTOR_URI)
+        found = self._without_descriptor(filters, using, lambda _: True)
+        no_uris = (each for each in found if each.reason is Reason.NO_DESCRIPTOR_URI)
         return no_ids or list(no_uris)
 
-    def _without_descriptor(self, filters: Iterable[Filter | Comparison], using: str) -> Iterator[InvalidQueryValue]:
+    def _without_descriptor(
+        self, filters: Iterable[Filter | Comparison], using: str, reads_all: Callable[[ResourceName], bool]
+    ) -> Iterator[InvalidQueryValue]:
         """The filters by a descriptor that is not stored, so that nothing can match."""
         for each in (each for each in filters if isinstance(each, Filter)):
             targets = {self._descriptors[path] for path in each.field.paths if path in self._descriptors}
             if targets and not stored_uris([descriptor_id(target, each.value) for target in targets], using):
                 reason = Reason.UNKNOWN_DESCRIPTOR if "#" in each.value else Reason.NO_DESCRIPTOR_URI
+                if reason is Reason.UNKNOWN_DESCRIPTOR and not all(map(reads_all, targets)):
+                    continue
                 descriptor = min(target.resource for target in targets)
                 yield InvalidQueryValue(str(each.field.paths[0]), each.name, each.value, reason, descriptor)
 

@@ -124,6 +124,10 @@ class Application(Recorded):
             raise ValidationError({"claim_set": "This field cannot be blank."})
         if self.vendor_id and self.claim_set and self.claim_set.tenant_id not in (None, self.vendor.tenant_id):
             raise ValidationError({"claim_set": f"There is no claim set {self.claim_set} for the vendor's tenant."})
+        if self.pk and self.vendor_id:
+            before = Vendor.objects.filter(applications=self.pk).exclude(pk=self.vendor_id).first()
+            if before is not None and before.tenant_id != self.vendor.tenant_id:
+                raise ValidationError({"vendor": "The application cannot go to a vendor of another tenant."})
 
 
 class ApiClient(Writers, AbstractApplication):  # type: ignore[misc]  # the toolkit is untyped
@@ -174,6 +178,14 @@ class ApiClient(Writers, AbstractApplication):  # type: ignore[misc]  # the tool
     def audit_facts(self) -> dict[str, object]:
         """How the audit log identifies it."""
         return {"client": self.client_id}
+
+    def clean(self) -> None:
+        """Refuse another tenant's application with a readable message; a trigger enforces this in the database."""
+        super().clean()
+        if self.pk and self.application_id:
+            before = Vendor.objects.filter(applications__api_clients=self.pk).first()
+            if before is not None and before.tenant_id != self.application.vendor.tenant_id:
+                raise ValidationError({"application": "The client cannot go to an application of another tenant."})
 
     def is_usable(self, request: object) -> bool:
         """Hook of django-oauth-toolkit, called wherever it uses a client."""

@@ -20,7 +20,9 @@ VALID = timedelta(hours=24)
 _BYTES = 32
 _TAKE = """
 DELETE FROM secret_link l USING security_apiclient c
- WHERE c.id = l.api_client_id AND l.digest = %s AND l.expires_at > %s RETURNING c.client_id, l.ciphertext
+ WHERE c.id = l.api_client_id AND l.digest = %(digest)s AND l.expires_at > %(now)s
+   AND c.is_active AND (c.expires_at IS NULL OR c.expires_at > %(now)s)
+RETURNING c.client_id, l.ciphertext
 """
 
 
@@ -39,9 +41,10 @@ def make_link(client: ApiClient, credentials: Credentials) -> str:
 
 
 def take_secret(token: str) -> Credentials | None:
-    """What the link shows, the first time that it is asked; None afterwards, and for any other text."""
+    """What the link shows, the first time that it is asked; None afterwards, for any other text, and while the client
+    is inactive or has expired, whose link stays."""
     with connection.cursor() as cursor:
-        row = cursor.execute(_TAKE, [_digest(token), timezone.now()]).fetchone()
+        row = cursor.execute(_TAKE, {"digest": _digest(token), "now": timezone.now()}).fetchone()
     if row is None:
         return None
     key, ciphertext = row

@@ -15,6 +15,7 @@ from edfi_api.data_stores.connection_strings import decrypt
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import create_data_store, set_connection
 from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.profiles.models import Profile
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
@@ -325,6 +326,32 @@ def test_data_stores_are_assigned_on_the_page_of_a_client(configured, make_store
     assert "It is not a data store of the client&#x27;s tenant." in _text(assign(stores[1]))
     assert assign(stores[0]).status_code == 302
     assert list(client.data_stores.all()) == [stores[0]]
+
+
+def test_nothing_of_one_tenant_goes_to_another(configured, admin):
+    configured(MULTI_TENANCY=True)
+    tenant, other = create_tenant("Lakeside"), create_tenant("Grand-Bend")
+    for name, owner in (("sis", tenant), ("theirs", other)):
+        create_client(name, "EdFiSandbox", tenant=owner)
+    client, theirs = ApiClient.objects.get(name="sis"), ApiClient.objects.get(name="theirs")
+    rule = '{"name": "Student", "read": {"memberSelection": "IncludeAll"}}'
+    definition = f'{{"profiles": [{{"name": "Theirs", "resources": [{rule}]}}]}}'
+    profile = Profile.objects.create(name="Theirs", definition=definition, tenant=other)
+    inline = {"api_clients-TOTAL_FORMS": "0", "api_clients-INITIAL_FORMS": "0"}
+    application = client.application
+    sent = {"name": "sis", "vendor": application.vendor_id, "claim_set": application.claim_set_id} | inline
+    page = f"/admin/security/application/{application.pk}/change/"
+
+    moved = _text(admin.post(page, sent | {"vendor": theirs.application.vendor_id}))
+    bound = _text(admin.post(page, sent | {"api_profiles": [profile.pk]}))
+    stores = {"apiclientdatastore_set-TOTAL_FORMS": "0", "apiclientdatastore_set-INITIAL_FORMS": "0"}
+    form = {"name": "sis", "is_active": "on", "application": theirs.application_id} | stores
+    assigned = _text(admin.post(f"/admin/security/apiclient/{client.pk}/change/", form))
+
+    assert "The application cannot go to a vendor of another tenant." in moved
+    assert "There is no profile Theirs for the vendor&#x27;s tenant." in bound
+    assert "The client cannot go to an application of another tenant." in assigned
+    assert admin.post(page, sent).status_code == 302
 
 
 def test_tenants_are_shown_only_where_there_are_tenants(configured, admin):

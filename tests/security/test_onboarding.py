@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from edfi_api.security.clients import disable_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet, SecretLink, Vendor
 from tests.admin_users import client_of
 from tests.class_periods import store_school
@@ -115,6 +116,21 @@ def test_a_link_shows_the_secret_one_time(operator, log):
     assert first.json() == {"key": shown(page, "key"), "secret": shown(page, "secret")}
     assert "no-store" in first["Cache-Control"]
     assert "secret shown by its link" in [line["event"] for line in log.of("meadowlark.audit")]
+
+
+def test_the_link_of_a_disabled_client_shows_nothing_until_it_is_enabled(operator):
+    page = operator.post(PAGE, form()).content.decode()
+    address, _, token = shown(page, "link").partition("#")
+    client = ApiClient.objects.get(client_id=shown(page, "key"))
+
+    disable_client(client, by="tests")
+    disabled = Client().post(address, {"token": token})
+    ApiClient.objects.update(is_active=True, expires_at=timezone.now())
+    expired = Client().post(address, {"token": token})
+    ApiClient.objects.update(expires_at=None)
+
+    assert (disabled.status_code, expired.status_code) == (404, 404)
+    assert Client().post(address, {"token": token}).json()["secret"] == shown(page, "secret")
 
 
 def test_the_database_does_not_have_what_the_link_shows(operator):

@@ -13,14 +13,16 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.api.viewsets.responses import FixedHeaders
+from edfi_api.api.viewsets.responses import PRIVATE, FixedHeaders
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT, Visit
-from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.queries.pagination import EdFiPagination
-from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind
+from edfi_api.security.claim_names import Action
+from edfi_api.security.exceptions import UNAUTHORIZABLE
+from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
 from edfi_api.security.requests.data_stores import USE_SNAPSHOT, visit_of
 
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -57,8 +59,8 @@ class EdFiView(GenericAPIView[Document]):
     # The alias of the database with the client's documents, from `initial` on.
     using: str
     visit: Visit = MAIN_VISIT
-    # Of every answer.
-    fixed_headers = FixedHeaders({"Vary": "Accept"})
+    # Of every answer. What a client may read is nobody else's, and no cache keeps it.
+    fixed_headers = FixedHeaders(PRIVATE)
     # True if the route is that of a single document, False for a collection, None for others.
     detail: bool | None = False
 
@@ -145,6 +147,14 @@ class AuthorizedView(EdFiView):
         self.check_permissions(request)
         return authorize(request.user, self.resource, ACTIONS[self.action], self.surface, self.using)
 
+    def reads_all(self, name: ResourceName) -> bool:
+        """Whether the client may read every document of the resource with this name."""
+        resource, client = self.surface.by_name[name], cast(EdFiRequest, self.request).user
+        try:
+            return row_policy(client, resource, Action.READ, self.surface, self.using) is None
+        except UNAUTHORIZABLE:
+            return False
+
     def handle_exception(self, exc: Exception) -> Response:
         """As DRF's; an error in the SQL of a custom view is reported as such."""
         if isinstance(exc, ProgrammingError):
@@ -159,6 +169,7 @@ class OpenView(EdFiView):
     authentication_classes = []
     permission_classes = []
     detail = None
+    fixed_headers = FixedHeaders({"Vary": "Accept"})
 
     def choose_database(self, request: Any) -> None:
         """None: what these routes read is the same for all data stores, or in the control database."""

@@ -3,7 +3,7 @@
 from edfi_api.api.viewsets.ods_representation import Completions, OdsLinker, OdsRepresentation
 from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
-from edfi_api.api.viewsets.responses import FixedHeaders
+from edfi_api.api.viewsets.responses import PRIVATE, FixedHeaders
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.ods_compatibility import OdsCompatibility
@@ -61,7 +61,7 @@ def viewset_class(resource: Resource, served: ServedSurface, base: type[Resource
 def _fixed_headers(project: ProjectFacts) -> FixedHeaders:
     return FixedHeaders(
         {
-            "Vary": "Accept",
+            **PRIVATE,
             "x-metaed-project-name": project.name,
             "x-metaed-project-version": project.version,
             "x-metaed-project-package-name": project.package_name,

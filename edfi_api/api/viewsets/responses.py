@@ -23,6 +23,8 @@ _JSON = "application/json; charset=utf-8"
 MOST_IN_MEMORY = 2 * 2**20
 _BLOCK = 65_536
 _NO_HEADERS: Mapping[str, str] = {}
+# Of answers that depend on who asks.
+PRIVATE: Mapping[str, str] = {"Vary": "Accept", "Cache-Control": "no-store"}
 
 
 class FinishedResponse(HttpResponse):

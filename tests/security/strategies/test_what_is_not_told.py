@@ -252,3 +252,21 @@ def test_a_batch_that_fails_does_not_tell_whether_a_guess_equals_what_is_stored(
 def newest(scenario: Scenario) -> int:
     found: int = scenario.api.get("/changeQueries/v1/availableChangeVersions").json()["newestChangeVersion"]
     return found
+
+
+def test_strict_filters_do_not_tell_whether_a_descriptor_exists_that_the_client_may_not_read(api, scenario) -> None:
+    kind = {"codeValue": "K", "shortDescription": "K", "namespace": "uri://other.example/CalendarTypeDescriptor"}
+    assert api.post("/calendarTypeDescriptors", kind).status_code == 201
+    grant = {"claims": ["ed-fi/calendar"], "actions": ["Read"], "strategies": [EO]}
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Calendars", "grants": [grant]}]})), by="tests")
+
+    def answer(client: ApiTestClient, code: str, handling: str) -> tuple[int, str | None]:
+        query = f"calendarTypeDescriptor=uri://other.example/CalendarTypeDescriptor%23{code}"
+        found = client.get(f"/calendars?{query}", HTTP_PREFER=f"handling={handling}")
+        return found.status_code, found.headers.get("Lenient-Handling")
+
+    client = scenario.client("Calendars", 1)
+    for handling in ("strict", "lenient"):
+        assert answer(client, "K", handling) == answer(client, "L", handling) == (200, None)
+    # Whoever reads all of them is told what does not exist.
+    assert [answer(api, code, "strict")[0] for code in "KL"] == [200, 400]
