@@ -9,11 +9,15 @@ from edfi_api.model.xsd.schema_file import SchemaFiles
 
 @dataclass(frozen=True)
 class Compilation:
-    """Everything derived from the model, which itself is discarded, and the warnings about ApiSchema files."""
+    """Everything derived from the model, which itself is discarded, and the warnings about ApiSchema files.
+
+    `text_warnings` counts those about MetaEd text, without those about bundled text, which nobody else can mend.
+    """
 
     surface: Surface
     schema_files: SchemaFiles
     warnings: tuple[str, ...] = ()
+    text_warnings: int = 0
 
 
 def is_api_schema(path: Path) -> bool:

@@ -6,8 +6,10 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.compilation import Compilation, is_api_schema
+from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.apischema.reader import read_api_schemas
-from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.compiler import check_projects
+from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.model.metaed.source import read_sources
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.xsd.files import schema_files
@@ -26,11 +28,14 @@ def compiled(sources: Sequence[Path]) -> Compilation:
     if not folders:
         surface, warnings = read_api_schemas(files)
         return Compilation(surface, SchemaFiles(), warnings)
-    model = compile_projects(folders)
+    model, problems = check_projects(folders)
+    if model is None:
+        raise ModelErrors(problems)
     surface, warnings = build_surface(model), ()
     if files:
         surface, warnings = read_api_schemas(files, surface)
-    return Compilation(surface, schema_files(model), warnings)
+    text_warnings = sum(not Path(problem.place.file).is_relative_to(BUNDLED_STANDARDS) for problem in problems)
+    return Compilation(surface, schema_files(model), warnings, text_warnings)
 
 
 def refuse_text_without_standard(sources: Sequence[Path]) -> None:

@@ -33,6 +33,7 @@ _django = LeanHandler()
 import_module("edfi_api.security.issuers").issuers()
 
 import_module(settings.ROOT_URLCONF)
+import_module("edfi_api.operation.checks.environment").log_warnings_of_the_model()
 if api_settings.WRITE_RULES:
     import_module("edfi_api.write_rules.configured").valid_rules()  # Likewise.
 # Collections in the workers would also write to the memory that they share.

@@ -18,6 +18,19 @@ SCHOOL = "projectSchema/resourceSchemas/schools"
 PERIOD = "projectSchema/resourceSchemas/gradingPeriods"
 
 
+def test_a_file_of_the_older_form_is_named_as_such(tmp_path: Path) -> None:
+    file = tmp_path / "ApiSchema.json"
+    file.write_text('{"projectNameMapping": {}, "projectSchemas": {"ed-fi": {}}}')
+
+    with pytest.raises(ApiSchemaError) as refused:
+        read_api_schemas([file])
+
+    assert str(refused.value) == (
+        f"{file}: $: an older form, which has the projects together as 'projectSchemas'; generate a file for each "
+        "project in the form of apiSchemaVersion 1.x, which has one 'projectSchema'"
+    )
+
+
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [

@@ -1,8 +1,12 @@
 """`manage.py check`: problems of the model."""
 
+from pathlib import Path
+
+from edfi_api.operation.checks.environment import log_warnings_of_the_model
 from edfi_api.startup import current_compilation
 from tests.commands.conftest import CommonExtension, Run
 from tests.serving import LAKE_COUNTY
+from tests.surface.models import write_project
 
 
 def test_a_project_without_xml_schemas_is_a_warning(run: Run, configured) -> None:
@@ -15,6 +19,19 @@ def test_a_project_without_xml_schemas_is_a_warning(run: Run, configured) -> Non
         "of the core too; LakeCounty is served without XML schemas"
     ) in outcome.failure
     assert "1 issue" in outcome.failure
+
+
+def test_warnings_about_text_are_counted_with_the_command_that_lists_them(
+    run: Run, configured, tmp_path: Path, caplog
+) -> None:
+    text = "Domain Entity Boat\n  integer BoatId is part of identity\nDomain Fleet\n  domain entity School\n"
+    configured(DATA_STANDARD="5.2", EXTENSIONS=(write_project(tmp_path / "fleet", "Fleet", text, "1.0.0"),))
+
+    log_warnings_of_the_model()
+
+    sentence = "The model has 1 warning; manage.py check_model lists them."
+    assert f"(edfi_api.W009) {sentence}" in run("check").failure
+    assert caplog.messages == [sentence]
 
 
 def test_an_unusable_part_of_an_api_schema_file_is_a_warning(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind
+from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind, PropertyType
 from tests.metaed.projects import MessagesOf, ModelOf, entity, members
 
 CORE = """
@@ -108,6 +108,77 @@ def test_an_extension_may_declare_an_entity_with_a_name_of_the_core(model_of: Mo
     assert entity(model, EntityKind.DOMAIN_ENTITY_SUBCLASS, "School").base is not None
 
 
+PLAIN = (
+    CORE
+    + """
+    Domain Entity Award
+        documentation "."
+        integer AwardId documentation "." is part of identity
+        string Motto documentation "Its words." is optional min length 2 max length 80
+        decimal Weight documentation "." is optional total digits 5 decimal places 2
+        short Rank documentation "." is optional max value 9
+        string Note documentation "." is optional max length 60
+        bool Note documentation "." is optional role name Second
+    Domain Entity Medal
+        documentation "."
+        integer MedalId documentation "." is part of identity
+        string Motto documentation "." is optional role name Back min length 2 max length 80
+        string Note documentation "." is optional max length 1024
+"""
+)
+
+
+def test_a_shared_type_of_an_extension_may_be_that_of_plain_properties_of_the_core(model_of: ModelOf):
+    text = """
+        Domain Entity Prize
+            documentation "."
+            integer PrizeId documentation "." is part of identity
+            shared string EdFi.Motto documentation inherited is required
+            shared string EdFi.Motto named Slogan documentation "." is optional
+            shared decimal EdFi.Weight documentation "." is optional
+            shared short EdFi.Rank documentation "." is optional
+    """
+
+    found = members(entity(model_of(PLAIN, Transit=text), EntityKind.DOMAIN_ENTITY, "Prize", "Transit"))
+
+    kinds = {name: (each.type, each.min_length, each.max_length) for name, each in found.items()}
+    assert kinds["Motto"] == kinds["Slogan"] == (PropertyType.STRING, 2, 80)
+    assert (found["Motto"].documentation, found["Motto"].target) == ("Its words.", None)
+    assert (found["Weight"].type, found["Weight"].total_digits, found["Weight"].decimal_places) == ("decimal", 5, 2)
+    assert (found["Rank"].type, found["Rank"].max_value) == ("short", 9)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        (
+            "shared string EdFi.Note",
+            "there is no shared string 'Note' in EdFi, where each property of that name is string (max length 60) or "
+            "bool or string (max length 1024); declare a property of the type that is meant",
+        ),
+        (
+            "shared integer EdFi.Motto",
+            "there is no shared integer 'Motto' in EdFi, where each property of that name is string (min length 2, "
+            "max length 80); declare a property of the type that is meant",
+        ),
+        ("shared string EdFi.School", "there is no shared string 'School' in EdFi, only a domain entity"),
+    ],
+)
+def test_plain_properties_of_another_type_are_none_of_a_shared_type(messages_of: MessagesOf, reference, message):
+    text = f'Domain Entity Prize documentation "." integer PrizeId documentation "." is part of identity\n{reference}'
+
+    messages = messages_of(PLAIN, Transit=f'{text} documentation "." is required')
+
+    assert [each.partition(" subclass")[0] for each in messages] == [f"2: {message}"]
+
+
+def test_a_project_uses_no_plain_property_of_its_own_as_a_shared_type(messages_of: MessagesOf):
+    messages = messages_of(f'{PLAIN}    Domain Entity Cup documentation "." shared string Motto documentation "." '
+                           "is part of identity")  # fmt: skip
+
+    assert messages == ["38: there is no shared string 'Motto' in EdFi"]
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
@@ -160,6 +231,15 @@ def test_a_second_declaration_or_property_of_one_name_is_an_error(messages_of: M
     assert [message.split(" before, at")[0] for message in messages] == [
         "3: descriptor 'Fuel' was declared",
         "7: common 'Tank' has a property 'Fuel' before this one",
+    ]
+
+
+def test_a_domain_item_without_the_namespace_of_the_core_is_suggested_with_it(messages_of: MessagesOf):
+    text = 'Domain Traffic documentation "." domain entity School\ndomain entity Bus'
+
+    assert messages_of(CORE, Transit=text) == [
+        "1: warning: there is no domain entity 'School' in Transit; the line is skipped; did you mean 'EdFi.School'?",
+        "2: warning: there is no domain entity 'Bus' in Transit; the line is skipped",
     ]
 
 

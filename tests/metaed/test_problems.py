@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from edfi_api.model.metaed.compiler import check_projects, compile_projects
-from edfi_api.model.metaed.errors import MetaEdError, ModelErrors, ProblemSeverity, excerpt
-from edfi_api.model.metaed.model import SourceLocation
+from edfi_api.model.metaed.errors import MetaEdError, ModelErrors, Problem, ProblemSeverity, excerpt
+from edfi_api.model.metaed.model import Model, SourceLocation
 from tests.metaed.projects import MessagesOf, write_project
 
 
@@ -89,3 +89,62 @@ def test_a_long_line_is_truncated_around_the_column():
 
     assert len(shown) < 140
     assert shown[caret.index("^")] == "X"
+
+
+def test_all_circles_are_reported_and_what_is_ambiguous_outside_of_them(messages_of: MessagesOf):
+    entity = 'Domain Entity {} documentation "." domain entity {} documentation "." is part of identity\n'
+    core = entity.format("A", "B") + entity.format("B", "A") + entity.format("C", "D") + entity.format("D", "C")
+    twice = 'descriptor Fuel documentation "." is part of identity\ncommon Tank documentation "." is required'
+
+    messages = messages_of(
+        f'{core}Descriptor Fuel documentation "."\n'
+        'Common Tank documentation "." descriptor Fuel documentation "." is part of identity\n'
+        f'Domain Entity E documentation "." {twice}'
+    )
+
+    assert sorted(message.partition(";")[0] for message in messages) == [
+        "1: is circular: 'A' → 'B' → 'A'",
+        "3: is circular: 'C' → 'D' → 'C'",
+        "8: warning: ambiguous: Tank.Fuel and Fuel may be the same or not",
+    ]
+
+
+def test_rules_of_users_run_on_what_is_sound_beside_errors(tmp_path: Path):
+    """An entity is unsound if there is an error in it, or if it refers to an unsound one."""
+    core = 'Domain Entity Depot documentation "." integer DepotId documentation "." is part of identity'
+    extension = """
+        Domain Entity Bus
+            documentation "."
+            integer BusId documentation "." is part of identity
+            domain entity EdFi.Deppot documentation "." is required
+        Domain Entity Seat
+            documentation "."
+            integer SeatId documentation "." is part of identity
+            domain entity Bus documentation "." is required
+        Domain Entity Stop
+            documentation "."
+            integer StopId documentation "." is part of identity
+    """
+    projects = [write_project(tmp_path / "core", "Ed-Fi", core), write_project(tmp_path / "x", "Transit", extension)]
+    seen: list[str] = []
+
+    def rule(model: Model) -> list[Problem]:
+        seen.extend(key.name for key in model.entities)
+        return []
+
+    model, (problem,) = check_projects(projects, rule)
+
+    assert model is None
+    assert problem.message == "there is no domain entity 'Deppot' in EdFi; did you mean 'Depot'?"
+    assert seen == ["Depot", "Stop"]
+
+
+def test_the_files_of_a_project_whose_description_has_errors_are_checked(tmp_path: Path):
+    project = write_project(
+        tmp_path, "Ed-Fi", 'Common Tank documentation "." descriptor Gas documentation "." is required', ""
+    )
+
+    assert [problem.message for problem in check_projects([project])[1]] == [
+        "there is no descriptor 'Gas' in EdFi",
+        "'projectVersion' must be a text",
+    ]

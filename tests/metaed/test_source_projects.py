@@ -319,22 +319,30 @@ def test_a_path_without_project_is_reported(tmp_path: Path):
 
     assert str(raised.value) == (
         f"{tmp_path}:1:1: no MetaEd project: no package.json with 'metaEdProject', "
-        "neither here nor in the folders below\n"
+        "neither here nor in the folders below; the least that it has is "
+        '{"metaEdProject": {"projectName": "State", "projectVersion": "1.0.0"}}\n'
         f"{tmp_path / 'missing'}:1:1: no such folder"
     )
 
 
-def test_of_two_projects_with_one_name_the_first_counts(tmp_path: Path):
+def test_two_projects_of_one_name_are_refused_with_both_folders(tmp_path: Path):
     first = write_project(tmp_path / "b", "Transit", 'Descriptor First documentation "."')
     second = write_project(tmp_path / "a", "Transit", 'Descriptor Second documentation "."')
 
-    model, (problem,) = check_projects([first, second])
+    assert messages(first, second) == [
+        f"there are two projects 'Transit', in {first} and in {second}: leave one out, or rename it"
+    ]
 
-    assert model is not None and [key.name for key in model.entities] == ["First"]
-    assert problem.message == "a project 'Transit' was found before this one, which is left out"
+
+def test_former_names_are_an_object_of_texts(tmp_path: Path):
+    project = package_at(tmp_path, metaEdProject={**CORE, "formerNames": {"Parent": 1}})
+
+    assert messages(project) == ["'formerNames' must be an object of texts"]
 
 
 def test_namespaces_that_differ_in_case_only_are_refused(tmp_path: Path):
     projects = [write_project(tmp_path / name, name, "") for name in ("Transit", "TRAN-SIT")]
 
-    assert messages(*projects) == ["the namespace of 'TRAN-SIT' is that of 'Transit' too, but for its case"]
+    assert messages(*projects) == [
+        f"the namespace of 'TRAN-SIT' is that of 'Transit' in {projects[0]} too, but for its case"
+    ]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.compiler import check_projects, compile_projects
 from edfi_api.model.surface.builder import build_surface
 from tests.surface.models import named, write_project
 
@@ -59,6 +59,36 @@ LENGTHS = {
         "licensingOrganization": (None, 75),
     },
 }
+
+
+@pytest.mark.parametrize("standard", ["3.3.1-b", "4.0", "5.2", "6.1"])
+def test_an_extension_can_refer_to_those_that_stand_as_plain_properties(tmp_path: Path, standard: str) -> None:
+    award = """
+Domain Entity Award
+  shared string EdFi.HonorDescription is part of identity
+"""
+    extension = write_project(tmp_path / "award", "Award", award, "1.0.0")
+
+    resource = named(build_surface(compile_projects([BUNDLED_STANDARDS / standard, extension])), "Award", "Award")
+
+    assert resource.json_schema["properties"]["honorDescription"]["maxLength"] == 80
+
+
+@pytest.mark.parametrize("standard", ["5.2", "6.1"])
+def test_a_former_name_is_reported_with_the_one_that_it_has_now(tmp_path: Path, standard: str) -> None:
+    text = """
+Domain Entity EdFi.Parent additions
+  string Hobby is optional
+  string LoginId is optional
+"""
+    extension = write_project(tmp_path / "club", "Club", text, "1.0.0")
+
+    _, problems = check_projects([BUNDLED_STANDARDS / standard, extension])
+
+    assert [each.message for each in problems] == [
+        "there is no domain entity 'Parent' in EdFi; it has become 'Contact'",
+        "'Parent' has a property 'LoginId' already",
+    ]
 
 
 @pytest.mark.parametrize("standard", LENGTHS)

@@ -66,6 +66,11 @@ def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Su
 
 def _read_project(file: Path) -> ReadProject:
     whole = read_file(file)
+    if isinstance(whole.value, dict) and "projectSchemas" in whole.value and "projectSchema" not in whole.value:
+        raise whole.refusal(
+            "an older form, which has the projects together as 'projectSchemas'; generate a file for each project in "
+            f"the form of apiSchemaVersion {f.MAJOR_VERSION}.x, which has one 'projectSchema'"
+        )
     version = whole.read(f.File).api_schema_version
     if version.partition(".")[0] != f.MAJOR_VERSION:
         raise whole.refusal(f"apiSchemaVersion is {version}; only versions {f.MAJOR_VERSION}.x can be read")

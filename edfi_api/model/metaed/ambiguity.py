@@ -37,16 +37,33 @@ def _refers_to_nothing(entity: Entity) -> bool:
 
 
 def _ways_of_identities(model: Model, ends: set[EntityKey]) -> Mapping[EntityKey, Mapping[End, Path]]:
-    """For each entity one path to each end of its identity; empty if identities form a cycle, an error anyway."""
+    """For each entity one path to each end of its identity, without what leads through cycles, an error anyway."""
     identities = {entity.key: tuple(_identity(model, entity)) for entity in model.entities.values()}
     targets = {key: {prop.target for prop in identity if prop.target} for key, identity in identities.items()}
+    circular = {key for circle in circles(targets) for key in circle}
     ways: dict[EntityKey, Mapping[End, Path]] = {}
-    try:
-        for key in TopologicalSorter(targets).static_order():
-            ways[key] = dict(_ways(identities[key], ends, ways))
-    except CycleError:
-        return {}
+    for key in TopologicalSorter(_without(targets, circular)).static_order():
+        ways[key] = dict(_ways(identities[key], ends, ways))
     return ways
+
+
+def circles(parts: Mapping[EntityKey, Iterable[EntityKey]]) -> Iterator[list[EntityKey]]:
+    """Cycles of what has parts, as many as have no key in common; each ends with the key with which it begins."""
+    left = parts
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as circle:
+            yield circle.args[1]
+            left = _without(left, set(circle.args[1]))
+        else:
+            return
+
+
+def _without(
+    parts: Mapping[EntityKey, Iterable[EntityKey]], keys: set[EntityKey]
+) -> Mapping[EntityKey, set[EntityKey]]:
+    return {key: set(own) - keys for key, own in parts.items() if key not in keys}
 
 
 def _identity(model: Model, entity: Entity) -> Iterator[Property]:

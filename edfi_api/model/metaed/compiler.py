@@ -9,9 +9,10 @@ from pathlib import Path
 from edfi_api.model.metaed.builder import build
 from edfi_api.model.metaed.errors import ModelErrors, Problem, excerpt
 from edfi_api.model.metaed.linker import link
-from edfi_api.model.metaed.model import Model, SourceLocation
+from edfi_api.model.metaed.model import CORE_NAMESPACE, Model, SourceLocation
 from edfi_api.model.metaed.parser import parse
 from edfi_api.model.metaed.rules import Rule, check
+from edfi_api.model.metaed.sound_part import sound_part
 from edfi_api.model.metaed.source import SourceProject, read_sources
 
 
@@ -26,7 +27,8 @@ def compile_projects(paths: Sequence[Path]) -> Model:
 def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None, tuple[Problem, ...]]:
     """The model, or None if there is an error; and errors and warnings in order of place.
 
-    `further` rules are those of the model's users; they run only on a model without errors.
+    `further` rules are those of the model's users. They need a model without errors: beside errors they run on what is
+    sound of it.
     """
     sources = read_sources(paths)
     parsed = [(source.project, parse(file.path, file.text)) for source in sources.projects for file in source.files]
@@ -40,10 +42,17 @@ def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None,
         *linked.problems,
         *check(linked.model),
     ]
-    model = None if any(problem.is_error for problem in problems) else linked.model
-    if model is not None:
-        problems.extend(problem for rule in further for problem in rule(model))
-    return model, _presentable(problems, sources.projects)
+    errors = [problem for problem in problems if problem.is_error]
+    sound = sound_part(linked.model, errors) if errors else linked.model
+    if not errors or _has_whole_core(sound, linked.model):
+        problems.extend(problem for rule in further for problem in rule(sound))
+    return None if errors else linked.model, _presentable(problems, sources.projects)
+
+
+def _has_whole_core(part: Model, whole: Model) -> bool:
+    """Whether there is a core, and nothing of it is left out."""
+    core = {key for key in whole.entities if key.namespace == CORE_NAMESPACE}
+    return bool(core) and core <= part.entities.keys()
 
 
 def _presentable(problems: Sequence[Problem], projects: Iterable[SourceProject]) -> tuple[Problem, ...]:

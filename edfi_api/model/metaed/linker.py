@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from edfi_api.model.metaed.drafts import (
     DomainDraft,
@@ -63,6 +64,13 @@ BASE_KINDS = {
     EntityKind.COMMON_SUBCLASS: COMMONS,
     EntityKind.COMMON_ADDITIONS: (EntityKind.COMMON,),
 }
+# Of Ed-Fi's own text the bundled one has many shared types as plain properties of their names.
+PLAIN_TYPES = {
+    PropertyType.SHARED_STRING: PropertyType.STRING,
+    PropertyType.SHARED_DECIMAL: PropertyType.DECIMAL,
+    PropertyType.SHARED_INTEGER: PropertyType.INTEGER,
+    PropertyType.SHARED_SHORT: PropertyType.SHORT,
+}
 # Without the hint `big` of a shared integer, which Ed-Fi's own tools do not copy either.
 SHARED_LIMITS = ("min_length", "max_length", "min_value", "max_value", "total_digits", "decimal_places")
 
@@ -92,6 +100,12 @@ class _Linker:
 
     def __init__(self, projects: Sequence[Project], drafts: Iterable[EntityDraft], broken_names: Set[str]) -> None:
         self.namespaces = [project.namespace for project in projects]
+        self.former_names = {
+            former: now
+            for project in projects
+            if project.namespace == CORE_NAMESPACE
+            for former, now in project.former_names.items()
+        }
         self.broken_names = broken_names
         self.problems: list[Problem] = []
         self.drafts: dict[EntityKey, EntityDraft] = {}
@@ -141,10 +155,48 @@ class _Linker:
             if draft.inherits_documentation:
                 self.problems.append(warning(prop.place, f"{indefinite(prop.type)} has no documentation to inherit"))
             return prop
+        if prop.type in PLAIN_TYPES and (plain := self._plain(draft, draft.reference)):
+            return plain
         target = self._resolve(draft.reference, TARGET_KINDS[prop.type], prop.declared_by.namespace)
         if target is None:
             return prop
         return _completed(replace(prop, target=target), self.drafts[target].entity, draft.inherits_documentation)
+
+    def _plain(self, draft: PropertyDraft, reference: WrittenName) -> Property | None:
+        """For a shared type that the core has as plain properties of its name alone: a plain property like those, or
+        the property as it is, with a problem, if they have several types or another one. None for any other name."""
+        prop, own = draft.property, draft.property.declared_by.namespace
+        searched = [reference.namespace] if reference.namespace else [own, CORE_NAMESPACE]
+        is_shared = any(self._find(TARGET_KINDS[prop.type], namespace, reference.name) for namespace in searched)
+        if is_shared or own == CORE_NAMESPACE or CORE_NAMESPACE not in searched:
+            return None
+        found = self.plain_properties.get(reference.name, [])
+        forms = dict.fromkeys((each.type, _limits(each)) for each in found)
+        if not forms:
+            return None
+        if [type_ for type_, _ in forms] != [PLAIN_TYPES[prop.type]]:
+            types = " or ".join(_form(type_, limits) for type_, limits in forms)
+            message = (
+                f"there is no {prop.type} '{reference.name}' in {CORE_NAMESPACE}, where each property of that name is "
+                f"{types}; declare a property of the type that is meant"
+            )
+            self.problems.append(error(reference.place, message))
+            return prop
+        self._advise_qualifier(reference, CORE_NAMESPACE, own)
+        like = found[0]
+        limits = {limit: getattr(like, limit) for limit in SHARED_LIMITS}
+        documentation = like.documentation if draft.inherits_documentation else prop.documentation
+        return replace(prop, type=like.type, documentation=documentation, **limits)
+
+    @cached_property
+    def plain_properties(self) -> Mapping[str, Sequence[Property]]:
+        """Those of the core by name."""
+        found: dict[str, list[Property]] = {}
+        for draft in self.drafts.values():
+            for each in draft.properties if draft.entity.namespace == CORE_NAMESPACE else ():
+                if each.reference is None:
+                    found.setdefault(each.property.name, []).append(each.property)
+        return found
 
     # --- domains ---
 
@@ -172,6 +224,8 @@ class _Linker:
                 entities.append(key)
             elif item.reference.name not in self.broken_names:
                 message = f"there is no {item.kinds[0]} '{item.reference.name}' in {namespace}; the line is skipped"
+                if namespace != CORE_NAMESPACE and self._find(item.kinds, CORE_NAMESPACE, item.reference.name):
+                    message += f"; did you mean '{CORE_NAMESPACE}.{item.reference.name}'?"
                 self.problems.append(warning(item.reference.place, message))
         return replace(draft.domain, entities=tuple(dict.fromkeys(entities)))
 
@@ -223,7 +277,7 @@ class _Linker:
     def _resolve(
         self, reference: WrittenName, kinds: Kinds, own: str, *, other_than: EntityKey | None = None
     ) -> EntityKey | None:
-        """The first matching entity; None, with a problem, if there is none."""
+        """The first matching entity; with a problem, if there is none, the one that had the name, or None."""
         namespaces = self._searched(reference, own)
         for namespace in namespaces:
             key = self._find(kinds, namespace, reference.name, other_than=other_than)
@@ -232,6 +286,9 @@ class _Linker:
                 return key
         if reference.name not in self.broken_names and namespaces:
             self.problems.append(error(reference.place, self._unknown(reference, kinds, namespaces)))
+            if CORE_NAMESPACE in namespaces and (now := self.former_names.get(reference.name)):
+                # What else is wrong is found as if the present name were there.
+                return self._find(kinds, CORE_NAMESPACE, now, other_than=other_than)
         return None
 
     def _searched(self, reference: WrittenName, own: str) -> list[str]:
@@ -265,10 +322,23 @@ class _Linker:
         others = [kind for kind in EntityKind if self._find((kind,), namespaces[0], reference.name)]
         if others:
             return f"{message}, only {indefinite(others[0])}"
+        if CORE_NAMESPACE in namespaces and (now := self.former_names.get(reference.name)):
+            return f"{message}; it has become '{now}'"
         if len(self.problems) > SUGGESTIONS_AT_MOST:
             return message
         known = (key.name for key in self.drafts if key.kind in kinds and key.namespace in namespaces)
         return message + suggestion(reference.name, known)
+
+
+def _limits(prop: Property) -> tuple[object, ...]:
+    return tuple(getattr(prop, limit) for limit in SHARED_LIMITS)
+
+
+def _form(type_: PropertyType, limits: tuple[object, ...]) -> str:
+    """`string (max length 60)`"""
+    named = zip((name.replace("_", " ") for name in SHARED_LIMITS), limits, strict=True)
+    given = ", ".join(f"{name} {value}" for name, value in named if value is not None)
+    return f"{type_} ({given})" if given else str(type_)
 
 
 def _domain_key(domain: Domain) -> tuple[str, bool, str]:

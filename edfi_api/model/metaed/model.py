@@ -286,7 +286,8 @@ class PublishedDeviation:
 class Project:
     """A set of MetaEd files with its `package.json`; one namespace each.
 
-    `tag` is the prefix of the names of an extension's XML types and schema files; the core has none.
+    `tag` is the prefix of the names of an extension's XML types and schema files; the core has none. `former_names` are
+    those that entities of the core had in earlier versions, with those that they have now.
     """
 
     name: str
@@ -297,6 +298,7 @@ class Project:
     package_name: str = ""
     is_extension: bool = False
     published_deviations: tuple[PublishedDeviation, ...] = ()
+    former_names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from graphlib import CycleError, TopologicalSorter
 
-from edfi_api.model.metaed.ambiguity import paths_to_one_value_are_merged_or_have_roles
+from edfi_api.model.metaed.ambiguity import circles, paths_to_one_value_are_merged_or_have_roles
 from edfi_api.model.metaed.errors import Problem, error, indefinite, suggestion, warning
 from edfi_api.model.metaed.merge_rules import check_merges
 from edfi_api.model.metaed.model import (
@@ -222,11 +221,8 @@ def bases_do_not_go_in_circles(model: Model) -> Iterator[Problem]:
 
 
 def _circle(model: Model, parts: Mapping[EntityKey, Iterable[EntityKey]]) -> Iterator[Problem]:
-    """One cycle, if there is any; others are reported once it is fixed."""
-    try:
-        TopologicalSorter(parts).prepare()
-    except CycleError as circle:
-        keys: list[EntityKey] = circle.args[1]
+    """Cycles without an entity in common; others are reported once these are fixed."""
+    for keys in circles(parts):
         names = " → ".join(f"'{key.name}'" for key in keys[-1:-CIRCLE_SHOWN:-1])
         yield error(model.entities[keys[-1]].place, f"is circular: {names}")
 

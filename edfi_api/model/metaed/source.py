@@ -2,9 +2,9 @@
 
 A project is a folder whose `package.json` has a `metaEdProject`. All `.metaed` files below it belong to the project,
 except those of nested projects. The members of `package.json` that Ed-Fi's own tools read are `description` and, in
-`metaEdProject`, `projectName`, `projectVersion` and `projectExtension`. Two are specific to Meadowlark: `name` is
+`metaEdProject`, `projectName`, `projectVersion` and `projectExtension`. Three are specific to Meadowlark: `name` is
 served to clients as the package name, `metaEdProject.publishedDeviations` lists where the published API of a standard
-deviates from the derivation rules.
+deviates from the derivation rules, and `metaEdProject.formerNames` how entities were called in earlier versions.
 
 Files are UTF-8. The documentation in published projects contains some Windows-1252 (curly quotes, dashes) from word
 processors. A wrong character is harmless there, so it is read as Windows-1252 with a warning; elsewhere it is an
@@ -45,6 +45,7 @@ _HEADER_TEXT = re.compile(r"[ -~]*")
 # Tags are prefixes of the names of XML types and of files.
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _DEFAULT_TAG = "EXTENSION"
+_LEAST = json.dumps({PROJECT_MEMBER: {"projectName": "State", "projectVersion": "1.0.0"}})
 _MEMBER_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
 SUFFIXES = frozenset({".metaed", ".metaEd", ".MetaEd", ".METAED"})
 # The folder of npm for the packages that a project depends on, including data standards.
@@ -97,7 +98,8 @@ def _problems(file: str, escaped: str, readable: str) -> Iterator[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """The project, or None with the problems that prevent it. A project can have problems, too."""
+    """The project, or None with the problems that prevent it. A project can have problems, too: its files are checked
+    all the same."""
 
     project: Project | None
     problems: tuple[Problem, ...]
@@ -129,8 +131,7 @@ class _PackageReader:
 
     def read(self, package: JsonObject) -> ProjectFile:
         project = self._project(package, self._object(package[PROJECT_MEMBER]))
-        has_errors = any(problem.is_error for problem in self.problems)
-        return ProjectFile(None if has_errors else project, tuple(self.problems))
+        return ProjectFile(project if project.namespace else None, tuple(self.problems))
 
     def _project(self, package: JsonObject, declared: JsonObject) -> Project:
         name = self._text(declared, "projectName", None, _PROJECT_NAME)
@@ -146,6 +147,7 @@ class _PackageReader:
             published_deviations=tuple(
                 self._deviation(self._object(item)) for item in self._list(declared, "publishedDeviations")
             ),
+            former_names=self._texts(declared, "formerNames"),
         )
 
     def _namespace(self, project_name: str) -> str:
@@ -197,6 +199,13 @@ class _PackageReader:
             return ""
         if form and not form.fullmatch(value):
             self._refuse(f"'{member}' has characters that it must not have: {value!r}")
+        return value
+
+    def _texts(self, holder: JsonObject, member: str) -> Mapping[str, str]:
+        value = holder.get(member, {})
+        if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+            self._refuse(f"'{member}' must be an object of texts")
+            return {}
         return value
 
     def _list(self, holder: JsonObject, member: str) -> list[Any]:
@@ -271,7 +280,10 @@ def _project_files(path: Path, problems: list[Problem]) -> list[tuple[Path, Proj
         return []
     found = _with_project_files([path]) or _with_project_files(sorted(path.iterdir()))
     if not found:
-        message = f"no MetaEd project: no {FILE_NAME} with '{PROJECT_MEMBER}', neither here nor in the folders below"
+        message = (
+            f"no MetaEd project: no {FILE_NAME} with '{PROJECT_MEMBER}', neither here nor in the folders below; "
+            f"the least that it has is {_LEAST}"
+        )
         problems.append(error(SourceLocation(str(path), 1, 1), message))
     return found
 
@@ -284,18 +296,21 @@ def _with_project_files(folders: Sequence[Path]) -> list[tuple[Path, ProjectFile
 def _without_doubles(
     declared: Iterable[tuple[Path, Project]], problems: list[Problem]
 ) -> Iterator[tuple[Path, Project]]:
-    """Of two projects with one name the first is used; two names must not give the same namespace, ignoring case."""
-    names: dict[str, str] = {}
+    """Two projects must have neither one name nor names that give the same namespace, ignoring case; the first is kept
+    for further problems."""
+    first: dict[str, tuple[Path, Project]] = {}
     for folder, project in declared:
         place = SourceLocation(str(folder / FILE_NAME), 1, 1)
-        namespace = project.namespace.casefold()
-        if namespace not in names:
-            names[namespace] = project.name
+        known, earlier = first.setdefault(project.namespace.casefold(), (folder, project))
+        if earlier is project:
             yield folder, project
-        elif names[namespace] == project.name:
-            problems.append(warning(place, f"a project '{project.name}' was found before this one, which is left out"))
+        elif earlier.name == project.name:
+            message = (
+                f"there are two projects '{project.name}', in {known} and in {folder}: leave one out, or rename it"
+            )
+            problems.append(error(place, message))
         else:
-            message = f"the namespace of '{project.name}' is that of '{names[namespace]}' too, but for its case"
+            message = f"the namespace of '{project.name}' is that of '{earlier.name}' in {known} too, but for its case"
             problems.append(error(place, message))
 
 

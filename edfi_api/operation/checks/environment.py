@@ -13,6 +13,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.conf import api_settings
+from edfi_api.logs.printable import counted
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.settings_table import PREFIX, SETTINGS
@@ -39,6 +40,18 @@ def log_unknown_variables() -> None:
         _log.warning(sentence)
 
 
+def warnings_of_the_model() -> Iterator[str]:
+    """A sentence that counts the warnings about the MetaEd text of the model, if there are any."""
+    if number := current_compilation().text_warnings:
+        yield f"The model has {counted(number, 'warning')}; manage.py check_model lists them."
+
+
+def log_warnings_of_the_model() -> None:
+    """At the start of a server."""
+    for sentence in warnings_of_the_model():
+        _log.warning(sentence)
+
+
 @register()
 def variables_are_settings(**_: Any) -> list[CheckMessage]:
     return [Warning(sentence, id="edfi_api.W004") for sentence in unknown_variables(os.environ)]
@@ -47,7 +60,8 @@ def variables_are_settings(**_: Any) -> list[CheckMessage]:
 @register()
 def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
     """An error for each problem of MetaEd text, with its location, or for the first problem of an ApiSchema file or the
-    settings. A warning for each part of an ApiSchema file that is not served, and for what prevents XML schemas."""
+    settings. A warning for each part of an ApiSchema file that is not served, and for what prevents XML schemas; the
+    number of others."""
     try:
         compilation = current_compilation()
     except ModelErrors as errors:
@@ -59,6 +73,7 @@ def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
     return [
         *(Warning(warning, id="edfi_api.W001") for warning in compilation.schema_files.warnings),
         *(Warning(warning, id="edfi_api.W003") for warning in compilation.warnings),
+        *(Warning(sentence, id="edfi_api.W009") for sentence in warnings_of_the_model()),
     ]
 
 
