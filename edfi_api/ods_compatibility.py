@@ -239,9 +239,8 @@ NOT_FOLLOWED = (
     ),
     OdsFault(
         OdsArea.PROBLEMS,
-        "values that contradict each other are reported at the item where it is found; what a claim set lacks is named "
-        "by claims of the ODS/API; parsers have their own sentences",
-        "all places in the order of their paths, the name of the resource, sentences of this server",
+        "what a claim set lacks is named by claims of the ODS/API; parsers have their own sentences",
+        "by the name of the resource; sentences of this server",
         "they are for people; type, status and member are the same",
     ),
     OdsFault(

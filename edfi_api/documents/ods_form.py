@@ -11,11 +11,11 @@ from edfi_api.documents import violations
 from edfi_api.documents.coercion import Coercion, compile_coercion
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.leniency import Leniency
-from edfi_api.documents.paths import concrete, values_at
+from edfi_api.documents.paths import Path, as_text, concrete, values_at
 from edfi_api.documents.validation import Validator, largest_of
 from edfi_api.documents.violations import Violation
 from edfi_api.model.surface.naming import is_descriptor_name
-from edfi_api.model.surface.resource import DecimalLimit, Resource
+from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, Resource
 
 Change = Callable[[Any], Any]
 Completion = Callable[[dict[str, Any]], None]
@@ -88,6 +88,20 @@ class OdsValidator(Validator):
         dates = (name for name in schema.get("required", ()) if members.get(name, {}).get("format") == "date")
         self._dates = list(dates)
 
+        keys_first = (
+            sorted(ends, key=lambda end: (end not in resource.identity, str(end))) for ends, _ in self._equalities
+        )
+        self._ordered = [(first.steps, second.steps) for first, second in keys_first]
+
+    def _check_equalities(self, body: dict[str, Any]) -> Iterator[Violation]:
+        """Values that contradict each other are reported at both places, that of a key first; if one of them is in a
+        collection, at each item that contradicts the other."""
+        for first, second in self._ordered:
+            found = [value for steps in (first, second) for _, value in values_at(body, steps)]
+            values = list(dict.fromkeys(found))
+            if len(values) > 1:
+                yield from _at_items(body, first, second) or _at_both(first, second, values)
+
     def validate_schema(self, body: dict[str, Any]) -> None:
         """As without; what is refused besides is reported with the violations of the schema."""
         found = violations.as_many_as_reported(self._refused(body))
@@ -113,6 +127,25 @@ class OdsValidator(Validator):
             if body.get(name) == _FIRST_DAY:
                 yield violations.default_value(f"$.{name}", _FIRST_DAY)
         yield from _dangerous(body, "$")
+
+
+def _at_both(first: Path, second: Path, values: list[Any]) -> list[Violation]:
+    texts = [as_text(value) for value in values[: violations.MOST_REPORTED]]
+    return [violations.unequal_values(str(JsonPath(steps)), texts) for steps in (first, second)]
+
+
+def _at_items(body: dict[str, Any], first: Path, second: Path) -> list[Violation]:
+    """The items that contradict a value above them; none if neither path is that of a single value."""
+    above, below = sorted((first, second), key=lambda steps: steps.count(ALL_ITEMS))
+    single = values_at(body, above)
+    if ALL_ITEMS in above or not single:
+        return []
+    wanted = single[0][1]
+    return [
+        violations.unequal_values(concrete(below, indexes), [as_text(wanted), as_text(value)])
+        for indexes, value in values_at(body, below)
+        if value != wanted and indexes
+    ]
 
 
 def _bounds(limit: DecimalLimit) -> tuple[Decimal, Decimal]:

@@ -4,7 +4,6 @@ _NO_500 = "no bug: what cannot be stored is refused with its path"
 _JSON = "what other programs read in another way is ambiguous"
 _CONDITIONS = "conditions hold as in RFC 9110: one that never holds protects nothing"
 _ALSO_SERVED = "an address of the Data Management Service or of this server, served with every setting"
-_ORDER = "the places of values that contradict each other are listed in the order of their paths, arrays with [*]"
 _CLAIMS = "claims have the names of the Data Management Service"
 
 _VALUES = "forms of values and members in other cases are read by a way of their own"
@@ -40,8 +39,6 @@ OUTCOMES = {
 }
 
 TEXTS = {
-    "ssa calendar mismatch": _ORDER,
-    "bell other school": _ORDER,
     "deletes limit bad": "one sentence before the errors of all parameters",
     "s school create": _CLAIMS,
     "s descr create": _CLAIMS,

@@ -148,6 +148,11 @@ def unknown_profile(error: profiles.UnknownProfile, attempt: RefusedAttempt) -> 
 
 
 @_problem_of.register
+def empty_body(error: documents.EmptyBody, attempt: RefusedAttempt) -> Problem | None:
+    return validation_failed({"$": ["A non-empty request body is required."]}) if attempt.is_item else None
+
+
+@_problem_of.register
 def malformed_json(error: documents.MalformedJson, attempt: RefusedAttempt) -> Problem:
     is_null = error.beginning.strip() == "null"
     return bad_request(
