@@ -281,6 +281,13 @@ NOT_FOLLOWED = (
     ),
     OdsFault(
         OdsArea.WRITING,
+        "a role name that ends with the name of its target is the whole name (`ferryBoatReference`); a common whose "
+        "last word has no plural has none (`tankInformation`)",
+        "names as Ed-Fi's compiler forms them: `ferryBoatBoatReference`, `tankInformations`; only extensions have such",
+        "documents are stored under these names, whatever the setting is",
+    ),
+    OdsFault(
+        OdsArea.WRITING,
         "a namespace of a descriptor may contain `#`",
         "400",
         "two descriptors would have one URI",

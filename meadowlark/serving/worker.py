@@ -141,10 +141,10 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         self._stopping.set()
         for engine in engines:
             engine.stop_accepting()
+        is_visible = all(each.family != socket.AF_UNIX for each in self.sockets)
         # The queues live on where the arbiter has them open.
         for listener in self.sockets:
             listener.close()
-        is_visible = all(each.family != socket.AF_UNIX for each in self.sockets)
         self._wait(lambda: is_visible and have_been_silent(self._ports, _SILENT), time.monotonic() + _SILENT)
         for engine in engines:
             engine.stop()

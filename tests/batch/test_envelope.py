@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from edfi_api.api.batch import work
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import OperationReader
 from edfi_api.models import Document
@@ -379,6 +380,17 @@ def test_a_consequence_names_its_cause(schooled):
         (409, 0),
         (409, None),
     ]
+
+
+def test_of_many_failures_the_first_ones_are_named_as_causes(schooled, monkeypatch):
+    """The memory of a long batch does not grow with what fails."""
+    monkeypatch.setattr(work, "MOST_CAUSES", 2)
+
+    results = schooled.independent(
+        *(student(number, firstName=5 * "x" * 100) for number in (5, 6, 7)), *map(enrolment, (5, 6, 7))
+    )
+
+    assert [result.get("causedBy") for result in results] == [None, None, None, 0, 1, None]
 
 
 def test_a_profile_that_does_not_exist_is_refused_as_in_a_single_request(batch):

@@ -30,6 +30,7 @@ def test_a_reload_and_a_stop_lose_no_request(tmp_path: Path, prepared_home: Call
             lost = [failure for each in connecting for failure in each.result()]
 
     assert lost == []
+    assert "Exception in worker" not in (tmp_path / "home.log").read_text()
 
 
 def _reload_while_clients_write(server: Server) -> None:

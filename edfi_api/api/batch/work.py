@@ -37,6 +37,8 @@ _WITHOUT_OTHERS = Sql("SELECT pg_advisory_xact_lock(%(key)s::bigint) IS NULL", _
 # What an operation would have provided: a referential id, or a person whom an association opens to the client.
 _Provided = int | tuple[str, str]
 _PEOPLE = ("student", "contact", "staff")
+# More than an atomic batch has by default. Each takes up to a kilobyte.
+MOST_CAUSES = 5_000
 
 
 @dataclass
@@ -179,25 +181,30 @@ class Batch:
 
 class Causes:
     """The failed operations of one batch, by what they would have provided: an earlier one may have caused the failure
-    of a later one."""
+    of a later one. Of a long batch the first ones, so that its memory does not grow with what fails."""
 
     def __init__(self, preparers: Preparers, natural_keys: NaturalKeys) -> None:
         self._preparers = preparers
         self._natural_keys = natural_keys
-        self._failed: dict[_Provided, int] = {}
+        # By the hash of what it would have provided, which takes a third of the memory.
+        self._failed: dict[int, int] = {}
+        self._number = 0
         self._securables: dict[ResourceName, tuple[Coercion, SecurablesExtractor]] = {}
 
     def of(self, operation: Operation, refusal: Exception) -> int | None:
         """The position of the first operation that would have provided what this one lacks; None if there is none."""
         if operation.resource is None or not self._failed:
             return None
-        found = {self._failed[each] for each in self._lacking(operation, refusal) if each in self._failed}
+        lacking = map(hash, self._lacking(operation, refusal))
+        found = {self._failed[each] for each in lacking if each in self._failed}
         return min(found - {operation.position}, default=None)
 
     def add(self, operation: Operation) -> None:
-        """Record a failed operation."""
-        for provided in self._provided(operation):
-            self._failed.setdefault(provided, operation.position)
+        """Record a failed operation, unless there are many."""
+        if self._number < MOST_CAUSES:
+            self._number += 1
+            for provided in self._provided(operation):
+                self._failed.setdefault(hash(provided), operation.position)
 
     def _lacking(self, operation: Operation, refusal: Exception) -> Iterable[_Provided]:
         match refusal:
