@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.admin import AdminSite
 from django.db import connections
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.timezone import localdate
 
 from edfi_api.operation.administration.store_choice import shown_in
 from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered, tables_page
@@ -26,36 +27,49 @@ SELECT DISTINCT t.name FROM document d JOIN resource_type t ON t.id = d.resource
    )
  ORDER BY 1
 """
-_BY_ORGANIZATION = """
+# Open results as the list shows them: without those that are dismissed.
+_OPEN = """
+WITH dismissed AS MATERIALIZED (
+    SELECT r.rule_id, coalesce(r.organization, 0) AS organization, count(*) AS entries
+      FROM validation_result r
+     WHERE r.resolved_at IS NULL
+       AND r.result_key IN (SELECT result_key FROM validation_dismissal WHERE until >= %(today)s)
+     GROUP BY 1, 2
+), open_results AS MATERIALIZED (
+    SELECT o.rule_id, o.organization, o.entries - coalesce(x.entries, 0) AS entries
+      FROM open_validation_results o LEFT JOIN dismissed x USING (rule_id, organization)
+     WHERE o.entries > coalesce(x.entries, 0)
+)
+"""
+_BY_ORGANIZATION = f"""{_OPEN}
 SELECT v.id, v.source || '/' || v.identifier, v.severity, nullif(o.organization, 0), sum(o.entries)::bigint
-  FROM open_validation_results o JOIN validation_rule v ON v.id = o.rule_id
- WHERE o.entries > 0 GROUP BY v.id, o.organization
+  FROM open_results o JOIN validation_rule v ON v.id = o.rule_id
+ GROUP BY v.id, o.organization
  ORDER BY 5 DESC, 2, 4 LIMIT %(most)s
 """
-_BY_RULE = """
+_BY_RULE = f"""{_OPEN}
 SELECT v.id, v.source || '/' || v.identifier, v.short_description, v.severity,
-       coalesce((SELECT sum(entries) FROM open_validation_results o WHERE o.rule_id = v.id), 0)::bigint,
+       coalesce((SELECT sum(entries) FROM open_results o WHERE o.rule_id = v.id), 0)::bigint,
        coalesce(sum(o.appeared), 0)::bigint, coalesce(sum(o.resolved), 0)::bigint
   FROM validation_rule v
   LEFT JOIN (validation_run_rule o
              JOIN validation_run r ON r.id = o.run_id AND r.started_at > now() - make_interval(weeks => %(weeks)s))
     ON o.rule_id = v.id
  GROUP BY v.id HAVING coalesce(sum(o.appeared), 0) > 0
-        OR EXISTS (SELECT FROM open_validation_results o WHERE o.rule_id = v.id AND o.entries > 0)
+        OR EXISTS (SELECT FROM open_results o WHERE o.rule_id = v.id)
  ORDER BY 5 DESC, 2 LIMIT %(most)s
 """
 # An organization of this kind, or one below it.
-_BY_KIND = """
-WITH kind AS MATERIALIZED (
+_BY_KIND = f"""{_OPEN}, kind AS MATERIALIZED (
     SELECT d.hierarchy[1] AS id FROM document d JOIN resource_type t ON t.id = d.resource_type_id
      WHERE d.hierarchy IS NOT NULL AND t.name = %(kind)s
 )
 SELECT v.id, v.source || '/' || v.identifier, v.severity, kind.id, sum(o.entries)::bigint
-  FROM open_validation_results o
+  FROM open_results o
   JOIN validation_rule v ON v.id = o.rule_id
   JOIN organization_closure c ON c.descendant_id = o.organization
   JOIN kind ON kind.id = c.ancestor_id
- WHERE o.entries > 0 GROUP BY v.id, kind.id
+ GROUP BY v.id, kind.id
  ORDER BY 5 DESC, 2, 4 LIMIT %(most)s
 """
 _BY_WEEK = """
@@ -166,15 +180,17 @@ def _kinds(using: str) -> list[str]:
 
 def _open_results(kind: str | None, using: str) -> list[Open]:
     """By rule and organization, the largest numbers first; with `kind`, by organizations of this resource."""
+    statement = _BY_ORGANIZATION if kind is None else _BY_KIND
+    parameters: dict[str, Any] = {"kind": kind, "most": _MOST_ROWS, "today": localdate()}
     with connections[using].cursor() as cursor:
-        statement = _BY_ORGANIZATION if kind is None else _BY_KIND
-        return [Open(*row) for row in cursor.execute(statement, {"kind": kind, "most": _MOST_ROWS})]
+        return [Open(*row) for row in cursor.execute(statement, parameters)]
 
 
 def _rules(using: str) -> list[RuleCount]:
     """The rules that have open results or have found something lately, most open ones first."""
+    parameters: dict[str, Any] = {"weeks": _TREND, "most": _MOST_ROWS, "today": localdate()}
     with connections[using].cursor() as cursor:
-        return [RuleCount(*row) for row in cursor.execute(_BY_RULE, {"weeks": _TREND, "most": _MOST_ROWS})]
+        return [RuleCount(*row) for row in cursor.execute(_BY_RULE, parameters)]
 
 
 def _weeks(using: str) -> list[Week]:

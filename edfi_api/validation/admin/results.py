@@ -6,8 +6,8 @@ from typing import Any, cast
 from django.contrib import admin
 from django.contrib.admin.utils import build_q_object_from_lookup_parameters
 from django.core.exceptions import PermissionDenied
-from django.db import connections
-from django.db.models import F, Q, QuerySet
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -218,16 +218,28 @@ def _link_to(document: int, text: str, mark: Mapping[str, object]) -> SafeString
 
 
 def results_of(document: Document) -> list[SafeString]:
-    """Links to the results about a document, and for a person about what refers to it; open ones first."""
+    """Links to the results about a document, for a person also about what refers to it, and for an organization about
+    what belongs to it; open ones first, and dismissed ones after them."""
+    using = document._state.db or DEFAULT_DB_ALIAS
     about = Q(document_uuid=document.document_uuid)
     if document.is_person:
         about |= Q(student=document.student) if document.student else Q(staff=document.staff or "")
-    found = ValidationResult.objects.using(document._state.db).select_related("rule").filter(about)
-    ordered = found.order_by(F("resolved_at").desc(nulls_first=True), "-id")
+    if document.hierarchy:
+        about |= Q(organization=document.hierarchy[0])
+    dismissals_of_result = dismissals.current(using).filter(result_key=OuterRef("result_key")).order_by("-until")
+    found = ValidationResult.objects.using(using).select_related("rule").filter(about)
+    described = found.annotate(dismissed_until=Subquery(dismissals_of_result.values("until")[:1]))
+    ordered = described.order_by(
+        F("resolved_at").desc(nulls_first=True), F("dismissed_until").desc(nulls_first=True), "-id"
+    )
     return [_line_of(each) for each in ordered[:_RESULTS_SHOWN]]
 
 
-def _line_of(result: ValidationResult) -> SafeString:
-    state = format_html("resolved {}", moment(result.resolved_at)) if result.resolved_at else "open"
+def _line_of(result: Any) -> SafeString:
+    state: str | SafeString = "open"
+    if result.resolved_at:
+        state = format_html("resolved {}", moment(result.resolved_at))
+    elif result.dismissed_until:
+        state = f"dismissed until {result.dismissed_until}"
     text = '<a href="{}">{}</a>: {} <span class="quiet">{}</span>'
     return format_html(text, reverse(_RESULT, args=[result.pk]), result.rule, result.message, state)
