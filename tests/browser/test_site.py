@@ -149,6 +149,29 @@ def test_an_entry_is_dismissed(browser: Browse, live_server: Any, vendor: Creden
     WebDriverWait(window, 20).until(lambda _: len(rows(window, "refusals")) == 1)
 
 
+def test_what_is_shown_is_in_the_address(browser: Browse, live_server: Any, vendor: Credentials) -> None:
+    """Back, forward and another load of the page lead to what was shown; a key that is pasted with blanks is read."""
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/submissions")
+    sign_in(window, f" {vendor.key} ", f"{vendor.secret} ")
+    assert len(rows(window, "refusals")) == 2
+    Select(shown(window, "#filters select")).select_by_value("all")
+    shown(window, "#filters input[name=status]").send_keys("404", Keys.ENTER)
+    WebDriverWait(window, 20).until(lambda _: rows(window, "refusals")[0].startswith("Nothing"))
+
+    window.back()
+    WebDriverWait(window, 20).until(lambda _: len(rows(window, "refusals")) == 2)
+    click(window, "#refusals button")
+    told = shown(window, "#story-text").text
+    window.refresh()
+
+    assert shown(window, "#story-text").text == told
+    assert "refusal=" in window.current_url and vendor.key not in window.current_url
+    window.back()
+    WebDriverWait(window, 20).until(lambda _: not window.find_element(By.ID, "story").is_displayed())
+    assert complaints(window) == []
+
+
 def sign_in(window: WebDriver, key: str, secret: str) -> None:
     """By the keyboard alone."""
     shown(window, "input[name=key]").send_keys(key, Keys.TAB, secret, Keys.ENTER)

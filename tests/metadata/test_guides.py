@@ -99,6 +99,15 @@ def test_nothing_else_is_served(path: str) -> None:
     assert http().get(f"/guides/{path}").status_code == 404
 
 
+def test_a_browser_gets_a_page_where_there_is_no_guide() -> None:
+    browser = http().get("/guides/nope", HTTP_ACCEPT="text/html,application/xhtml+xml")
+    program = http().get("/guides/nope", HTTP_ACCEPT="application/json")
+
+    assert (browser.status_code, browser["Content-Type"].partition(";")[0]) == (404, "text/html")
+    assert 'Back to the <a href="/">start</a>' in browser.content.decode()
+    assert (program.status_code, program["Content-Type"]) == (404, "application/problem+json")
+
+
 def test_html_in_a_page_is_text() -> None:
     html = rendered('# A\n\n<script>alert(1)</script> [x](javascript:alert%281%29) "@guides', "use", frozenset()).html
 

@@ -13,6 +13,7 @@ from edfi_api.api.guides.guides import FILES, at, guides
 from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.api.viewsets.html_pages import html_page
 from edfi_api.conf import api_settings
+from edfi_api.problem_details.http.handler import client_error
 
 ALL = "all"
 
@@ -24,6 +25,12 @@ class GuidesView(OpenView):
         if media_type := FILES.get(PurePosixPath(path).suffix):
             return _file(path, media_type)
         return _all(request._request) if path == ALL else _guide(request._request, path)
+
+    def handle_exception(self, error: Exception) -> HttpResponseBase:  # type: ignore[override]
+        """A page for browsers where there is no guide; other errors as in every view."""
+        if isinstance(error, Http404):
+            return client_error(self.request._request, error)
+        return super().handle_exception(error)
 
 
 def _guide(request: HttpRequest, address: str) -> HttpResponseBase:

@@ -1,5 +1,6 @@
-// The page of refused writes: a client of /submissions/v1 like any program. The token is in this module alone, the
-// secret in no variable that outlives the request for it.
+// The page of refused writes: a client of /submissions/v1 like any program. The token is kept until the tab is closed,
+// so that the page can be loaded again; the secret is in no variable that outlives the request for it. What is shown
+// (filters, page, refusal) is in the address, so that Back leads to what was shown before.
 const PAGE = 25;
 const METHODS = { upsert: "POST", update: "PUT", delete: "DELETE" };
 const RESOLUTIONS = {
@@ -12,7 +13,8 @@ const byId = (id) => document.getElementById(id);
 const [signIn, filters, story] = ["sign-in", "filters", "story"].map(byId);
 const root = signIn.dataset.root;
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-let token = "";
+const TOKEN = "token of refused writes";
+let token = sessionStorage.getItem(TOKEN) || "";
 let offset = 0;
 let shown = null;
 
@@ -78,10 +80,13 @@ function button(text, action) {
 }
 
 // NK#schoolReference.schoolId=1#entryDate=2026-01-05 as schoolId 1, entryDate 2026-01-05.
-function key(entry) {
-  const parts = (entry.naturalKey || "").replace(/^NK#/, "").split(/#(?=[\w.]+=)/);
+function inWords(naturalKey) {
+  const parts = naturalKey.replace(/^NK#/, "").split(/#(?=[\w.]+=)/);
   return parts.filter(Boolean).map((part) => part.replace(/^(?:\w+\.)*(\w+)=/, "$1 ")).join(", ");
 }
+
+const key = (entry) => inWords(entry.naturalKey || "");
+const withoutKeys = (text) => text.replace(/NK#.+?(?= is missing$|$)/, inWords);
 
 const what = (entry) => `${METHODS[entry.operation] || "Operation"} of ${entry.resource || "an unknown resource"}`;
 const messages = (entry) => [...Object.values(entry.validationErrors).flat(), ...entry.errors];
@@ -111,7 +116,7 @@ function facts(entry) {
   ]);
   const rest = {
     Errors: entry.errors.join(" "),
-    Cause: entry.cause.text,
+    Cause: withoutKeys(entry.cause.text),
     Status: `${entry.status} ${entry.title}`,
     "Document id": entry.documentId,
     Organization: entry.educationOrganizationId,
@@ -129,7 +134,37 @@ function tell(entry) {
   byId("story-text").textContent = told(entry);
   byId("story-facts").replaceChildren(facts(entry));
   byId("dismiss").hidden = entry.state !== "open";
-  story.showModal();
+  if (!story.open) story.showModal();
+  remember();
+}
+
+// Puts what is shown into the address.
+function remember() {
+  const state = query();
+  if (offset) state.set("offset", offset);
+  if (story.open) state.set("refusal", shown.id);
+  if (state.get("state") === "open") state.delete("state");
+  const search = state.size ? `?${state}` : "";
+  if (search !== location.search) history.pushState(null, "", location.pathname + search);
+}
+
+// Shows what the address says.
+async function restore() {
+  const state = new URLSearchParams(location.search);
+  filters.reset();
+  for (const field of filters.elements) {
+    const value = state.get(field.name);
+    if (field.name && value) field.value = field.name === "since" ? local(value) : value;
+  }
+  offset = Number(state.get("offset")) || 0;
+  await show();
+  if (state.has("refusal")) tell(await one(state.get("refusal")));
+  else if (story.open) story.close();
+}
+
+function local(moment) {
+  const at = new Date(moment);
+  return new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 }
 
 function query() {
@@ -145,7 +180,7 @@ async function showCauses() {
   filled(
     "causes",
     found.map((cause) => [
-      button(cause.text, () => only(cause.id)),
+      button(withoutKeys(cause.text), () => only(cause.id)),
       Object.entries(cause.resources).map(([resource, number]) => element("div", `${number} of ${resource}`)),
       time(cause.firstAt),
       cause.causeGone ? "gone; send again" : "open",
@@ -187,16 +222,19 @@ async function show() {
 async function only(cause) {
   filters.elements.cause.value = cause;
   offset = 0;
+  remember();
   await showRefusals();
   byId("refusals-title").scrollIntoView();
 }
 
 function leave(text = "") {
   token = "";
+  sessionStorage.removeItem(TOKEN);
   filters.reset();
   offset = 0;
   ["causes", "refusals"].forEach((id) => byId(id).tBodies[0].replaceChildren());
   if (story.open) story.close();
+  history.replaceState(null, "", location.pathname);
   byId("ledger").hidden = true;
   signIn.hidden = byId("privacy").hidden = false;
   byId("message").textContent = text;
@@ -204,15 +242,26 @@ function leave(text = "") {
 }
 
 async function enter() {
-  const { key: name, secret } = Object.fromEntries(new FormData(signIn));
+  const [name, secret] = ["key", "secret"].map((field) => signIn.elements[field].value.trim());
   const form = new URLSearchParams({ grant_type: "client_credentials", client_id: name, client_secret: secret });
   const response = await fetch(`${root}/oauth/token`, { method: "POST", body: form, credentials: "omit" });
   if (!response.ok) throw new Refused(await reason(response));
   token = (await response.json()).access_token;
+  sessionStorage.setItem(TOKEN, token);
   signIn.reset();
-  byId("client").textContent = name;
+  await open(name);
+}
+
+async function comeBack() {
+  const form = new URLSearchParams({ token });
+  const client = await (await request("/oauth/token_info", { method: "POST", body: form })).json();
+  await open(client.client_id);
+}
+
+async function open(client) {
+  byId("client").textContent = client;
   byId("zone").textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  await show();
+  await restore();
   signIn.hidden = byId("privacy").hidden = true;
   byId("ledger").hidden = false;
 }
@@ -232,12 +281,19 @@ async function dismiss() {
 
 async function turn(pages) {
   offset = Math.max(0, offset + pages * PAGE);
+  remember();
+  await showRefusals();
+}
+
+async function filter() {
+  offset = 0;
+  remember();
   await showRefusals();
 }
 
 signIn.addEventListener("submit", acting(enter));
-filters.addEventListener("submit", acting(() => ((offset = 0), showRefusals())));
-filters.addEventListener("reset", () => setTimeout(acting(() => ((offset = 0), showRefusals()))));
+filters.addEventListener("submit", acting(filter));
+byId("clear").addEventListener("click", acting(() => (filters.reset(), filter())));
 byId("leave").addEventListener("click", () => leave());
 byId("csv").addEventListener("click", acting(download));
 byId("earlier").addEventListener("click", acting(() => turn(-1)));
@@ -245,3 +301,6 @@ byId("later").addEventListener("click", acting(() => turn(1)));
 byId("same-cause").addEventListener("click", acting(() => (story.close(), only(shown.cause.id))));
 byId("dismiss").addEventListener("click", acting(dismiss));
 byId("close").addEventListener("click", () => story.close());
+story.addEventListener("close", () => token && remember());
+addEventListener("popstate", acting(async () => token && restore()));
+if (token) acting(comeBack)();
