@@ -135,6 +135,9 @@ def test_keys_and_messages_need_a_permission(helper, steward, two, log):
     assert not any("schoolId=7" in page or "The referenced School" in page for page in pages)
     assert SHOWN_KEY in full
     assert "The referenced School item does not exist." in full
+    assert "Unresolved Reference" in pages[0] and ">hidden<" not in pages[0]
+    assert pages[0].count("are shown to users with the permission") == 1
+    assert "are shown to users with the permission" not in shown(steward)
 
 
 def test_a_look_at_keys_is_audited(helper, steward, two, caplog):

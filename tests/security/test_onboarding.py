@@ -113,7 +113,13 @@ def test_a_link_shows_the_secret_one_time(operator, log):
     second = vendor.post(address, {"token": token})
 
     assert (looked_at.status_code, first.status_code, second.status_code) == (200, 200, 404)
-    assert first.json() == {"key": shown(page, "key"), "secret": shown(page, "secret")}
+    assert "Ed-Fi API at <code>http://testserver</code>" in looked_at.content.decode()
+    assert first.json() == {
+        "vendor": "Lakeside SIS",
+        "application": "Enrollment",
+        "key": shown(page, "key"),
+        "secret": shown(page, "secret"),
+    }
     assert "no-store" in first["Cache-Control"]
     assert "secret shown by its link" in [line["event"] for line in log.of("meadowlark.audit")]
 

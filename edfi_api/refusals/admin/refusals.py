@@ -51,6 +51,15 @@ _STORIES = 5
 _FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "cause", "cause_text", "awaited"}
 
 
+def _why_hidden(request: HttpRequest) -> str:
+    """Why the list shows neither keys nor messages; empty if it does."""
+    if is_hashed():
+        return "This server keeps neither natural keys nor values of refused writes (MEADOWLARK_REFUSAL_KEYS)."
+    if not request.user.has_perm(VIEW_KEYS):
+        return "Natural keys and messages are shown to users with the permission to view those of refusals."
+    return ""
+
+
 @admin.register(Refusal)
 class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     """Natural keys and messages are shown with the permission `view_refusal_keys`, which is audited."""
@@ -150,6 +159,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         self._audit(request, "refusals listed")
         response = super().changelist_view(request, extra_context)
         context = getattr(response, "context_data", None) or {}
+        context["why_hidden"] = _why_hidden(request)
         if SEARCH_VAR in request.GET and request.user.has_perm(VIEW_KEYS) and (found := context.get("cl")):
             context["stories"] = [stories.told(entry, with_title=True) for entry in found.result_list[:_STORIES]]
         return response
@@ -232,13 +242,13 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     def what(self, entry: Any) -> SafeString:
         name = format_html('<span class="quiet">{}</span>', entry.resource.rpartition("/")[2] or "unknown resource")
         if not entry.shows_keys:
-            return format_html("{} {}", name, _HIDDEN)
+            return name
         return format_html("{} {}", name, titled(entry.document_title, entry.natural_key or ""))
 
     @admin.display(description="why")
     def why(self, entry: Any) -> str:
-        """May name the key of a missing target."""
-        return sentences.why(entry) if entry.shows_keys else _HIDDEN
+        """May name the key of a missing target; without the permission to see keys, the kind of the problem."""
+        return sentences.why(entry) if entry.shows_keys else entry.title
 
     @admin.display(description="state")
     def shown_state(self, entry: Any) -> SafeString:

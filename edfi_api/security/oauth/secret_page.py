@@ -10,9 +10,11 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
+from edfi_api.addresses import base_of
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 
+from ..models import ApiClient
 from ..secret_links import take_secret
 
 
@@ -24,7 +26,7 @@ class SecretView(View):
     http_method_names = ["get", "head", "post"]
 
     def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        response = render(request, "edfi_api/secret.html")
+        response = render(request, "edfi_api/secret.html", {"address": base_of(request)})
         response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
         return response
 
@@ -33,4 +35,12 @@ class SecretView(View):
         if found is None:
             return JsonResponse({"error": "not found"}, status=404)
         audit.administered("secret shown by its link", client=found.key, by=f"address:{remote_address(request)}")
-        return JsonResponse({"key": found.key, "secret": found.secret})
+        application = ApiClient.objects.select_related("application__vendor").get(client_id=found.key).application
+        return JsonResponse(
+            {
+                "vendor": application.vendor.name,
+                "application": application.name,
+                "key": found.key,
+                "secret": found.secret,
+            }
+        )

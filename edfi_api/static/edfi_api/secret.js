@@ -12,8 +12,9 @@ document.getElementById("show").addEventListener("click", async () => {
       "The link was used already, or is older than a day. Ask the operator of this server for a new secret.";
     return;
   }
-  const { key, secret } = await answer.json();
-  document.getElementById("key").textContent = key;
-  document.getElementById("secret").textContent = secret;
+  const shown = await answer.json();
+  for (const name of ["vendor", "application", "key", "secret"]) {
+    document.getElementById(name).textContent = shown[name];
+  }
   document.getElementById("credentials").hidden = false;
 });
