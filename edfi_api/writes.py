@@ -8,17 +8,20 @@ called for them.
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from edfi_api.conf import api_settings
-from edfi_api.documents.exceptions import ContradictsHidden
+from edfi_api.documents import violations
+from edfi_api.documents.exceptions import ContradictsHidden, DataValidationFailed
 from edfi_api.documents.extraction import StoredUris
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers
-from edfi_api.documents.leniency import Leniency
+from edfi_api.documents.leniency import Leniency, Reason, Tolerated
+from edfi_api.documents.lookalikes import is_regular, told_apart
+from edfi_api.documents.paths import values_at
 from edfi_api.documents.visible_part import is_visible_path, without_indexes
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 from edfi_api.profiles.catalog import OfParts, ProfilePart
@@ -27,11 +30,12 @@ from edfi_api.profiles.negotiation import ProfiledResource, in_content_type
 from edfi_api.profiles.preparation import ProfilePreparer
 from edfi_api.profiles.visibility import Visibility, visibility_of
 from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.security.requests.authorization import Authorization
+from edfi_api.security.requests.authorization import Authorization, readable_rows
 from edfi_api.storage import merges, store
 from edfi_api.storage.exceptions import KeyChangeContradicts
+from edfi_api.storage.near_keys import near_keys
 from edfi_api.storage.requests import UNCONDITIONAL, DeleteRequest, WriteCondition, WriteRequest
-from edfi_api.storage.stored import Outcome, Written
+from edfi_api.storage.stored import Outcome, Written, stored_versions
 from edfi_api.write_rules.configured import rules_of
 from edfi_api.write_rules.enforcing import WriteCheck, checked_write
 from edfi_api.write_rules.ruled_write import Finding, WritingClient
@@ -107,7 +111,45 @@ def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
     terms = _terms(write, authorize())
     if api_settings.WRITE_RULES:
         mode = _under_rules(write, mode)
-    return _result(write, mode, mode.upsert(mode.request_class(write.prepared, **terms)))
+    if write.leniency.is_strict:
+        _refuse_key_like_stored_one(write)
+    written = mode.upsert(mode.request_class(write.prepared, **terms))
+    if written.outcome is Outcome.INSERTED and not write.leniency.is_strict:
+        _note_key_like_stored_one(write)
+    return _result(write, mode, written)
+
+
+def _refuse_key_like_stored_one(write: Write) -> None:
+    """Raises DataValidationFailed if the document is new, and the client may read one whose key looks equal."""
+    identity = write.prepared.identity if write.prepared else None
+    if identity is None or stored_versions([identity.referential_id], write.using):
+        return
+    if found := list(_like_stored_ones(write)):
+        raise DataValidationFailed([violations.like_stored_key(str(path), stored) for path, stored in found])
+
+
+def _note_key_like_stored_one(write: Write) -> None:
+    """Looked for only if something in the key of a new document is easily overlooked: it costs some queries."""
+    if write.prepared is None or all(map(is_regular, (value for _, value in write.prepared.identity.elements))):
+        return
+    write.leniency.tolerated += [Tolerated(str(path), Reason.LIKE_STORED_KEY) for path, _ in _like_stored_ones(write)]
+
+
+def _like_stored_ones(write: Write) -> Iterator[tuple[JsonPath, str]]:
+    """The paths of the document's own key at which a stored one that the client may read looks equal and is not, with
+    the stored value."""
+    prepared, resource = write.prepared, write.resource.resource
+    if not isinstance(prepared, IncomingDocument):
+        return
+    key = {path: value for path in resource.identity for _, value in values_at(prepared.body, path.steps)}
+    near = near_keys(resource, key, write.using)
+    rows = dict.fromkeys((each.row for each in near), resource.name)
+    surface = write.resource.preparers.surface
+    readable = readable_rows(write.client, surface, write.using, rows) if rows else ()
+    stored: dict[JsonPath, Any] = next((each.key for each in near if each.row in readable), {})
+    for path, found in stored.items():
+        if len(path.steps) == 1 and found != key[path]:
+            yield path, told_apart(str(found), str(key[path]))
 
 
 def update(write: Write, authorize: Authorize) -> WrittenDocument:

@@ -1,7 +1,7 @@
 """Exceptions about the bodies of documents. They carry facts; status and texts for clients are in
 `problem_details.catalog`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from edfi_api.documents.violations import Violation
 
@@ -15,12 +15,14 @@ class MalformedJson(Exception):
     """The body is not a JSON object; `reason` is the parser's message.
 
     `beginning` is how the body begins; `before` and `behind` are the texts around the place where it stops being JSON.
+    `is_complete` says that there is a whole object before it.
     """
 
     reason: str
     beginning: str = ""
     before: str = ""
     behind: str = ""
+    is_complete: bool = False
 
 
 @dataclass
@@ -45,8 +47,11 @@ class DataValidationFailed(Exception):
     violations: list[Violation]
 
 
+@dataclass
 class ClientAssignedId(Exception):
-    """A new document has an `id`, which only the server assigns."""
+    """A new document has an `id`, which only the server assigns; `violations` are what else its body breaks."""
+
+    violations: list[Violation] = field(default_factory=list)
 
 
 class IdMismatch(Exception):

@@ -1,7 +1,9 @@
 """Prepares a client's body for the store: coercion, validation, extraction of identity, references and securables."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +19,7 @@ from edfi_api.documents.extraction import (
     descriptor_identity,
     normalise_case,
 )
-from edfi_api.documents.leniency import Leniency, Reason
+from edfi_api.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.documents.limits import MOST_REFERENCES
 from edfi_api.documents.ods_form import OdsValidator, compile_ods_coercion
 from edfi_api.documents.partial_identity import PartialIdentity, PartialIdentityReader
@@ -25,11 +27,18 @@ from edfi_api.documents.securables import Securables, SecurablesExtractor
 from edfi_api.documents.tolerated import tolerated
 from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation, as_many_as_reported
-from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 # NUL as orjson writes it. PostgreSQL's jsonb cannot store it.
 _NUL = b"\\u0000"
-_VIOLATIONS = {Reason.UNKNOWN_MEMBER: violations.unknown_member, Reason.AMBIGUOUS_DATE: violations.ambiguous_date}
+_VIOLATIONS = {
+    Reason.UNKNOWN_MEMBER: violations.unknown_member,
+    Reason.AMBIGUOUS_DATE: violations.ambiguous_date,
+    Reason.MISSPELT_NAMESPACE: violations.misspelt_namespace,
+}
+# Blanks, or what begins as a URI and goes on otherwise: `uri: //lakeside.example`, `uri:/lakeside.example`.
+_MISSPELT_NAMESPACE = re.compile(r"\s|(?i:^ur[il]s?)\b(?!://[^/\s])")
+_NAMESPACE = "namespace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,7 @@ class Preparer:
         self._coerce = (compile_ods_coercion if is_like_ods else compile_coercion)(resource.json_schema)
         # A narrower preparer replaces it, so that members which only it does not accept are no unknown ones.
         self._known_schema = resource.json_schema
+        self._has_namespace = JsonPath((_NAMESPACE,)) in resource.identity
         self._validator = (OdsValidator if is_like_ods else Validator)(resource)
         self.extractor = Extractor(resource)
         self._securables = SecurablesExtractor(resource)
@@ -143,8 +153,13 @@ class Preparer:
     def valid_new(self, sent: dict[str, Any], leniency: Leniency | None = None) -> dict[str, Any]:
         """The coerced body of an upsert, after every check that needs no other document. Raises what `prepare_new`
         does."""
-        _refuse_client_assigned_id(sent)
-        return self._valid(sent, leniency)
+        if not _has_client_assigned_id(sent):
+            return self._valid(sent, leniency)
+        try:
+            self._valid(sent, leniency)
+        except DataValidationFailed as failed:
+            raise ClientAssignedId(failed.violations) from failed
+        raise ClientAssignedId
 
     def valid_replacement(
         self, sent: dict[str, Any], document_uuid: UUID, leniency: Leniency | None = None
@@ -197,10 +212,19 @@ class Preparer:
         body = self._coerce(sent, noted)
         if self.resource.is_descriptor:
             body = trim_descriptor(body)
-        if leniency is None or not leniency.is_used:
+        if leniency is None:
             return body, []
-        leniency.tolerated = as_many_as_reported(tolerated(sent, self.resource.json_schema, self._known_schema))
+        misspelt = self._misspelt_namespace(body) if self._has_namespace else []
+        if not (leniency.is_used or misspelt):
+            return body, []
+        others = tolerated(sent, self.resource.json_schema, self._known_schema) if leniency.is_used else ()
+        leniency.tolerated = as_many_as_reported(chain(misspelt, others))
         return body, [_VIOLATIONS[each.reason](each.path) for each in leniency.tolerated] if leniency.is_strict else []
+
+    def _misspelt_namespace(self, body: dict[str, Any]) -> list[Tolerated]:
+        namespace = body.get(_NAMESPACE)
+        is_misspelt = isinstance(namespace, str) and _MISSPELT_NAMESPACE.search(namespace.strip())
+        return [Tolerated(f"$.{_NAMESPACE}", Reason.MISSPELT_NAMESPACE)] if is_misspelt else []
 
     def validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
         """Raise DataValidationFailed with the violations that were found already and those of the schema."""
@@ -242,27 +266,25 @@ class Preparer:
         return IncomingDocument(self.resource, body, text, identity, references, key_descriptors, securables)
 
 
-def _refuse_client_assigned_id(sent: Mapping[str, Any]) -> None:
-    for name in sent:
-        if len(name) == 2 and name.lower() == "id" and sent[name] is not None:
-            raise ClientAssignedId
+def _has_client_assigned_id(sent: Mapping[str, Any]) -> bool:
+    return any(len(name) == 2 and name.lower() == "id" and sent[name] is not None for name in sent)
 
 
 class Preparers:
     """The preparers of a surface, each compiled at first use. `are_like_ods` as of `Preparer`."""
 
     def __init__(self, surface: Surface, are_like_ods: bool = False) -> None:
-        self._surface = surface
+        self.surface = surface
         self._are_like_ods = are_like_ods
         self._compiled: dict[ResourceName, Preparer] = {}
 
     def __contains__(self, name: ResourceName) -> bool:
         """Whether the surface has this resource; the database may have documents of other resources."""
-        return name in self._surface.by_name
+        return name in self.surface.by_name
 
     def __getitem__(self, name: ResourceName) -> Preparer:
         if name not in self._compiled:
-            self._compiled[name] = Preparer(self._surface.by_name[name], self._are_like_ods)
+            self._compiled[name] = Preparer(self.surface.by_name[name], self._are_like_ods)
         return self._compiled[name]
 
 

@@ -52,7 +52,16 @@ def parse(text: bytes) -> dict[str, Any]:
 def _malformed(reason: str, text: str, place: int) -> MalformedJson:
     """With what is around the place."""
     before, behind = text[max(0, place - _SHOWN) : place], text[place : place + _SHOWN]
-    return MalformedJson(reason, text[:_SHOWN].lstrip(), before, behind)
+    return MalformedJson(reason, text[:_SHOWN].lstrip(), before, behind, _is_object(text[:place]))
+
+
+def _is_object(text: str) -> bool:
+    if not text.rstrip().endswith("}"):
+        return False
+    try:
+        return isinstance(orjson.loads(text), dict)
+    except orjson.JSONDecodeError:
+        return False
 
 
 def _refuse_too_many_values(text: bytes) -> None:

@@ -15,6 +15,8 @@ class Reason(StrEnum):
     NO_DESCRIPTOR_URI = "no-descriptor-uri"
     UNKNOWN_DESCRIPTOR = "unknown-descriptor"
     UNKNOWN_PARAMETER = "unknown-parameter"
+    MISSPELT_NAMESPACE = "misspelt-namespace"
+    LIKE_STORED_KEY = "like-stored-key"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,17 @@ def left_empty(path: str) -> Violation:
     return Violation(path, f"{_name(path)} is required and should not be left empty.", rule=BrokenRule.NOT_BLANK)
 
 
+def misspelt_namespace(path: str) -> Violation:
+    message = f"{_name(path)} is not spelt like a URI."
+    return Violation(path, message, "Write it like uri://ed-fi.org/..., without blanks.")
+
+
+def like_stored_key(path: str, stored: str) -> Violation:
+    """`stored` is the value of the key that looks equal, told apart by escapes."""
+    message = f"{_name(path)} looks like that of another item with the same key, {stored}, and is not equal to it."
+    return Violation(path, message, f"Send {stored} if that item is meant.")
+
+
 def outer_whitespace(path: str, value: str) -> Violation:
     message = f"{_name(path)} cannot contain leading or trailing spaces."
     rule = BrokenRule.NO_OUTER_SPACES if value.strip() else BrokenRule.NOT_ONLY_SPACES

@@ -8,13 +8,15 @@ from typing import Any
 
 import orjson
 
-from edfi_api.documents import json_text
+from edfi_api.documents import json_text, lookalikes
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.security.authenticated_client import AuthenticatedClient
 
 MOST_HINTS = 10
-_LONGEST_HINT = 400
+_LONGEST_HINT = 1200
 _LONGEST_VALUE = 60
+# Of the URI of a descriptor, which is shown as a whole.
+_LONGEST_URI = 320
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,18 @@ def shown(value: Any) -> str:
         case str():
             return f'"{_cut(value, _LONGEST_VALUE)}"'
     return _cut(orjson.dumps(value, default=json_text.exact_number).decode(), _LONGEST_VALUE)
+
+
+def quoted(text: str) -> str:
+    """A text that is longer than others, such as the URI of a descriptor."""
+    return f'"{_cut(text, _LONGEST_URI)}"'
+
+
+def told_apart(value: Any, sent: Any) -> str:
+    """A stored value, as it is told apart from what was sent: with escapes if it looks the same."""
+    if not isinstance(value, str) or not isinstance(sent, str):
+        return shown(value)
+    return lookalikes.told_apart(_cut(value, _LONGEST_URI), sent)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

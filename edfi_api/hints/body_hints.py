@@ -1,7 +1,7 @@
 """Hints about the body of a request: its JSON, its members, its values."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from edfi_api import addresses
@@ -32,14 +32,19 @@ _SCALARS = {
 
 @hints_for.register
 def data_validation_failed(error: documents.DataValidationFailed, attempt: AttemptedRequest) -> Iterator[str]:
-    unknown = dict.fromkeys(attempt.unknown)
+    return _of_violations(error.violations, attempt)
+
+
+def _of_violations(violations: Iterable[Violation], attempt: AttemptedRequest) -> Iterator[str]:
+    unknown, refused = dict.fromkeys(attempt.unknown), set[str]()
     if attempt.document is not None and attempt.schema is not None:
-        for violation in error.violations:
+        for violation in violations:
+            refused.add(violation.path)
             path = _sent_in_other_case(violation.path, unknown)
             if path != violation.path:
                 del unknown[path]
             yield from _of_violation(violation, path, attempt)
-    yield from _of_unknown_members(unknown, attempt)
+    yield from _of_unknown_members(unknown, refused, attempt)
 
 
 def _of_violation(violation: Violation, sent_path: str, attempt: AttemptedRequest) -> Iterator[str]:
@@ -63,12 +68,14 @@ def _sent_in_other_case(path: str, unknown: Iterable[str]) -> str:
     return next((each for each in unknown if each.lower() == path.lower()), path)
 
 
-def _of_unknown_members(paths: Iterable[str], attempt: AttemptedRequest) -> Iterator[str]:
+def _of_unknown_members(paths: Iterable[str], refused: Collection[str], attempt: AttemptedRequest) -> Iterator[str]:
+    """`refused` are the paths that strict handling refuses, among others."""
     for number, path in enumerate(paths):
         known = _members_beside(path, attempt) if number < _MOST_COMPARED else {}
         near = near_names(_last(path), known)
         meant = f" Did you mean {listed(near).replace(' and ', ' or ')}?" if near else ""
-        yield f"{path}: the resource has no such member; it is ignored.{meant}"
+        ignored = "" if path in refused else "; it is ignored"
+        yield f"{path}: the resource has no such member{ignored}.{meant}"
 
 
 def _members_beside(path: str, attempt: AttemptedRequest) -> dict[str, Any]:
@@ -168,6 +175,7 @@ def client_assigned_id(error: documents.ClientAssignedId, attempt: AttemptedRequ
         f'"id": {shown(sent)} was sent. Leave it out: a POST creates the document, or replaces the one with the same '
         f"key. A document with a known id is replaced by PUT {attempt.path.rstrip('/')}/ID."
     )
+    yield from _of_violations(error.violations, attempt)
 
 
 @hints_for.register
@@ -183,6 +191,8 @@ def malformed_json(error: documents.MalformedJson, attempt: AttemptedRequest) ->
 
 
 def _at_the_error(error: documents.MalformedJson) -> str:
+    if error.is_complete:
+        return f"JSON ends at the arrow: {error.before} ➜ {error.behind}: {_ONE_DOCUMENT}"
     reason = next((hint for is_it, hint in _SLIPS if is_it(error.before.rstrip(), error.behind)), _ANY_SLIP)
     return f"JSON ends at the arrow: {error.before} ➜ {error.behind}: {reason}"
 
@@ -202,6 +212,7 @@ _FORMS: tuple[tuple[Callable[[str], bool], str], ...] = (
 )  # fmt: skip
 _QUOTATION_MARKS = "'\u2018\u2019\u201c\u201d"
 # By the text in front of the error, and from it on.
+_ONE_DOCUMENT = f"one document for each request, and nothing behind it{_BATCH_INSTEAD if api_settings.BATCH else ''}."
 _SLIPS: tuple[tuple[Callable[[str, str], bool], str], ...] = (
     (lambda before, behind: not behind, "brackets or quotation marks are not closed."),
     (lambda before, behind: re.match(r",\s*[}\]]", behind) is not None, "remove the comma behind the last one."),
@@ -211,7 +222,7 @@ _SLIPS: tuple[tuple[Callable[[str, str], bool], str], ...] = (
     (lambda before, behind: behind[:1] in "/#", "JSON has no comments."),
     (lambda before, behind: behind[:1] in '"{[', "a comma or a colon is missing in front."),
     (lambda before, behind: behind[:1].isalpha(), "names and texts have double quotation marks."),
-    (lambda before, behind: before.endswith("}"), "one document for each request, and nothing behind it."),
+    (lambda before, behind: before.endswith("}"), _ONE_DOCUMENT),
 )  # fmt: skip
 _ANY_SLIP = "correct the body there; a JSON library writes it without such slips."
 

@@ -1,21 +1,36 @@
 """Hints about what is stored, and who may do what with it: references, descriptors, keys, versions, authorization."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from edfi_api import addresses
-from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown, without_repetition
+from edfi_api.hints.attempted_request import (
+    AttemptedRequest,
+    hints_for,
+    listed,
+    quoted,
+    shown,
+    told_apart,
+    without_repetition,
+)
 from edfi_api.hints.body_hints import value_at
 from edfi_api.hints.near_descriptors import readable_near_descriptors
 from edfi_api.model.surface.naming import is_descriptor_name
-from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
 from edfi_api.security import exceptions as security
+from edfi_api.security.requests.authorization import readable_rows
 from edfi_api.storage import exceptions as storage
+from edfi_api.storage.near_keys import near_keys
 from references import exceptions as references
 
 # So many values are compared with those of stored descriptors.
 _MOST_COMPARED = 3
 _LINK = "link"
+_INDEX = re.compile(r"\[\d+\]")
+_WEAK_TAG = re.compile(r"\bW/", re.IGNORECASE)
+# As servers of HTTP write the encoding into tags of compressed answers.
+_SUFFIXED_TAG = re.compile(r"[-;](?:gzip|br|zstd|deflate)\"")
 _TOKEN_INFO = f"POST /{addresses.INTROSPECTION} lists what the token permits."
 
 
@@ -23,21 +38,49 @@ _TOKEN_INFO = f"POST /{addresses.INTROSPECTION} lists what the token permits."
 def unresolved_reference(error: references.UnresolvedReference, attempt: AttemptedRequest) -> Iterator[str]:
     for number, missing in enumerate(error.descriptors):
         yield _of_descriptor(missing, attempt, is_compared=number < _MOST_COMPARED)
-    for missing in error.documents:
+    for number, missing in enumerate(error.documents):
         resource = _resource(missing.resource, attempt)
         where = "" if resource is None else f" by POST to {resource.url_path}"
-        sent = _key_sent(value_at(attempt.document, missing.path))
-        yield f"{missing.path}: there is no {missing.resource}{sent}. Correct the key, or send the item first{where}."
+        found = value_at(attempt.document, missing.path)
+        near = "" if resource is None or number >= _MOST_COMPARED else _near_key(missing, resource, found, attempt)
+        instead = near or f"Correct the key, or send the item first{where}."
+        yield f"{missing.path}: there is no {missing.resource}{_key_sent(found)}. {instead}"
+
+
+def _near_key(missing: references.MissingTarget, resource: Resource, sent: Any, attempt: AttemptedRequest) -> str:
+    """What the key of a stored document that the client may read has in place of what was sent; empty without one."""
+    members = _members_of_key(missing.path, resource, attempt)
+    if attempt.client is None or attempt.surface is None or attempt.using is None or not isinstance(sent, dict):
+        return ""
+    key = {there: sent.get(name) for there, name in members.items()}
+    if not key or any(value is None for value in key.values()):
+        return ""
+    found = near_keys(resource, key, attempt.using)
+    rows = dict.fromkeys((each.row for each in found), resource.name)
+    readable = readable_rows(attempt.client, attempt.surface, attempt.using, rows) if rows else ()
+    near = next((each.key for each in found if each.row in readable), None)
+    if near is None:
+        return ""
+    pairs = [f"{members[path]} {told_apart(near[path], key[path])}" for path in key if near[path] != key[path]]
+    return f"There is one with {listed(pairs)}: keys have to be equal in case, blanks and the form of Unicode."
+
+
+def _members_of_key(path: str, resource: Resource, attempt: AttemptedRequest) -> dict[JsonPath, str]:
+    """The members of the reference object at this place, by the paths of the key of its target."""
+    template = JsonPath.parse(_INDEX.sub(ALL_ITEMS, path))
+    references_ = () if attempt.resource is None else attempt.resource.references
+    reference = next((each for each in references_ if each.path == template and each.target == resource.name), None)
+    return {} if reference is None else {pair.there: pair.here.steps[-1] for pair in reference.identity}
 
 
 def _of_descriptor(missing: references.MissingTarget, attempt: AttemptedRequest, is_compared: bool) -> str:
     uri, resource = missing.value or "", _resource(missing.resource, attempt)
     if resource is None:
-        return f"{missing.path}: {shown(uri)} was sent."
+        return f"{missing.path}: {quoted(uri)} was sent."
     form = "" if "#" in uri else f" A descriptor is written as its URI, uri://NAMESPACE/{missing.resource}#CODE VALUE."
     near = readable_near_descriptors(uri, resource, attempt) if is_compared else []
-    meant = f" Did you mean {' or '.join(map(shown, near))}?" if near else ""
-    return f"{missing.path}: {shown(uri)} was sent.{form}{meant} GET {resource.url_path} lists those that exist."
+    meant = f" Did you mean {' or '.join(told_apart(each, uri) for each in near)}?" if near else ""
+    return f"{missing.path}: {quoted(uri)} was sent.{form}{meant} GET {resource.url_path} lists those that exist."
 
 
 def _key_sent(sent: Any) -> str:
@@ -84,6 +127,18 @@ def identity_conflict(error: storage.IdentityConflict, attempt: AttemptedRequest
 @hints_for.register
 def version_has_changed(error: storage.VersionHasChanged, attempt: AttemptedRequest) -> Iterator[str]:
     sent = attempt.meta.get("HTTP_IF_MATCH", "")
+    if _WEAK_TAG.search(sent):
+        yield (
+            f"If-Match: {sent[:200]} was sent, with a weak tag (W/), which never matches. A proxy that compresses "
+            "answers makes tags weak. Send the value of the document's member _etag in quotation marks, without W/."
+        )
+        return
+    if _SUFFIXED_TAG.search(sent):
+        yield (
+            f"If-Match: {sent[:200]} was sent. A proxy that compresses answers has changed the tag. Send the value of "
+            "the document's member _etag in quotation marks."
+        )
+        return
     yield (
         f"If-Match: {sent} was sent, which is not the current ETag of the item. Request it again, repeat the change on "
         "what it has become, and send its new ETag."
@@ -111,6 +166,12 @@ def not_granted(
 @hints_for.register(security.NoRelationship)
 def not_related(error: security.ElementRequired | security.NoRelationship, attempt: AttemptedRequest) -> Iterator[str]:
     ids = () if attempt.client is None else attempt.client.education_organization_ids
+    if not ids:
+        yield (
+            "The client acts for no education organization, so that it may not write or read any item that belongs to "
+            f"one. The operator of the server has to assign education organizations to its application. {_TOKEN_INFO}"
+        )
+        return
     yield (
         f"{_values_sent(error.elements, attempt)}The client acts for {_organizations(ids)}, and for those below. An "
         f"item has to belong to one of them, which has to exist. {_TOKEN_INFO}"
@@ -118,8 +179,6 @@ def not_related(error: security.ElementRequired | security.NoRelationship, attem
 
 
 def _organizations(ids: tuple[int, ...]) -> str:
-    if not ids:
-        return "no education organization"
     return f"the education organization{'s' if len(ids) > 1 else ''} {listed(map(str, ids), 5)}"
 
 

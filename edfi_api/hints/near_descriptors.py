@@ -24,6 +24,7 @@ _URIS = Sql(
     "SELECT d.id, (d.body ->> 'namespace') || '#' || (d.body ->> 'codeValue') FROM document d"
     " WHERE d.resource_type_id = %(type)s AND d.namespace IS NOT NULL ORDER BY d.namespace, d.id LIMIT %(most)s"
 )
+_STORED = Sql("SELECT id FROM document WHERE id = ANY (%(rows)s::bigint[])")
 # URI by row.
 Near = dict[int, str]
 
@@ -34,10 +35,17 @@ def readable_near_descriptors(uri: str, resource: Resource, attempt: AttemptedRe
     if attempt.surface is None or attempt.client is None or attempt.using is None or len(uri) > _LONGEST:
         return []
     near = _nearest(uri, database_state(attempt.using).value(_StoredDescriptors).of(resource.name))
+    near = _still_stored({row: each for row, each in near.items() if each != uri}, attempt.using)
     if not near:
         return []
     readable = readable_rows(attempt.client, attempt.surface, attempt.using, dict.fromkeys(near, resource.name))
     return [found for row, found in near.items() if row in readable]
+
+
+def _still_stored(near: Near, using: str) -> Near:
+    """Without those that were deleted within the last minute."""
+    rows = {row for (row,) in execute(_STORED.with_values(rows=list(near)), using)} if near else ()
+    return {row: each for row, each in near.items() if row in rows}
 
 
 class _StoredDescriptors:

@@ -49,6 +49,13 @@ _EXAMPLES = {
     QueryType.DESCRIPTOR: "the URI of a descriptor, with its # written as %23",
     QueryType.STRING: "a text without NUL",
 }
+_COMPOSITES = "composites"
+_NO_COMPOSITES = (
+    "There are no composites here. Request the resources themselves, such as "
+    f"/{addresses.DATA}/ed-fi/studentSectionAssociations?schoolId=..., or what refers to a document: "
+    f"/{addresses.RELATIONS}/ed-fi/students/ID."
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
 # Addresses of other servers, by a segment of theirs.
 _ELSEWHERE = {
     "token": f"A token is requested at POST /{addresses.OAUTH}.",
@@ -73,7 +80,26 @@ def not_found(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
     surface = attempt.surface or current_surface()
     segments = [segment for segment in attempt.path.split("/") if segment]
     is_data = attempt.surface is not None
-    yield f"{attempt.method} {attempt.path[:200]} was sent. {_where(segments, surface, is_data)}"
+    where = _misplaced(attempt.path, segments, surface) or _where(segments, surface, is_data)
+    yield f"{attempt.method} {attempt.path[:200]} was sent. {where}"
+
+
+def _misplaced(path: str, segments: list[str], surface: Surface) -> str:
+    """What stands in the path that does not belong there; empty if nothing of the kind does."""
+    if any(segment.lower() == _COMPOSITES for segment in segments):
+        return _NO_COMPOSITES
+    if "//" in path:
+        return f"Two slashes follow each other; write {'/' + '/'.join(segments)[:200]}."
+    if not segments or segments[0].lower() != addresses.DATA:
+        return ""
+    year = next((place for place, segment in enumerate(segments) if _YEAR.fullmatch(segment)), None)
+    names = {project.endpoint.lower() for project in surface.projects}
+    if year is None or not names.intersection(segment.lower() for segment in segments[year + 1 :]):
+        return ""
+    return (
+        f"The addresses of this server have no school year {segments[year]} there; write "
+        f"/{'/'.join(segments[:year] + segments[year + 1 :])[:200]}. GET / lists the addresses."
+    )
 
 
 def _missing_document(attempt: AttemptedRequest, resource: Resource) -> str:
@@ -159,6 +185,9 @@ def snapshot_read_only(error: data_stores.SnapshotReadOnly, attempt: AttemptedRe
 
 @hints_for.register
 def invalid_document_id(error: viewsets.InvalidDocumentId, attempt: AttemptedRequest) -> Iterator[str]:
+    if not error.segment:
+        yield f"Two slashes follow each other in {attempt.path[:200]}; write {attempt.path.rstrip('/')[:200]}."
+        return
     by_key = "" if attempt.resource is None else f" {_by_key(attempt.resource)}"
     yield (
         f"{shown(error.segment)} was sent as the id. Ids are UUIDs, which the server gives: in Location, and in the "

@@ -132,7 +132,7 @@ def test_a_descriptor_in_another_case_is_no_key_change(api):
     descriptor = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Other", "shortDescription": "Other"}
     api.post("/sexDescriptors", descriptor)
 
-    response = api.post("/sexDescriptors", descriptor | {"codeValue": "OTHER"})
+    response = api.post("/sexDescriptors", descriptor | {"codeValue": "OTHER", "shortDescription": "Another"})
 
     assert response.status_code == 200
     assert Document.objects.get(resource_type__name="SexDescriptor").operation == "update"

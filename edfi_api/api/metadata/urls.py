@@ -41,6 +41,8 @@ from edfi_api.validation.extension_model import published_surface
 from edfi_api.version import VERSION
 
 _HTML = "text/html"
+# Of the ODS/API.
+_COMPOSITES = "composites"
 _OLDER = "metadata/data/v3"
 
 
@@ -172,8 +174,9 @@ class ProfileSpecificationView(PublishedView):
 
 
 def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:
-    """The answer of Ed-Fi's servers for metadata that does not exist. Raises Http404 if that is a problem."""
-    if OdsCompatibility.OPENAPI.applies:
+    """The answer of Ed-Fi's servers for metadata that does not exist. Raises Http404 if that is a problem: as for the
+    ODS/API, and for composites, since a hint says what replaces them."""
+    if OdsCompatibility.OPENAPI.applies or _COMPOSITES in request.path.lower().split("/"):
         raise Http404
     return HttpResponse("Invalid resource path", status=404, content_type="text/plain; charset=utf-8")
 

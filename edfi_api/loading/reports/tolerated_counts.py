@@ -15,6 +15,7 @@ _INDEX = re.compile(r"\[\d+\]")
 _IN_WORDS = {
     Reason.UNKNOWN_MEMBER: "not a member of the resource, dropped from",
     Reason.AMBIGUOUS_DATE: "an ambiguous date, read with the month first in",
+    Reason.MISSPELT_NAMESPACE: "not spelt like a URI in",
 }
 
 

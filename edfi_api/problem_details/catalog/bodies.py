@@ -43,6 +43,7 @@ def client_assigned_id(error: documents.ClientAssignedId) -> Problem:
         type="bad-request:data-validation-failed",
         title="Data Validation Failed",
         detail="The request data was constructed incorrectly.",
+        validation_errors=_by_path(error.violations),
         errors=[
             "Resource identifiers cannot be assigned by the client. The 'id' property should not be included in the "
             "request body."

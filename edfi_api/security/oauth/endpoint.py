@@ -11,6 +11,7 @@ Expired tokens remain in their table until `manage.py cleartokens` removes them;
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, transaction
@@ -42,7 +43,7 @@ from ..credentials import Credentials
 from ..exceptions import TooManyRequests
 from ..models import ApiClient
 from ..rate_limits import limit
-from .token_request import GRANT_TYPE, TokenRequest, read_token_request
+from .token_request import GRANT_TYPE, CredentialsMissing, TokenRequest, read_token_request
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
 _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
@@ -51,6 +52,10 @@ _MEDIA_TYPES = ("", "application/json", "application/x-www-form-urlencoded")
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Ed-Fi API"'}
 # Token types are case-insensitive; Ed-Fi's older server sends lower case.
 _BEARER = "bearer"
+_MISSING = (
+    "{} not sent, or empty; perhaps a variable is. Send key and secret as Basic credentials in the header "
+    "Authorization, or as client_id and client_secret in the form."
+)
 _HINTS = [
     "The key or the secret is wrong, or the client was disabled. Both are sent as Basic credentials, or as client_id "
     "and client_secret in the form.",
@@ -154,7 +159,9 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
             request.client_key = key  # type: ignore[attr-defined]  # for the logs
             if status == 401:
                 audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
-        return _answer(body, status)
+        credentials = token_request.credentials
+        missing = [] if credentials.secret else ["The secret of the Basic credentials"]
+        return _answer(body, status, _hints_of_missing(missing) if missing else _HINTS)
 
     def _issue_token(self, request: HttpRequest, token_request: TokenRequest) -> tuple[str, int]:
         form = {
@@ -185,12 +192,17 @@ def issue_token(request: HttpRequest, credentials: Credentials, scope: str) -> t
 
 
 def _refuse(error: OAuth2Error) -> HttpResponse:
-    return _answer(error.json, error.status_code)
+    hints = _hints_of_missing(error.missing) if isinstance(error, CredentialsMissing) else _HINTS
+    return _answer(error.json, error.status_code, hints)
 
 
-def _answer(body: str, status: int) -> HttpResponse:
+def _hints_of_missing(names: Sequence[str]) -> list[str]:
+    return [_MISSING.format(f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'}")]
+
+
+def _answer(body: str, status: int, hints: Sequence[str] = _HINTS) -> HttpResponse:
     if status == 401:
-        body = json.dumps(json.loads(body) | {"hints": _HINTS})
+        body = json.dumps(json.loads(body) | {"hints": list(hints)})
     headers = _HEADERS | _CHALLENGE if status == 401 else _HEADERS
     response = HttpResponse(body, status=status, content_type="application/json", headers=headers)
     if status >= 400:

@@ -4,7 +4,7 @@ Clients send their credentials in a Basic header or in the body, and the body as
 forms only. Malformed requests are refused with the OAuth errors (RFC 6749 §5.2) of Ed-Fi's servers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -20,6 +20,15 @@ GRANT_TYPE = "client_credentials"
 # A real request has a few hundred bytes.
 _LONGEST_BODY = 16 * 1024
 _MOST_FORM_FIELDS = 100
+
+
+class CredentialsMissing(InvalidRequestError):  # type: ignore[misc]  # oauthlib is untyped
+    """The `missing` fields were not sent, or are empty. RFC 6749 specifies invalid_client; this is the code of Ed-Fi's
+    older server, which clients expect."""
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        super().__init__("Client credentials are missing.", status_code=401)
+        self.missing = missing
 
 
 @dataclass(frozen=True)
@@ -97,8 +106,7 @@ def _the_credentials(in_header: Credentials | None, body: _Body) -> Credentials:
     """The credentials, which may be sent only once; beside a header, the body may repeat the key (RFC 6749 §3.2.1)."""
     if in_header is None:
         if not body.client_id or not body.client_secret:
-            # RFC 6749 specifies invalid_client; this is the code of Ed-Fi's older server, which clients expect.
-            raise InvalidRequestError("Client credentials are missing.", status_code=401)
+            raise CredentialsMissing([name for name in ("client_id", "client_secret") if not getattr(body, name)])
         return Credentials(body.client_id, body.client_secret)
     if body.client_secret or body.client_id not in (None, "", in_header.key):
         raise InvalidClientError("Credentials belong in the Authorization header or in the body, not in both.")
