@@ -1,5 +1,7 @@
 """The bundled rules: what they find, what they almost find, and that repairs resolve it."""
 
+import json
+
 import pytest
 
 from tests.validation.district import attendance, enrollment, programs, scheduling
@@ -66,4 +68,28 @@ def test_violations_are_found_and_repaired(rules, district, rows, standard) -> N
 
 @pytest.mark.django_db
 def test_all_can_be_planned(rules) -> None:
-    assert rules.check() == ["10 rules without problems, 1 for other standards"]
+    assert rules.check() == ["14 rules without problems, 1 for other standards"]
+
+
+def test_keys_that_look_equal_are_found(rules, district, rows) -> None:
+    """The second one offends, and names the first."""
+    api = district.api
+    student = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+    for unique_id in ("Ab-1", "AB-1", "Ab-1\u200b", "Ab-2"):
+        assert api.post("/students", student | {"studentUniqueId": unique_id}).status_code == 201
+    for unique_id in ("Jos\u00e9", "Jose\u0301", "Jose"):
+        staff = {"staffUniqueId": unique_id, "firstName": "Mae", "lastSurname": "Ortiz"}
+        assert api.post("/staffs", staff).status_code == 201
+
+    rules.run()
+
+    found = rows("""
+        SELECT v.identifier, r.context
+          FROM validation_result r JOIN validation_rule v ON v.id = r.rule_id
+         WHERE r.resolved_at IS NULL AND starts_with(v.identifier, 'KY') ORDER BY r.id
+    """)
+    assert sorted(((identifier, json.loads(context)) for identifier, context in found), key=str) == [
+        ("KY-601", {"studentUniqueId": "AB-1", "other": "Ab-1"}),
+        ("KY-601", {"studentUniqueId": "Ab-1\u200b", "other": "Ab-1"}),
+        ("KY-602", {"staffUniqueId": "Jose\u0301", "other": "Jos\u00e9"}),
+    ]
