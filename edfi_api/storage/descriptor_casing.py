@@ -39,6 +39,12 @@ def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     return found | read
 
 
+def forget(using: str) -> None:
+    """To be called when a descriptor has been deleted: it may be created again in another case. Other processes forget
+    it within the minute."""
+    database_state(using).value(_remembered).clear()
+
+
 def _make_room(remembered: dict[UUID, tuple[str, float]], number: int) -> None:
     """Forget the entries that were read first. Another thread may change the dictionary: then it makes room."""
     with suppress(RuntimeError):

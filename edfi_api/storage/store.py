@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import merges, policy_statements, upsert_groups
+from edfi_api.storage import descriptor_casing, merges, policy_statements, upsert_groups
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.denial import (
     TESTS_BY_ALIAS,
@@ -129,6 +129,8 @@ def delete(request: DeleteRequest) -> bool:
         with_retries(lambda: effect_of(attempt, refused))
     except DocumentNotFound:
         return False
+    if request.resource.is_descriptor:
+        descriptor_casing.forget(using)
     record_writer(request.client, using)
     return True
 

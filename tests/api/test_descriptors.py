@@ -128,3 +128,15 @@ def test_a_namespace_with_a_number_sign_cannot_take_the_uri_of_another_descripto
             "$.namespace": ["namespace cannot contain '#', behind which a descriptor's URI has the code value."]
         }
     assert api.get(path).json()["shortDescription"] == "The first"
+
+
+def test_a_descriptor_that_is_created_again_in_another_case_is_used_in_that(api, female):
+    api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#female"))
+    [path] = [f"/data/ed-fi/students/{each['id']}" for each in api.get("/students").json()]
+    for delete in (path, female):
+        assert api.delete(delete).status_code == 204
+    api.post("/sexDescriptors", FEMALE | {"codeValue": "FEMALE"})
+
+    again = api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#female"))
+
+    assert api.get(item_path(again)).json()["birthSexDescriptor"] == f"{NAMESPACE}#FEMALE"

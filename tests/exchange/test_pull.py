@@ -76,6 +76,24 @@ def test_only_what_has_changed_comes_the_next_time(
     assert len(bodies("StudentSchoolAssociation")) == 2
 
 
+def test_a_descriptor_that_comes_in_another_case_keeps_its_spelling(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    district.everything()
+    connection = connect()
+    pull(connection)
+    [grade] = bodies("GradeLevelDescriptor")
+    loud = {"namespace": grade["namespace"].upper(), "codeValue": "NINTH GRADE", "shortDescription": "9"}
+    source.put("ed-fi/gradeLevelDescriptors", loud)
+    other = {"namespace": grade["namespace"], "codeValue": "Tenth grade", "shortDescription": "10"}
+    source.put("ed-fi/gradeLevelDescriptors", other)
+
+    pulled = pull(connection)
+
+    assert outcomes(pulled) == {"inserted": 1, "updated": 1}
+    assert bodies("GradeLevelDescriptor") == [grade | {"shortDescription": "9"}, other]
+
+
 def test_a_key_change_keeps_the_document_and_a_delete_comes_behind_its_referrers(
     district: District, source: ReferenceSource, connect: Connect, pull: Pull
 ) -> None:

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import IntegrityError, OperationalError
 
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import resource_types
+from edfi_api.storage import descriptor_casing, resource_types
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of, merged
@@ -106,9 +106,12 @@ def delete_unreferenced(
         )
     )
     try:
-        return {id_ for (id_,) in execute(statement, using)}
+        deleted = {id_ for (id_,) in execute(statement, using)}
     except (IntegrityError, OperationalError, StatementAborted):
         return set()  # A concurrent write is in the way of one of them.
+    if resource.is_descriptor:
+        descriptor_casing.forget(using)
+    return deleted
 
 
 class _Statements(NamedTuple):
