@@ -45,7 +45,7 @@ def parse(text: bytes) -> dict[str, Any]:
         del value  # Not in memory beside the values of the other parser.
         _refuse_duplicates(text)
         value = orjson.loads(text)
-    body: dict[str, Any] = json_text.with_every_digit(text, value, _decimal)
+    body: dict[str, Any] = json_text.with_every_digit(text, value, bounded_decimal)
     return body
 
 
@@ -73,7 +73,8 @@ def _refuse_too_many_values(text: bytes) -> None:
         raise DocumentTooLarge("values", MOST_VALUES)
 
 
-def _decimal(text: str) -> Decimal:
+def bounded_decimal(text: str) -> Decimal:
+    """The number of a text. Raises MalformedJson if it has too many digits."""
     if not _BOUNDED_NUMBER.fullmatch(text):
         start = text if len(text) <= _LONGEST_NUMBER_REPORTED else f"{text[:_LONGEST_NUMBER_REPORTED]}..."
         raise MalformedJson(

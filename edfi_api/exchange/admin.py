@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.exceptions import NoStoreKey
 from edfi_api.exchange.models import Connection, ConnectionState, ExchangeDirection
+from edfi_api.exchange.stored_connections import current_phase
 from edfi_api.logs import audit
 from edfi_api.operation.administration.authorship import RecordedAdmin, admin_user
 from edfi_api.operation.administration.moments import moment
@@ -61,7 +62,17 @@ class ConnectionAdmin(RecordedAdmin):
         (None, {"fields": ["name", "direction", "is_enabled"]}),
         (
             "The other side",
-            {"fields": ["address", "token_address", "key", "secret_text", "scope", "school_year"]},
+            {
+                "fields": [
+                    "address",
+                    "token_address",
+                    "key",
+                    "secret_text",
+                    "scope",
+                    "school_year",
+                    "requests_per_second",
+                ]
+            },
         ),
         ("This side", {"fields": ["api_client", "data_store"]}),
         (
@@ -103,7 +114,8 @@ class ConnectionAdmin(RecordedAdmin):
     @admin.display(description="state")
     def phase(self, connection: Connection) -> str:
         state = _state(connection)
-        return f"{state.phase} since {moment(state.since)}" if state else "idle"
+        phase = current_phase(connection, state)
+        return f"{phase} since {moment(state.since)}" if state and phase == state.phase else str(phase)
 
     @admin.display
     def failure(self, connection: Connection) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
-from urllib.parse import urljoin
 
-from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed
+from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, joined
 
 _SPECIFICATIONS = frozenset({"resources", "descriptors"})
 _CHANGE_QUERIES, _PROFILES = "change-queries", "profiles"
@@ -114,19 +113,19 @@ def _specifications(api: RemoteApi) -> Iterator[tuple[str, str, str]]:
     for each in listed if isinstance(listed, list) else []:
         name, endpoint = (each.get("name"), each.get("endpointUri")) if isinstance(each, dict) else (None, None)
         if isinstance(name, str) and isinstance(endpoint, str):
-            yield name.lower(), urljoin(address, endpoint), str(each.get("prefix", "")).lower()
+            yield name.lower(), joined(address, endpoint), str(each.get("prefix", "")).lower()
 
 
 def _add(found: dict[str, RemoteResource], document: Any) -> None:
     paths = document.get("paths") if isinstance(document, dict) else None
     common = _common_parameters(document)
     for path, item in paths.items() if isinstance(paths, dict) else ():
-        project, endpoint, *below = path.strip("/").split("/")[:3] if path.count("/") >= 2 else ("", "")
+        project, endpoint, below = [*path.strip("/").split("/")[:3], "", ""][:3]
         if not endpoint or not isinstance(item, dict):
             continue
         resource = found.setdefault(f"{project}/{endpoint}", RemoteResource(f"{project}/{endpoint}"))
         if below:
-            resource.below.add(below[0])
+            resource.below.add(below)
         elif isinstance(get := item.get("get"), dict):
             parameters = [*_list(item.get("parameters")), *_list(get.get("parameters"))]
             resource.parameters |= set(_names(parameters, common))
@@ -156,11 +155,11 @@ def _list(value: Any) -> list[Any]:
 def _server(document: Any, address: str) -> str:
     """The address that the paths of an OpenAPI document follow."""
     try:
-        return urljoin(address, str(document["servers"][0]["url"])).rstrip("/") + "/"
+        return joined(address, str(document["servers"][0]["url"])).rstrip("/") + "/"
     except (KeyError, IndexError, TypeError):
         pass
     try:
-        return urljoin(address, str(document["basePath"])).rstrip("/") + "/"
+        return joined(address, str(document["basePath"])).rstrip("/") + "/"
     except (KeyError, TypeError):
         return ""
 
@@ -174,6 +173,6 @@ def _orders(api: RemoteApi) -> Iterator[tuple[str, int]]:
     seen = set()
     for each in _list(listed):
         path, order = (each.get("resource"), each.get("order")) if isinstance(each, dict) else (None, None)
-        if isinstance(path, str) and isinstance(order, int) and path not in seen:
+        if isinstance(path, str) and type(order) is int and path not in seen:
             seen.add(path)
             yield path.strip("/"), order

@@ -80,6 +80,12 @@ class Connection(Recorded):
         DataStore, on_delete=models.PROTECT, null=True, blank=True, related_name="connections"
     )
     api_client = models.ForeignKey(ApiClient, on_delete=models.PROTECT, related_name="connections")
+    requests_per_second = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Requests to the other API in a second at most; empty is any number.",
+    )
     is_enabled = models.BooleanField("enabled", default=False, help_text="Followed by run_exchange.")
 
     class Meta:

@@ -9,41 +9,56 @@ caller's. Methods may be called by several threads.
 from __future__ import annotations
 
 import base64
+import io
 import re
+import socket
 import ssl
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import orjson
-from urllib3 import BaseHTTPResponse, PoolManager, Timeout
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, PoolManager, Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from edfi_api.documents import json_text
+from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.documents.json_object import bounded_decimal
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.remote_addresses import AddressRefused, checked_address, origin
 from edfi_api.logs.printable import printable
 from edfi_api.version import VERSION
 
-_MOST_BYTES = 64 * 2**20
+# Of an answer. The OpenAPI documents of large standards have ten megabytes, and half a million values.
+_MOST_BYTES = 32 * 2**20
+_MOST_VALUES = 1_000_000
 _MOST_BYTES_OF_TOKEN = 64 * 1024
+# More of a refusal is not read: it has no reason then.
+_MOST_BYTES_OF_REFUSAL = 256 * 1024
 _BLOCK = 256 * 1024
 _SECONDS_TO_CONNECT = 10.0
 _SECONDS_WITHOUT_BYTES = 60.0
 _SECONDS_OF_ANSWER = 300.0
+_TOO_SLOW = f"an answer takes longer than {_SECONDS_OF_ANSWER:.0f} s"
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 60.0
 MOST_REPETITIONS = 10
+_FIRST_REFUSAL = 400
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MOST_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Part of the life of a token after which it is renewed.
 _SHARE_OF_TOKEN = 0.8
 _SECONDS_OF_TOKEN = 1800
+_LONGEST_TOKEN_SECONDS = 7 * 86_400
+_LONGEST_ID = 100
+_LONGEST_NAME, _MOST_MODELS = 100, 100
 _PLACEHOLDER_OF_YEAR = re.compile(r"\{[^{}]*year[^{}]*\}", re.IGNORECASE)
 _CORRELATION = ("correlation-id", "x-correlation-id", "x-request-id")
 
@@ -67,6 +82,14 @@ class RemoteRefused(RemoteFailed):
     """An answer with another status than the one that is needed."""
 
     status: int = 0
+
+
+class NotJson(RemoteFailed):
+    """The body of an answer is not JSON, or has values that no document has."""
+
+
+class RemoteTooLarge(RemoteFailed):
+    """An answer has more bytes or values than are read; one to a request for less may be small enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +116,29 @@ class RemoteAnswer:
     def is_success(self) -> bool:
         return 200 <= self.status < 300
 
-    def json(self) -> Any:
-        """With every digit of numbers. Raises RemoteFailed."""
+    def json(self, most_values: int = _MOST_VALUES) -> Any:
+        """With every digit of numbers. Raises RemoteFailed, and RemoteTooLarge for more than so many values."""
+        body = self.body
+        if body.count(b",") + body.count(b"[") + body.count(b"{") > most_values:
+            raise RemoteTooLarge(f"an answer has more than {most_values:,} values")
         try:
-            return json_text.loads(self.body)
-        except orjson.JSONDecodeError:
-            raise RemoteFailed(f"the answer is not JSON{_of(self.correlation_id)}") from None
+            return json_text.with_every_digit(body, orjson.loads(body), bounded_decimal)
+        except (ValueError, RecursionError, MalformedJson):
+            raise NotJson(f"the answer is not JSON{_of(self.correlation_id)}") from None
 
     def problem(self) -> str:
         """What a refusal says, for people."""
-        try:
-            found = orjson.loads(self.body)
-        except orjson.JSONDecodeError:
-            return ""
-        said = [found.get(name) for name in ("detail", "message", "error")] if isinstance(found, dict) else []
+        found = self.refusal()
+        said = [found.get(name) for name in ("detail", "message", "error")]
         return printable(next((each for each in said if isinstance(each, str)), ""))[:500]
+
+    def refusal(self) -> dict[str, Any]:
+        """The problem of a refusal; empty if it has none."""
+        try:
+            found = orjson.loads(self.body[: _MOST_BYTES_OF_REFUSAL + 1])
+        except orjson.JSONDecodeError:
+            return {}
+        return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +174,82 @@ class RequestFigures:
     tokens: int = 0
 
 
+class _Pace:
+    """Requests of all threads, no more than so many in a second; None is any number."""
+
+    def __init__(self, per_second: int | None) -> None:
+        self._seconds_between = 1 / per_second if per_second else 0.0
+        self._lock = threading.Lock()
+        self._next_at = 0.0
+
+    def pause(self) -> float:
+        """How many seconds to wait before the next request."""
+        if not self._seconds_between:
+            return 0.0
+        with self._lock:
+            now = time.monotonic()
+            at = max(self._next_at, now)
+            self._next_at = at + self._seconds_between
+            return at - now
+
+
+# When the request of a thread has to be answered, by the monotonic clock.
+_deadline = threading.local()
+
+
+class _TimedReader(io.RawIOBase):
+    """Reads from a socket until the deadline of the request: each single read has a limit, of which there may be any
+    number."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
+        self._raw, self._sock, self._until = raw, sock, _deadline.at
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(_TOO_SLOW)
+        self._sock.settimeout(min(left, _SECONDS_WITHOUT_BYTES))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _TimedResponse(HTTPResponse):
+    """Of the standard library, whose headers have no limit of time."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp = io.BufferedReader(_TimedReader(self.fp.detach(), sock))
+
+
+class _TimedConnection(HTTPConnection):
+    response_class = _TimedResponse
+
+
+class _TimedSecureConnection(HTTPSConnection):
+    response_class = _TimedResponse
+
+
+class _TimedPool(HTTPConnectionPool):
+    ConnectionCls = _TimedConnection
+
+
+class _TimedSecurePool(HTTPSConnectionPool):
+    ConnectionCls = _TimedSecureConnection
+
+
+class _TimedPoolManager(PoolManager):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.pool_classes_by_scheme = {"http": _TimedPool, "https": _TimedSecurePool}
+
+
 class RemoteApi:
     """The other side of a connection. `connections` are kept open at once; `stop` ends waiting; `repetitions` of a
     request are made at most."""
@@ -162,6 +269,7 @@ class RemoteApi:
         self._trust = trust
         self._stop = stop or threading.Event()
         self._repetitions = repetitions
+        self._pace = _Pace(connection.requests_per_second)
         self._token = _Token()
         self._token_lock = threading.Lock()
         self._discovery: Discovery | None = None
@@ -170,7 +278,7 @@ class RemoteApi:
         self._hosts = {self._base[1]}
         if connection.token_address:
             self._hosts.add(self._checked(connection.token_address)[1])
-        self._pool = PoolManager(
+        self._pool = _TimedPoolManager(
             num_pools=4,
             maxsize=connections,
             block=True,
@@ -189,10 +297,15 @@ class RemoteApi:
         return self._discovery
 
     def get(
-        self, address: str, parameters: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+        self,
+        address: str,
+        parameters: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        most: int = _MOST_BYTES,
     ) -> RemoteAnswer:
-        """The answer, with a token. Raises RemoteFailed if there is none after the last attempt."""
-        return self.request("GET", f"{address}?{urlencode(parameters)}" if parameters else address, headers=headers)
+        """The answer, with a token. Raises RemoteFailed if there is none after the last attempt, and RemoteTooLarge."""
+        address = f"{address}?{urlencode(parameters)}" if parameters else address
+        return self.request("GET", address, headers=headers, most=most)
 
     def get_json(
         self, address: str, parameters: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
@@ -201,14 +314,21 @@ class RemoteApi:
         return expect(self.get(address, parameters, headers), address).json()
 
     def request(
-        self, method: str, address: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        address: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        most: int = _MOST_BYTES,
     ) -> RemoteAnswer:
         """As `get`, for any method; `body` is JSON. Repeating it has to be harmless, as it is in an Ed-Fi API."""
         self._checked_of_hosts(address)
         token = self._current_token()
-        answer = self._repeated(method, address, body, self._headers(token, body, headers))
+        answer = self._repeated(method, address, body, self._headers(token, body, headers), most)
         if answer.status == 401:
-            answer = self._repeated(method, address, body, self._headers(self._current_token(token), body, headers))
+            token = self._current_token(token)
+            answer = self._repeated(method, address, body, self._headers(token, body, headers), most)
         return answer
 
     def introspection(self) -> Any:
@@ -246,11 +366,11 @@ class RemoteApi:
             raise RemoteFailed("its discovery names no dataManagementApi")
         models = found.get("dataModels")
         return Discovery(
-            version=str(found.get("version", "")),
-            informational_version=str(found.get("informationalVersion", "")),
+            version=_short(found.get("version")),
+            informational_version=_short(found.get("informationalVersion")),
             data_models={
-                str(each["name"]): str(each.get("version", ""))
-                for each in (models if isinstance(models, list) else [])
+                _short(each["name"]): _short(each.get("version"))
+                for each in (models if isinstance(models, list) else [])[:_MOST_MODELS]
                 if isinstance(each, dict) and "name" in each
             },
             token=self._connection.token_address or self._url(urls, "oauth"),
@@ -269,11 +389,11 @@ class RemoteApi:
             return ""
         year = self._connection.school_year
         address = _PLACEHOLDER_OF_YEAR.sub(str(year), found) if year else found
+        self._checked_of_hosts(address)
         if with_year:
             address = address.rstrip("/") + "/"
             if year and f"/{year}/" not in urlsplit(address).path:
                 address += f"{year}/"
-        self._checked_of_hosts(address)
         return address
 
     def _checked(self, address: str) -> tuple[str, str, int]:
@@ -314,7 +434,8 @@ class RemoteApi:
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise RemoteFailed("the answer to the request for a token has none")
         seconds = found.get("expires_in")
-        life = float(seconds) if isinstance(seconds, int | float) and seconds > 0 else _SECONDS_OF_TOKEN
+        is_life = isinstance(seconds, int | float) and seconds > 0
+        life = min(seconds, _LONGEST_TOKEN_SECONDS) if is_life else _SECONDS_OF_TOKEN
         return _Token(token, began + life * _SHARE_OF_TOKEN)
 
     def _repeated(
@@ -325,7 +446,9 @@ class RemoteApi:
             pause = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
             try:
                 answer = self._followed(method, address, body, headers, most)
-            except (HTTPError, OSError) as error:
+            except (HTTPError, OSError, ValueError, HTTPException) as error:
+                if time.monotonic() >= _deadline.at:
+                    raise RemoteFailed(f"{printable(address)} does not answer: {_TOO_SLOW}") from None
                 failure = printable(f"{type(error).__name__}: {error}")[:300]
             else:
                 if answer.status not in _WORTH_ANOTHER_TRY:
@@ -345,7 +468,7 @@ class RemoteApi:
             answer = self._sent(method, address, body, headers, most)
             if answer.status not in _REDIRECTS or method != "GET":
                 return answer
-            before, address = address, urljoin(address, answer.headers.get("location", ""))
+            before, address = address, joined(address, answer.headers.get("location", ""))
             if self._checked(address) != self._checked(before):
                 raise RemoteFailed(f"{printable(before)} redirects to another host")
         raise RemoteFailed(f"{printable(address)} redirects too often")
@@ -353,8 +476,10 @@ class RemoteApi:
     def _sent(
         self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int
     ) -> RemoteAnswer:
+        if pause := self._pace.pause():
+            self.wait(pause)
         self.figures.requests += 1
-        deadline = time.monotonic() + _SECONDS_OF_ANSWER
+        _deadline.at = deadline = time.monotonic() + _SECONDS_OF_ANSWER
         common = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"Meadowlark/{VERSION}"}
         response = self._pool.request(
             method,
@@ -365,10 +490,15 @@ class RemoteApi:
             redirect=False,
             retries=False,
         )
+        is_refusal = response.status >= _FIRST_REFUSAL
         is_read = False
         try:
-            read = _read(response, most, deadline)
+            read = _read(response, _MOST_BYTES_OF_REFUSAL if is_refusal else most, deadline)
             is_read = True
+        except RemoteTooLarge:
+            if not is_refusal:
+                raise
+            read = b""
         finally:
             if is_read:
                 response.release_conn()
@@ -396,10 +526,29 @@ def _read(response: BaseHTTPResponse, most: int, deadline: float) -> bytes:
         parts.append(part)
         size += len(part)
         if size > most:
-            raise RemoteFailed(f"an answer has more than {most:,} bytes")
+            raise RemoteTooLarge(f"an answer has more than {most:,} bytes")
         if time.monotonic() > deadline:
-            raise HTTPError(f"an answer takes longer than {_SECONDS_OF_ANSWER:.0f} s")
+            raise RemoteFailed(_TOO_SLOW)
     return b"".join(parts)
+
+
+def joined(base: str, relative: str) -> str:
+    """An address that may be relative to another one. Raises RemoteFailed for what is none."""
+    try:
+        return urljoin(base, relative)
+    except ValueError:
+        raise RemoteFailed(f"it names an address that is none: {printable(relative)[:_LONGEST_ID]}") from None
+
+
+def plain_id(value: Any) -> str | None:
+    """An id that can stand in an address, and in a text of the database."""
+    text = value if isinstance(value, str) else ""
+    is_plain = text.isascii() and text.replace("-", "").isalnum() and len(text) <= _LONGEST_ID
+    return text if is_plain else None
+
+
+def _short(value: Any) -> str:
+    return printable(value)[:_LONGEST_NAME] if isinstance(value, str) else ""
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    connection,
+    connections,
+    transaction,
+)
 from psycopg import errors as postgres
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.routes import primary_of
-from edfi_api.exchange.models import NAME_TAKEN, Connection, ExchangeDirection, Phase
+from edfi_api.exchange.models import NAME_TAKEN, Connection, ConnectionState, ExchangeDirection, Phase
 from edfi_api.logs import audit
 from edfi_api.logs.attribution import attribute_to
 
@@ -31,6 +39,15 @@ ON CONFLICT (connection_id) DO UPDATE
        refused = s.refused + EXCLUDED.refused, rate = coalesce(EXCLUDED.rate, s.rate)
 """
 
+# Whether a process holds the lock of a connection: it pulls, or it pushes, as a consumer of the change stream.
+_IS_AT_WORK = """
+SELECT EXISTS (
+    SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+     WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted
+       AND (l.classid::bigint, l.objid::bigint) IN (
+            (hashtext('exchange')::bigint & 4294967295, %(connection)s),
+            (change_version_lock(), hashtext(%(consumer)s)::bigint & 4294967295)))
+"""
 # By the constraint of the database.
 _REFUSALS = {
     "connection_once_in_any_case": {"name": NAME_TAKEN},
@@ -85,6 +102,26 @@ def database_of(connection: Connection) -> str:
     if not api_settings.has_main_store:
         raise ConnectionUnusable("all documents are in data stores, and the connection names none")
     return DEFAULT_DB_ALIAS
+
+
+def consumer_of(connection: Connection) -> str:
+    """The name under which the change stream keeps the position of a push. Another connection may get the name of this
+    one."""
+    return f"push {connection.pk}"
+
+
+def current_phase(found: Connection, state: ConnectionState | None) -> str:
+    """What a connection does: as its process has reported, unless there is none any more."""
+    if state is None:
+        return Phase.IDLE
+    if state.phase not in (Phase.RUNNING, Phase.WAITING):
+        return state.phase
+    try:
+        with connections[database_of(found)].cursor() as cursor:
+            cursor.execute(_IS_AT_WORK, {"connection": found.pk, "consumer": consumer_of(found)})
+            return state.phase if cursor.fetchone()[0] else Phase.IDLE
+    except (ConnectionUnusable, DatabaseError, InterfaceError):
+        return state.phase
 
 
 def report(reported: Connection, phase: Phase, **values: Any) -> None:

@@ -1,6 +1,7 @@
 """What has changed at another API is written here, once, whatever happens meanwhile."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -20,6 +21,7 @@ from edfi_api.refusals.models import Refusal
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, ClaimSet
 from tests.databases import DOCUMENTS
+from tests.exchange import mending
 from tests.exchange.district import GRADE, District
 from tests.exchange.reference_source import KEY, SECRET, ReferenceSource
 from tests.write_rules import district_rules
@@ -492,3 +494,50 @@ def test_an_overlap_repeats_nothing_that_was_renamed_since(
     pull(connection, overlap=100)
 
     assert [each["classPeriodName"] for each in bodies("ClassPeriod")] == ["C"]
+
+
+def test_functions_of_the_host_mend_what_is_refused(district: District, connect: Connect, pull: Pull, settings) -> None:
+    settings.EDFI_API = settings.EDFI_API | {"CHANGE_HANDLERS": ("tests.exchange.mending",)}
+    mending.asked.clear()
+    district.descriptors()
+    district.school()
+    district.student(1, birthDate="never")
+    district.enrollment(0)
+
+    pulled = pull(connect())
+
+    assert outcomes(pulled) == {"inserted": 5, "refused": 1}
+    assert [each["firstName"] for each in bodies("Student")] == ["Unknown"]
+    assert bodies("StudentSchoolAssociation")[0]["studentReference"] == {"studentUniqueId": "S0"}
+    [asked] = mending.asked
+    assert (asked.resource, asked.problem["status"]) == ("ed-fi/studentSchoolAssociations", 409)
+    waiting = WaitingDocument.objects.using(DOCUMENTS)
+    assert [each.resource for each in waiting.all()] == ["ed-fi/students"]
+
+
+def test_a_position_that_is_set_is_gone_on_from(
+    district: District, source: ReferenceSource, connect: Connect, pull: Pull
+) -> None:
+    for number in range(4):
+        district.student(number)
+    connection = connect()
+
+    pull(connection, position=2)
+
+    assert [each["studentUniqueId"] for each in bodies("Student")] == ["S2", "S3"]
+    assert outcomes(pull(connection)) == {}
+    assert outcomes(pull(connection, position=0)) == {"inserted": 2, "unchanged": 2}
+    assert ExchangePosition.objects.using(DOCUMENTS).get().version == 4
+
+
+def test_requests_are_made_at_the_pace_of_the_connection(
+    district: District, source: ReferenceSource, connect: Connect
+) -> None:
+    api = RemoteApi(connect(requests_per_second=20), Trust())
+    api.discovery  # noqa: B018  Before the time is taken.
+    began = time.monotonic()
+
+    for _ in range(6):
+        api.get(api.data_address("ed-fi/students"))
+
+    assert time.monotonic() - began > 5 * 0.05

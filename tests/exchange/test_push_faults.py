@@ -1,19 +1,25 @@
 """Pushing to an API that does not answer, or not as it should: nothing is lost, and nothing is repeated without end."""
 
+import json
 import time
 
 import pytest
+from django.core.management import call_command
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_stream.consumers import Consumer
 from edfi_api.exchange import remote_api
-from edfi_api.exchange.models import ConnectionState
+from edfi_api.exchange.models import ConnectionState, Phase
+from edfi_api.exchange.pull.pulling import exclusively
 from edfi_api.exchange.push import remedies, whole
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.exchange.push.remedies import FirstDocument, RefusedDocument
 from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.exchange.stored_connections import report
 from edfi_api.models import Document
 from edfi_api.refusals.models import Refusal
-from tests.exchange.random_changes import path_of
+from tests.databases import DOCUMENTS
+from tests.exchange.random_changes import path_of, period, school
 from tests.exchange.reference_target import DROP, WRONG_JSON, Answer
 from tests.factories import STUDENT
 
@@ -169,3 +175,54 @@ def test_what_is_denied_before_all_has_been_sent_is_sent_again(committing_api, t
         "gradeLevelDescriptors",
     ]
     assert not Refusal.objects.exists()
+
+
+def test_what_refers_to_a_document_that_was_denied_awaits_it(committing_api, target, pushed, monkeypatch):
+    """The document that was denied, and is sent again behind all others, is not there yet."""
+    monkeypatch.setattr(whole, "_MOST_DOCUMENTS", 1)
+    for name, code in (("educationOrganizationCategory", "School"), ("gradeLevel", "Ninth grade")):
+        namespace = f"uri://ed-fi.org/{name[0].upper()}{name[1:]}Descriptor"
+        descriptor = {"namespace": namespace, "codeValue": code, "shortDescription": code}
+        path_of(committing_api.post(f"/{name}Descriptors", descriptor))
+    for endpoint, body in (("schools", school(7)), ("classPeriods", period("A", 7)), ("bellSchedules", bells("A", 7))):
+        path_of(committing_api.post(f"/{endpoint}", body))
+    attempted: list[str] = []
+
+    def refuses(state, method, endpoint, body) -> Answer | None:
+        attempted.append(endpoint)
+        is_denied = endpoint == "classPeriods" and "bellSchedules" not in attempted
+        return Answer(403, {"title": "Denied"}) if is_denied else None
+
+    target.refuses = refuses
+
+    figures = pushed(is_full=True)
+
+    assert attempted[-4:] == ["classPeriods", "bellSchedules", "classPeriods", "bellSchedules"]
+    assert figures.refused == 0
+    assert target.bodies("/ed-fi/bellSchedules") == [bells("A", 7)]
+    state = ConnectionState.objects.get()
+    assert (state.phase, state.accepted, state.refused) == ("idle", len(target.stored), 0)
+    assert [each.resolution for each in Refusal.objects.all()] == ["succeeded"]
+
+
+def bells(name: str, school_id: int) -> dict:
+    reference = {"classPeriodReference": {"schoolId": school_id, "classPeriodName": name}}
+    return {"bellScheduleName": name, "schoolReference": {"schoolId": school_id}, "classPeriods": [reference]}
+
+
+def test_a_connection_is_running_only_while_a_process_works_for_it(connection, pushed, target, capsys):
+    report(connection, Phase.RUNNING)
+
+    assert states(capsys) == ["idle"]
+    with Consumer(f"push {connection.pk}"):
+        assert states(capsys) == ["running"]
+    report(connection, Phase.WAITING)
+    connection.direction = "pull"
+    with exclusively(connection, DOCUMENTS):
+        assert states(capsys) == ["waiting"]
+    assert states(capsys) == ["idle"]
+
+
+def states(capsys) -> list[str]:
+    call_command("list_connections", "--format", "json")
+    return [each["state"] for each in json.loads(capsys.readouterr().out)]

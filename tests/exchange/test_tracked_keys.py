@@ -1,9 +1,12 @@
 """Keys as a source lists them with deletes and key changes, of every resource."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.paths import values_at
@@ -12,7 +15,7 @@ from edfi_api.exchange.models import Connection, ExchangePosition
 from edfi_api.exchange.pull.pulling import Pulled
 from edfi_api.exchange.pull.tracked_keys import TrackedKeys
 from edfi_api.exchange.remote_api import RemoteFailed
-from edfi_api.model.surface.resource import Surface
+from edfi_api.model.surface.resource import QueryType, Surface
 from edfi_api.models import Document
 from edfi_api.refusals.models import Refusal
 from tests.databases import DOCUMENTS
@@ -22,6 +25,7 @@ from tests.exchange.reference_source import ReferenceSource, Stored
 from tests.factories import DocumentFactory
 from tests.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served
 
+EXAMPLES = int(os.environ.get("EXAMPLES", "20"))
 Connect = Callable[..., Connection]
 Pull = Callable[..., Pulled]
 
@@ -46,6 +50,37 @@ def test_every_key_is_read_back(any_served: Served) -> None:
         if keys.id_of(resource, key) != own or any(not values_at(key, path.steps) for path in resource.identity):
             wrong.append(resource.url_path)
     assert wrong == []
+
+
+_VALUES = {
+    QueryType.NUMBER: st.integers(1, 9_999),
+    QueryType.DATE: st.dates().map(str),
+    QueryType.BOOLEAN: st.booleans(),
+    QueryType.DESCRIPTOR: st.sampled_from(
+        ["uri://ed-fi.org/A#1", "uri://Ed-Fi.org/b#Two words", "uri://ed-fi.org/C#Ä"]
+    ),
+}
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_values_are_read_back_into_a_key_that_agrees_with_itself(any_served: Served, data: st.DataObject) -> None:
+    keys = TrackedKeys(any_served.surface, any_served.preparers, DescriptorMapping())
+    resources = [each for each in any_served.surface.resources if len(each.key_fields) > 1 and not each.is_descriptor]
+    resource = data.draw(st.sampled_from(resources))
+    listed = {
+        field.name: data.draw(_VALUES.get(field.type, st.text("abÄ #=~", min_size=1, max_size=5)))
+        for field, _ in resource.key_fields
+    }
+
+    key = keys.read(resource, listed)
+
+    assert {path: values_at(key, path.steps)[0][1] for _, path in resource.key_fields} == {
+        path: listed[field.name] for field, path in resource.key_fields
+    }
+    for each in resource.equality_constraints:
+        values = {value for path in (each.source, each.target) for _, value in values_at(key, path.steps)}
+        assert len(values) <= 1 or {each.source, each.target} <= {path for _, path in resource.key_fields}
 
 
 def test_a_value_in_two_references_is_listed_once(surface: Surface) -> None:

@@ -23,7 +23,7 @@ from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.exchange.pull.client_writer import CLIENT_REFUSALS, ClientRights
 from edfi_api.exchange.pull.outcomes import DueDelete, Outcomes
-from edfi_api.exchange.pull.tracked_keys import KeyBody, TrackedKeys, put, put_key
+from edfi_api.exchange.pull.tracked_keys import KeyBody, TrackedKeys, put, put_key, remote_id_of
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.security.claim_names import Action
@@ -210,7 +210,7 @@ class KeyChanges:
                 self.outcomes.unreadable(resource, "upsert", each, refusal)
                 continue
             if ids[0] != ids[1]:
-                self.memory.add(resource, str(each.get("id")), (ids[0], ids[1]), (keys[0], keys[1]))
+                self.memory.add(resource, remote_id_of(each, ids[0]), (ids[0], ids[1]), (keys[0], keys[1]))
                 self.has_any = True
 
     def pin(self, deletes: Callable[[], Iterable[tuple[Resource, Sequence[Mapping[str, Any]]]]]) -> None:
@@ -237,7 +237,9 @@ class KeyChanges:
             found = ((each, stored[each.old].document_uuid if each.old in stored else None) for each in part)
             self.memory.pin((each.resource.url_path, each.remote_id, uuid, False) for each, uuid in found)
         for resource, page in deletes():
-            ids = {id_: str(each.get("id")) for each in page if (id_ := self._id_of_delete(resource, each)) is not None}
+            ids = {
+                id_: remote_id_of(each, id_) for each in page if (id_ := self._id_of_delete(resource, each)) is not None
+            }
             stored = stored_versions(ids, self.using)
             self.memory.pin((resource.url_path, ids[id_], found.document_uuid, True) for id_, found in stored.items())
 

@@ -20,11 +20,11 @@ from edfi_api.conf import api_settings
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.exchange.models import Connection
-from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.exchange.pull.tracked_keys import is_scalar
+from edfi_api.exchange.remote_api import RemoteFailed, plain_id
 from edfi_api.loading.bulk import Candidate, Written
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.reports.refusal_limit import RefusalLimit
-from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.refusals.pending import Pending
@@ -47,6 +47,7 @@ CREATE TABLE brought (own BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE refused (resource TEXT, remote_id TEXT, PRIMARY KEY (resource, remote_id));
 CREATE TABLE refused_delete (document_uuid TEXT PRIMARY KEY, resource TEXT, remote_id TEXT);
 CREATE TABLE again (line INTEGER PRIMARY KEY, rank INTEGER, text BLOB);
+CREATE TABLE mend (line INTEGER PRIMARY KEY, rank INTEGER, text BLOB, problem BLOB);
 """
 _MOVE = """
 INSERT INTO exchange_position (connection, version) VALUES (%(connection)s, %(version)s)
@@ -59,6 +60,7 @@ SELECT %(connection)s, resource, remote_id, document_uuid, 1, now() + make_inter
 ON CONFLICT (connection, resource, remote_id, document_uuid) DO UPDATE
    SET attempts = w.attempts + 1,
        due_at = now() + make_interval(secs => least(%(first)s * 2 ^ least(w.attempts, 20), %(longest)s))
+RETURNING attempts
 """
 _NO_LONGER = """
 DELETE FROM exchange_waiting w
@@ -128,6 +130,9 @@ class WindowMemory(TemporaryDatabase):
         return self._database.execute("SELECT 1 FROM brought WHERE own = ?", (own,)).fetchone() is not None
 
     def refuse(self, resource: str, remote_id: str) -> None:
+        """The document is to be read again, if it has an id by which it can be."""
+        if not remote_id:
+            return
         self._database.execute("INSERT OR IGNORE INTO refused VALUES (?, ?)", (resource, remote_id))
 
     def refuse_delete(self, document_uuid: UUID, resource: str, remote_id: str) -> None:
@@ -159,6 +164,15 @@ class WindowMemory(TemporaryDatabase):
         self._database.execute("DELETE FROM again")
         return iter(rows)
 
+    def keep_to_mend(self, line: int, rank: int, text: bytes, problem: bytes) -> None:
+        self._database.execute("INSERT OR REPLACE INTO mend VALUES (?, ?, ?, ?)", (line, rank, text, problem))
+
+    def take_to_mend(self) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """Line, rank, text and problem of documents that were refused; none are left."""
+        while rows := self._database.execute("SELECT * FROM mend ORDER BY line LIMIT ?", (_AT_ONCE,)).fetchall():
+            self._database.execute("DELETE FROM mend WHERE line <= ?", (rows[-1][0],))
+            yield from rows
+
 
 @dataclass(slots=True)
 class Outcomes:
@@ -172,6 +186,8 @@ class Outcomes:
     limit: RefusalLimit | None = None
     is_dry_run: bool = False
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    # Without what was refused before, too, and was only read again.
+    newly_refused: int = 0
     _pending: Pending = field(default_factory=Pending)
     _awaited: Awaited | None = None
     _began: float = field(default_factory=time.time)
@@ -219,11 +235,15 @@ class Outcomes:
         stays, if there is no ledger to keep it in."""
         paths = ", ".join(each.path for each in refusal.violations)
         kind = "delete" if operation == "delete" else "change of a key"
-        said = f"it lists a {kind} of {_path(resource)} without {paths}: {printable(str(listed.get('id')))[:100]}"
+        said = (
+            f"it lists a {kind} of {_path(resource)} without {paths}: {plain_id(listed.get('id')) or 'without an id'}"
+        )
         if not api_settings.WRITE_RECORDER:
             raise RemoteFailed(f"{said}, and the ledger of refusals is off, where it would be kept")
         _log.warning("connection %s: %s", self.connection, said)
-        self._refused(resource, operation, refusal, sent=dict(listed))
+        values = listed.get("keyValues" if operation == "delete" else "oldKeyValues")
+        sent = values if isinstance(values, dict) else {}
+        self._refused(resource, operation, refusal, sent={name: each for name, each in sent.items() if is_scalar(each)})
 
     def check_limit(self) -> None:
         """Raises TooManyRefused."""
@@ -253,6 +273,7 @@ class Outcomes:
             for refused in self.memory.refused():
                 pauses = {"first": _FIRST_WAIT, "longest": _LONGEST_WAIT}
                 cursor.execute(_WAIT, {"connection": connection, **_columns(refused), **pauses})
+                self.newly_refused += sum(attempts == 1 for (attempts,) in cursor.fetchall())
             if version is not None:
                 cursor.execute(_MOVE, {"connection": connection, "version": version})
                 cursor.execute(_UNPIN, {"connection": connection})
@@ -296,6 +317,8 @@ class Outcomes:
         sent: dict[str, Any] | None = None,
     ) -> None:
         self.counts[resource.url_path, REFUSED] += 1
+        if sent is not None:
+            self.newly_refused += 1  # It does not wait.
         if self.limit is not None and not self.limit.is_percentage:
             self.check_limit()
         problem = problem_of(refusal)
@@ -335,6 +358,13 @@ def begin_window(connection: Connection, using: str, last: int) -> int:
     with connections[using].cursor() as cursor:
         cursor.execute(_BEGIN, {"connection": connection.pk, "last": last})
         return int(cursor.fetchone()[0])
+
+
+def set_position(connection: Connection, using: str, version: int) -> None:
+    """Go on behind this version, whatever was done before; a window that was interrupted is forgotten."""
+    with transaction.atomic(using), connections[using].cursor() as cursor:
+        cursor.execute(_MOVE, {"connection": connection.pk, "version": version})
+        cursor.execute(_UNPIN, {"connection": connection.pk})
 
 
 def unpin(connection: Connection, using: str) -> None:

@@ -92,7 +92,7 @@ def report_window(connection: Connection, puller: Puller, pulled: Pulled, phase:
         position=puller.position,
         newest=pulled.newest,
         accepted=sent - refused,
-        refused=refused,
+        refused=outcomes.newly_refused if outcomes else 0,
         rate=sent / pulled.seconds if sent and pulled.seconds else None,
     )
 

@@ -13,7 +13,8 @@ from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.exchange.pull.client_writer import CLIENT_REFUSALS, ClientRights
 from edfi_api.exchange.pull.key_changes import KeyChanges
 from edfi_api.exchange.pull.outcomes import DueDelete, Outcomes
-from edfi_api.exchange.pull.tracked_keys import TrackedKeys
+from edfi_api.exchange.pull.tracked_keys import TrackedKeys, remote_id_of
+from edfi_api.exchange.remote_api import plain_id
 from edfi_api.model.surface.resource import Resource
 from edfi_api.security.claim_names import Action
 from edfi_api.security.exceptions import UNAUTHORIZABLE
@@ -48,8 +49,8 @@ class PulledChanges:
         pinned = dict[UUID, str]()
         wanted = dict[UUID, str]()
         for each in listed:
-            remote_id = str(each.get("id"))
-            if self.moved and (document := self.moved.memory.pinned(resource, remote_id)):
+            remote_id = plain_id(each.get("id"))
+            if self.moved and remote_id and (document := self.moved.memory.pinned(resource, remote_id)):
                 pinned[document] = remote_id
                 continue
             try:
@@ -58,7 +59,7 @@ class PulledChanges:
             except DataValidationFailed as refusal:
                 self.outcomes.unreadable(resource, "delete", each, refusal)
                 continue
-            wanted.update((id_, remote_id) for id_ in ids if not self.outcomes.has_brought(id_))
+            wanted.update((id_, remote_id_of(each, ids[0])) for id_ in ids if not self.outcomes.has_brought(id_))
         stored = stored_versions(wanted, self.using)
         found = {
             each.document_uuid: wanted[id_]

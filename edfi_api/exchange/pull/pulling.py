@@ -15,13 +15,16 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from django.db import DatabaseError, InterfaceError, connections
+from orjson import JSONEncodeError
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import Preparers
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.pull.client_writer import ClientRehearsal, ClientRights, ClientWriter
 from edfi_api.exchange.pull.key_changes import KeyChangeMemory, KeyChanges
+from edfi_api.exchange.pull.mending import Before, Instead, Mends, RefusedHere
 from edfi_api.exchange.pull.outcomes import (
     DueDelete,
     Outcomes,
@@ -29,12 +32,13 @@ from edfi_api.exchange.pull.outcomes import (
     begin_window,
     due_rows,
     position_of,
+    set_position,
     unpin,
 )
 from edfi_api.exchange.pull.pulled_changes import PulledChanges
 from edfi_api.exchange.pull.reading import EVERYTHING, Page, ReadResource, ReadWindow, RemoteSource
 from edfi_api.exchange.pull.tracked_keys import TrackedKeys
-from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.exchange.remote_api import RemoteFailed, plain_id
 from edfi_api.exchange.resource_selection import SelectionMode, selected, targets_of
 from edfi_api.loading.bulk import BulkWriter, Candidate, Written
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
@@ -43,10 +47,11 @@ from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.bulk.pipeline import bulk_writer_by
 from edfi_api.loading.reports.refusal_limit import RefusalLimit
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.problem_details.catalog import problem_of
 from edfi_api.security.authenticated_client import client_of_row
 from edfi_api.security.exceptions import AUTHORIZATION_REFUSALS
 from edfi_api.storage import resource_types
-from edfi_api.storage.stored import referential_ids
+from edfi_api.storage.stored import Outcome, referential_ids
 
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('exchange'), %s)"
 _UNLOCK = "SELECT pg_advisory_unlock(hashtext('exchange'), %s)"
@@ -65,7 +70,8 @@ DELETES_ALLOWED = 20.0
 @dataclass(frozen=True, slots=True)
 class PullOptions:
     """`deletes_allowed` is the percentage of the client's documents that may be deleted because the source no longer
-    lists them; `overlap` is how many versions before the position are read again."""
+    lists them; `overlap` is how many versions before the position are read again; `position` is where to go on, in
+    place of the stored one."""
 
     is_full: bool = False
     is_dry_run: bool = False
@@ -73,6 +79,7 @@ class PullOptions:
     max_refused: RefusalLimit | None = None
     deletes_allowed: float = DELETES_ALLOWED
     overlap: int = 0
+    position: int | None = None
     processes: int | None = None
 
 
@@ -130,6 +137,7 @@ class Puller:
         self._options = options
         self._mapping: DescriptorMapping = connection.mapping
         self._preparers = Preparers(surface)
+        self._mends = Mends(api_settings.CHANGE_HANDLERS)
         self._resources = self._chosen()
         self._position: int | None = None
 
@@ -143,6 +151,9 @@ class Puller:
 
     def pull(self) -> Pulled:
         """The next window. Raises RemoteFailed, ClientUnusable, TooManyRefused and TooManyDeletes."""
+        if self._options.position is not None and not self._options.is_dry_run:
+            set_position(self._connection, self._using, self._options.position)
+            self._options = replace(self._options, position=None)
         # Read each time: the last window may have ended though its commit was not answered.
         self._position = position_of(self._connection, self._using)
         newest = self._source.newest_version()
@@ -241,7 +252,16 @@ class Puller:
             tracked = PulledChanges(rights, keys, using, outcomes)
             with bulk_writer_by(writing, using, options.processes) as writer:
                 work = _Window(
-                    self._source, self._resources, self._mapping, surface, writer, rights, outcomes, tracked, options
+                    self._source,
+                    self._resources,
+                    self._mapping,
+                    surface,
+                    writer,
+                    rights,
+                    outcomes,
+                    tracked,
+                    options,
+                    self._mends,
                 )
                 with work:
                     yield work
@@ -273,6 +293,7 @@ class _Window:
     outcomes: Outcomes
     tracked: PulledChanges
     options: PullOptions
+    mends: Mends
     _ranks: dict[ResourceName, int] = field(default_factory=dict)
     _line: int = 0
 
@@ -339,6 +360,26 @@ class _Window:
         again = self.outcomes.memory.take_for_another_try()
         resources = self.surface.resources
         self._take(self.writer.write(Candidate(resources[rank], text, Place(rank, line)) for line, rank, text in again))
+        self._mend()
+
+    def _mend(self) -> None:
+        """Write refused documents again as functions of the host mend them, behind what these want to have before."""
+        for line, rank, text, problem in self.outcomes.memory.take_to_mend():
+            resource = self.surface.resources[rank]
+            refused = RefusedHere(resource.url_path.strip("/"), json_text.loads(text), json_text.loads(problem))
+            found = self.mends.of(refused)
+            for each in found:
+                if isinstance(each, Before) and (other := self.surface.resource_at(each.resource)):
+                    self._line += 1
+                    place = Place(self._ranks[other.name], self._line)
+                    self._take_mended(Candidate(other, json_text.dumps(each.body), place))
+            bodies = [each.body for each in found if isinstance(each, Instead)]
+            again = json_text.dumps(bodies[-1]) if bodies else text
+            self._take_mended(Candidate(resource, again, Place(rank, line)))
+
+    def _take_mended(self, candidate: Candidate[Place]) -> None:
+        for written in self.writer.write([candidate]):
+            self.outcomes.take(written)
 
     def read_due(self, last: int) -> None:
         """Read again some of what was refused before. If the source has changed behind the window, it waits on."""
@@ -396,20 +437,23 @@ class _Window:
             first = self._line + 1
             self._line += len(bodies)
             self.outcomes.memory.read(
-                (line, rank, str(body.get("id", ""))) for line, body in enumerate(bodies, start=first)
+                (line, rank, plain_id(body.get("id")) or "") for line, body in enumerate(bodies, start=first)
             )
             for line, body in enumerate(bodies, start=first):
-                yield Candidate(here, self._text(body), Place(rank, line))
+                yield Candidate(here, self._text(resource, body), Place(rank, line))
 
     def _is_mapped(self, resource: Resource, body: dict[str, Any]) -> bool:
         """Whether it is a descriptor that is another one here."""
         return resource.is_descriptor and self.mapping.has_there(f"{body.get('namespace')}#{body.get('codeValue')}")
 
-    def _text(self, body: dict[str, Any]) -> bytes:
+    def _text(self, resource: ReadResource, body: dict[str, Any]) -> bytes:
         own = {name: value for name, value in body.items() if name != "id" and (name[:1] != "_" or name == "_ext")}
-        _remove_links(own)
-        self.mapping.to_here(own)
-        return json_text.dumps(own)
+        try:
+            _remove_links(own)
+            self.mapping.to_here(own)
+            return json_text.dumps(own)
+        except (RecursionError, JSONEncodeError):
+            raise RemoteFailed(f"a document of {resource.there.path} is nested too deeply") from None
 
     def _take(self, results: Iterable[Written[Place]], *, may_try_again: bool = False) -> None:
         for written in results:
@@ -418,8 +462,20 @@ class _Window:
                 self.outcomes.memory.keep_for_another_try(
                     candidate.origin.line, candidate.origin.source, candidate.text
                 )
-            else:
+            elif not self._is_to_be_mended(written):
                 self.outcomes.take(written)
+
+    def _is_to_be_mended(self, written: Written[Place]) -> bool:
+        """Whether the document was refused, and a function of the host may know what to do; it is kept for that."""
+        candidate = written.candidate
+        if isinstance(written.result, Outcome) or not self.mends.has(candidate.resource.url_path.strip("/")):
+            return False
+        problem = problem_of(written.result)
+        if problem is None:
+            return False
+        line, rank, text = candidate.origin.line, candidate.origin.source, candidate.text
+        self.outcomes.memory.keep_to_mend(line, rank, text, json_text.dumps(problem.body("")))
+        return True
 
     def _delete_due(self, due: DueDelete) -> None:
         """A document whose key the source has again is not deleted."""

@@ -19,13 +19,20 @@ from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
-import orjson
-
-from edfi_api.documents import json_text
 from edfi_api.exchange.capabilities import AVAILABLE_VERSIONS, Capabilities, RemoteResource
 from edfi_api.exchange.models import Connection
-from edfi_api.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed, RemoteRefused, expect
+from edfi_api.exchange.remote_api import (
+    NotJson,
+    RemoteAnswer,
+    RemoteApi,
+    RemoteFailed,
+    RemoteRefused,
+    RemoteTooLarge,
+    expect,
+    plain_id,
+)
 from edfi_api.model.surface.resource import Resource
+from edfi_api.storage.temporary_database import TemporaryDatabase
 
 PAGE_SIZE = 500
 _DELETES, _KEY_CHANGES, _PARTITIONS = "deletes", "keyChanges", "partitions"
@@ -34,6 +41,16 @@ _NOT_FOR_THE_CLIENT = frozenset({403, 404, 405})
 _PAGES_AHEAD = 2
 _ATTEMPTS_AT_COMPLETENESS = 3
 _ATTEMPTS_AT_JSON = 5
+# Of a page, and of all pages that wait to be written. A page that has more is read in smaller parts.
+_MOST_VALUES = 400_000
+_MOST_BYTES_WAITING = 96 * 2**20
+_MOST_BYTES_OF_DOCUMENT = 16 * 2**20
+_PART_OF_PAGE = 8
+_MOST_PARTITIONS = 1_000
+# A source that shows none so often has not as many documents as it says.
+_MOST_EMPTY_PAGES = 200
+_LONGEST_TOTAL = 15
+_LARGEST_VERSION = 2**63 - 1
 
 Result = TypeVar("Result")
 Page = list[dict[str, Any]]
@@ -62,15 +79,29 @@ class ReadResource(NamedTuple):
 
 @dataclass(slots=True)
 class _Head:
-    """The first page of a collection, and the number of all its documents."""
+    """The first pages of a collection as they were answered, how many documents these have, and how many there are."""
 
-    page: Page = field(default_factory=list)
+    answers: list[RemoteAnswer] = field(default_factory=list)
+    number: int = 0
     total: int = 0
     is_readable: bool = True
 
     @property
     def is_complete(self) -> bool:
-        return len(self.page) >= self.total
+        return self.number >= self.total
+
+
+class _SeenIds(TemporaryDatabase):
+    """The different ids among the documents of a collection."""
+
+    def __init__(self) -> None:
+        super().__init__("CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID;")
+
+    def add(self, page: Page) -> None:
+        self._database.executemany("INSERT OR IGNORE INTO seen VALUES (?)", ((str(each.get("id")),) for each in page))
+
+    def number(self) -> int:
+        return int(self._database.execute("SELECT count(*) FROM seen").fetchone()[0])
 
 
 class RemoteSource:
@@ -90,6 +121,8 @@ class RemoteSource:
         self.not_readable: set[str] = set()
         self._page_size = page_size
         self._threads = threads
+        # As many pages wait, are read, or are the first ones of later collections.
+        self._most_bytes = max(_MOST_BYTES_WAITING // (4 * threads), 2**20)
         self._headers = _SNAPSHOT if uses_snapshot else {}
         self._profile = connection.read_profile
         self._profiled = self.capabilities.of_profile(api, self._profile) if self._profile else set[str]()
@@ -109,7 +142,7 @@ class RemoteSource:
         found = self.api.get_json(address + AVAILABLE_VERSIONS, headers=self._headers)
         members = {name.lower(): value for name, value in found.items()} if isinstance(found, dict) else {}
         newest = members.get("newestchangeversion")
-        if not isinstance(newest, int) or isinstance(newest, bool):
+        if type(newest) is not int or not 0 <= newest < _LARGEST_VERSION:
             raise RemoteFailed("the available change versions are none")
         return newest
 
@@ -119,14 +152,11 @@ class RemoteSource:
             if not head.is_readable:
                 self.not_readable.add(resource.there.path)
             elif head.is_complete:
-                if head.page:
-                    yield resource, head.page
+                yield from ((resource, page) for each in head.answers if (page := _page(each)))
             elif resource.there.has_page_tokens:
-                yield from ((resource, page) for page in self._by_tokens(resource, window))
-            elif window.last is None:
-                yield from ((resource, page) for page in self._all_by_offsets(resource))
+                yield from ((resource, page) for page in self._by_tokens(resource, window, head.total))
             else:
-                yield from ((resource, page) for page in self._by_offsets(resource, window, head.total))
+                yield from ((resource, page) for page in self._all_by_offsets(resource, window))
 
     def deletes(self, resources: Sequence[ReadResource], window: ReadWindow) -> Iterator[tuple[ReadResource, Page]]:
         """The deletes of each resource, in the given order."""
@@ -138,6 +168,8 @@ class RemoteSource:
 
     def document(self, resource: ReadResource, remote_id: str) -> dict[str, Any] | None:
         """The document with this id there; None if there is none, or none that the client may read."""
+        if plain_id(remote_id) is None:
+            return None
         address = self.api.data_address(f"{resource.there.path}/{remote_id}")
         answer = self.api.get(address, headers=self._headers_of(resource))
         if answer.status in _NOT_FOR_THE_CLIENT or answer.status == 410:
@@ -150,76 +182,121 @@ class RemoteSource:
     def _tracked(
         self, below: str, resources: Sequence[ReadResource], window: ReadWindow
     ) -> Iterator[tuple[ReadResource, Page]]:
-        def read(resource: ReadResource, offset: int = 0) -> Page:
-            parameters = {**window.parameters(), "limit": self._page_size, "offset": offset}
-            answer, values = self._get(resource, below, parameters)
-            return [] if answer.status in _NOT_FOR_THE_CLIENT else _page(answer, values)
+        def read(resource: ReadResource, offset: int = 0) -> RemoteAnswer:
+            return self._get(resource, below, {**window.parameters(), "limit": self._page_size, "offset": offset})
 
         for resource, first in self._ahead(resources, read):
-            page, offset = first, 0
+            if first.status in _NOT_FOR_THE_CLIENT:
+                continue
+            answer, page, offset = first, _page(first), 0
             while page:
                 yield resource, page
                 offset += len(page)
-                page = read(resource, offset) if len(page) >= self._page_size else []
+                if len(page) < self._page_size:
+                    break
+                before, answer = answer.body, read(resource, offset)
+                if answer.body == before:
+                    raise RemoteFailed(f"{resource.there.path}/{below} answers the same to every offset")
+                page = _page(answer)
 
     def _head(self, resource: ReadResource, window: ReadWindow) -> _Head:
         parameters = {**window.parameters(), "limit": self._page_size, "totalCount": "true"}
-        answer, values = self._get(resource, "", parameters)
+        try:
+            answer = self._get(resource, "", parameters)
+        except RemoteTooLarge:
+            if self._page_size == 1:
+                raise
+            answer = self._get(resource, "", {**parameters, "limit": 1})
         if answer.status in _NOT_FOR_THE_CLIENT:
             return _Head(is_readable=False)
-        return _Head(_page(answer, values), _total(answer))
+        return _Head([answer], len(_page(answer)), _total(answer))
 
-    def _by_tokens(self, resource: ReadResource, window: ReadWindow) -> Iterator[Page]:
-        answer, listed = self._get(resource, _PARTITIONS, {**window.parameters(), "number": self._threads})
-        expect(answer, resource.there.path)
+    def _by_tokens(self, resource: ReadResource, window: ReadWindow, total: int) -> Iterator[Page]:
+        path = resource.there.path
+        answer = expect(self._get(resource, _PARTITIONS, {**window.parameters(), "number": self._threads}), path)
+        listed = answer.json()
         tokens = listed.get("pageTokens") if isinstance(listed, dict) else None
-        if not isinstance(tokens, list):
-            raise RemoteFailed(f"the partitions of {resource.there.path} are none")
+        if not isinstance(tokens, list) or len(tokens) > _MOST_PARTITIONS:
+            raise RemoteFailed(f"the partitions of {path} are none, or more than {_MOST_PARTITIONS:,}")
+        # Documents may be added meanwhile, and a page may have few.
+        most_pages = 2 * total + _MOST_EMPTY_PAGES
 
-        def pages(token: str) -> Iterator[Page]:
-            following: str | None = token
+        def pages(token: str) -> Iterator[RemoteAnswer]:
+            following, number, size = token, 0, self._page_size
             while following:
-                parameters = {**window.parameters(), "pageToken": following, "pageSize": self._page_size}
-                answer, values = self._get(resource, "", parameters)
-                yield _page(answer, values)
-                following = answer.headers.get("next-page-token")
+                number += 1
+                if number > most_pages:
+                    raise RemoteFailed(f"the pages of {path} have no end")
+                try:
+                    answer = self._get(resource, "", {**window.parameters(), "pageToken": following, "pageSize": size})
+                except RemoteTooLarge:
+                    if size == 1:
+                        raise
+                    size = max(size // _PART_OF_PAGE, 1)
+                    continue
+                yield answer
+                before, following = following, answer.headers.get("next-page-token", "")
+                if following == before:
+                    raise RemoteFailed(f"a page of {path} names itself as the next one")
 
         return _read_at_once([partial(pages, str(token)) for token in tokens], self._threads)
 
     def _by_offsets(self, resource: ReadResource, window: ReadWindow, total: int) -> Iterator[Page]:
         offsets = range((total - 1) // self._page_size * self._page_size, -1, -self._page_size)
 
-        def pages() -> Iterator[Page]:
+        def pages() -> Iterator[RemoteAnswer]:
+            empty = 0
             for offset in offsets:
-                parameters = {**window.parameters(), "limit": self._page_size, "offset": offset}
-                yield _page(*self._get(resource, "", parameters))
+                for answer in self._part(resource, window, offset, self._page_size):
+                    empty = empty + 1 if answer.body.strip() == b"[]" else 0
+                    if empty > _MOST_EMPTY_PAGES:
+                        raise RemoteFailed(f"{resource.there.path} has fewer documents than its Total-Count says")
+                    yield answer
 
         return _read_at_once([pages], 1)
 
-    def _all_by_offsets(self, resource: ReadResource) -> Iterator[Page]:
-        """Without a window documents also come in between: the collection is read again until as many different ones
-        have been read as it has. Raises RemoteFailed if it never has."""
-        seen: set[str] = set()
-        for _ in range(_ATTEMPTS_AT_COMPLETENESS):
-            total = self._head(resource, EVERYTHING).total
-            for page in self._by_offsets(resource, EVERYTHING, total):
-                seen.update(str(each.get("id")) for each in page)
-                yield page
-            if len(seen) >= self._head(resource, EVERYTHING).total:
-                return
-        raise RemoteFailed(f"{resource.there.path} changes too fast to be read completely")
+    def _part(self, resource: ReadResource, window: ReadWindow, offset: int, size: int) -> Iterator[RemoteAnswer]:
+        """So many documents, in several answers if one would be too large; the last ones first."""
+        try:
+            yield self._get(resource, "", {**window.parameters(), "limit": size, "offset": offset})
+        except RemoteTooLarge:
+            if size == 1:
+                raise
+            part = max(size // _PART_OF_PAGE, 1)
+            for first in reversed(range(0, size, part)):
+                yield from self._part(resource, window, offset + first, min(part, size - first))
 
-    def _get(self, resource: ReadResource, below: str, parameters: Mapping[str, Any]) -> tuple[RemoteAnswer, Any]:
-        """An answer with its JSON, None if it is not a 200. One that is no JSON is requested again."""
+    def _all_by_offsets(self, resource: ReadResource, window: ReadWindow) -> Iterator[Page]:
+        """Documents leave a window, and without one others also come in between: the collection is read again until as
+        many different ones have been read as it has. Raises RemoteFailed if it never has."""
+        with _SeenIds() as seen:
+            for _ in range(_ATTEMPTS_AT_COMPLETENESS):
+                total = self._head(resource, window).total
+                for page in self._by_offsets(resource, window, total):
+                    seen.add(page)
+                    yield page
+                if seen.number() >= self._head(resource, window).total:
+                    return
+        raise RemoteFailed(
+            f"{resource.there.path} changes too fast to be read completely, or has fewer documents than its "
+            "Total-Count says"
+        )
+
+    def _get(self, resource: ReadResource, below: str, parameters: Mapping[str, Any]) -> RemoteAnswer:
+        """An answer that has JSON if it is a 200. One that has none is requested again. Raises RemoteTooLarge."""
         path = f"{resource.there.path}/{below}" if below else resource.there.path
         headers = self._headers if below else self._headers_of(resource)
         address = self.api.data_address(path)
+        is_single = parameters.get("limit", parameters.get("pageSize")) == 1
+        most = _MOST_BYTES_OF_DOCUMENT if is_single else self._most_bytes
         for _ in range(_ATTEMPTS_AT_JSON):
-            answer = self.api.get(address, parameters, headers)
+            answer = self.api.get(address, parameters, headers, most)
             if answer.status != 200:
-                return answer, None
-            with suppress(orjson.JSONDecodeError):
-                return answer, json_text.loads(answer.body)
+                return answer
+            # Decoded again where it is used: texts wait in less memory than values.
+            with suppress(NotJson):
+                answer.json(_MOST_VALUES)
+                return answer
         raise RemoteFailed(f"{address} answers with what is not JSON")
 
     def _headers_of(self, resource: ReadResource) -> Mapping[str, str]:
@@ -248,19 +325,19 @@ class RemoteSource:
                 future.cancel()
 
 
-def _read_at_once(streams: Sequence[Callable[[], Iterator[Page]]], threads: int) -> Iterator[Page]:
+def _read_at_once(streams: Sequence[Callable[[], Iterator[RemoteAnswer]]], threads: int) -> Iterator[Page]:
     """The pages of all streams, each read by a thread, as they come; a few wait at most."""
-    pages: queue.Queue[Page | BaseException | None] = queue.Queue(_PAGES_AHEAD * threads)
+    pages: queue.Queue[RemoteAnswer | BaseException | None] = queue.Queue(_PAGES_AHEAD * threads)
     is_over = threading.Event()
 
-    def put(item: Page | BaseException | None) -> None:
+    def put(item: RemoteAnswer | BaseException | None) -> None:
         while not is_over.is_set():
             try:
                 return pages.put(item, timeout=0.1)
             except queue.Full:
                 continue
 
-    def run(stream: Callable[[], Iterator[Page]]) -> None:
+    def run(stream: Callable[[], Iterator[RemoteAnswer]]) -> None:
         try:
             for page in stream():
                 put(page)
@@ -283,14 +360,15 @@ def _read_at_once(streams: Sequence[Callable[[], Iterator[Page]]], threads: int)
                 if item is None:
                     left -= 1
                 else:
-                    yield item
+                    yield _page(item)
         finally:
             is_over.set()
 
 
-def _page(answer: RemoteAnswer, found: Any) -> Page:
+def _page(answer: RemoteAnswer) -> Page:
     if answer.status != 200:
         raise RemoteRefused(f"a page is answered with {answer.status} {answer.problem()}".strip(), answer.status)
+    found = answer.json(_MOST_VALUES)
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise RemoteFailed("a page is not a list of documents")
     return found
@@ -298,6 +376,6 @@ def _page(answer: RemoteAnswer, found: Any) -> Page:
 
 def _total(answer: RemoteAnswer) -> int:
     said = answer.headers.get("total-count", "")
-    if said.isascii() and said.isdecimal():
+    if said.isascii() and said.isdecimal() and len(said) <= _LONGEST_TOTAL:
         return int(said)
-    raise RemoteFailed("a collection does not say its Total-Count")
+    raise RemoteFailed("a collection does not say its Total-Count, or says more than there can be")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.paths import values_at
 from edfi_api.exchange.mapping import DescriptorMapping
+from edfi_api.exchange.remote_api import plain_id
 from edfi_api.model.surface.resource import JsonPath, ReferencePath, Resource, Surface
 
 # The part of a body that is its key.
@@ -32,7 +34,7 @@ class TrackedKeys:
         """Raises DataValidationFailed with the paths of which nothing is listed."""
         values = dict(listed) if isinstance(listed, dict) else {}
         self._mapping.to_here(values)
-        given = {name.lower(): value for name, value in values.items() if value is not None}
+        given = {name.lower(): value for name, value in values.items() if is_scalar(value)}
         key: KeyBody = {}
         for field, paths in resource.key_places:
             if (value := given.get(field.name.lower())) is not None:
@@ -68,6 +70,16 @@ class TrackedKeys:
                     for _, value in values_at(changed, pair.there.steps):
                         put(moved, pair.here, value)
         return moved
+
+
+def remote_id_of(listed: Mapping[str, Any], id_: UUID) -> str:
+    """The id there; for a change that has none, one that no other document has."""
+    return plain_id(listed.get("id")) or f"?{id_}"
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether it can be the value of a key."""
+    return isinstance(value, str | int | float | Decimal)
 
 
 def put(body: dict[str, Any], path: JsonPath, value: Any) -> None:

@@ -19,7 +19,7 @@ from edfi_api.exchange.push.sender import SegmentSender
 from edfi_api.exchange.push.sendings import segments
 from edfi_api.exchange.push.sent_documents import SentDocuments
 from edfi_api.exchange.remote_api import RemoteFailed
-from edfi_api.exchange.stored_connections import report
+from edfi_api.exchange.stored_connections import consumer_of, report
 
 _log = logging.getLogger(__name__)
 # An organization that is new, or is deleted, has nothing above or below it.
@@ -27,11 +27,6 @@ _MOVES = (Operation.UPDATE, Operation.KEY_CHANGE)
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
 # What a client may read can change at any time.
 _SECONDS_OF_READABLE = 30.0
-
-
-def consumer_of(connection: Connection) -> str:
-    """The name under which the change stream keeps its position. Another connection may get the name of this one."""
-    return f"push {connection.pk}"
 
 
 class PushDelivery(Delivery):
@@ -55,6 +50,7 @@ class PushDelivery(Delivery):
         self._is_patient = is_patient
         self._failures = 0
         self._newest = 0
+        self._reported_refused = 0
         self._readable = readable()
         self._readable_until = time.monotonic() + _SECONDS_OF_READABLE
         super().__init__(consumer_of(connection), logs()[0], self._readable.resources, using)
@@ -77,7 +73,7 @@ class PushDelivery(Delivery):
             return
         yield from super().steps(version)
         if self.is_due:
-            self._report(Phase.IDLE)
+            self.report_end()
 
     def accept(self, batch: EventBatch) -> bool:
         return self._attempt(lambda: self._send(batch))
@@ -92,10 +88,16 @@ class PushDelivery(Delivery):
         self.consumer.move_to(version)
         self.position = version
 
+    def report_end(self) -> None:
+        """All that could be sent is sent. What was refused meanwhile and is accepted by now has not been refused."""
+        refused = self._sender.figures.refused
+        self._report(Phase.IDLE, refused=max(refused - self._reported_refused, 0))
+        self._reported_refused = refused
+
     def _attempt(self, send: Callable[[], None]) -> bool:
         """Whether the target has answered; if not, this delivery is due again later. Raises RemoteFailed if it is not
         patient."""
-        began, before = time.monotonic(), (self._sender.figures.accepted, self._sender.figures.refused)
+        began, before = time.monotonic(), self._sender.figures.accepted
         try:
             send()
         except RemoteFailed as failure:
@@ -108,7 +110,7 @@ class PushDelivery(Delivery):
             _log.warning("%s waits %.0f s: %s", self._connection, pause, failure)
             return False
         self._failures = 0
-        if before != (self._sender.figures.accepted, self._sender.figures.refused):
+        if before != self._sender.figures.accepted:
             self._report(Phase.RUNNING, before, seconds=time.monotonic() - began)
         return True
 
@@ -142,10 +144,10 @@ class PushDelivery(Delivery):
         return self._readable
 
     def _report(
-        self, phase: Phase, before: tuple[int, int] | None = None, failure: str = "", seconds: float = 0
+        self, phase: Phase, before: int | None = None, failure: str = "", seconds: float = 0, refused: int = 0
     ) -> None:
         figures = self._sender.figures
-        accepted, refused = before or (figures.accepted, figures.refused)
+        accepted = figures.accepted if before is None else before
         report(
             self._connection,
             phase,
@@ -153,6 +155,6 @@ class PushDelivery(Delivery):
             position=self.position,
             newest=max(self._newest, self.position),
             accepted=figures.accepted - accepted,
-            refused=figures.refused - refused,
+            refused=refused,
             rate=(figures.accepted - accepted) / seconds if seconds else None,
         )

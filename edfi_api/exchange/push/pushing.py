@@ -88,6 +88,7 @@ class Push:
             deliver_for_ever([delivery], self._using)
         else:
             deliver_once([delivery], self._using)
+            delivery.report_end()
 
     def _readable(self) -> ReadableDocuments:
         return ReadableDocuments(self._connection, self._paths, self._mapping, self._using)

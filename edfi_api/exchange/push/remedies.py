@@ -1,15 +1,12 @@
 """Remedies: functions, marked by a decorator in the modules of the setting CHANGE_HANDLERS, that know what to send
 first when the other side has refused a document."""
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-from edfi_api.marked import marked_functions
+from edfi_api.exchange.functions_of_resources import FunctionsOfResources, marking
 
-_log = logging.getLogger(__name__)
 _MARK = "remedied_resources"
 # Documents that one refusal may send first.
 _MOST = 100
@@ -39,30 +36,15 @@ Remedy = Callable[[RefusedDocument], Iterable[FirstDocument] | None]
 def remedy(resource: str) -> Callable[[Remedy], Remedy]:
     """Call the function for documents of a resource that the other side has refused. If it returns documents, they are
     sent there, and the refused one once more. The decorator may be applied several times."""
-
-    def mark(function: Remedy) -> Remedy:
-        setattr(function, _MARK, (*getattr(function, _MARK, ()), resource.strip("/").lower()))
-        return function
-
-    return mark
+    return marking(_MARK, resource)
 
 
-class Remedies:
+class Remedies(FunctionsOfResources):
     """Those in these modules."""
 
     def __init__(self, modules: Iterable[str]) -> None:
-        self._functions: dict[str, list[Remedy]] = {}
-        for name in modules:
-            for function in marked_functions(import_module(name), _MARK):
-                for resource in getattr(function, _MARK):
-                    self._functions.setdefault(resource, []).append(function)
+        super().__init__(modules, _MARK)
 
     def first(self, refused: RefusedDocument) -> list[FirstDocument]:
         """What to send first. A function that fails is logged, and helps nothing."""
-        found: list[FirstDocument] = []
-        for function in self._functions.get(refused.resource.lower(), ()):
-            try:
-                found += function(refused) or ()
-            except Exception:  # Of whatever kind: the document is refused, as it would be without the function.
-                _log.exception("%s failed", function.__qualname__)
-        return found[:_MOST]
+        return self.results(refused.resource, refused)[:_MOST]

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from edfi_api.exchange.push.lacking import Lacking
 from edfi_api.exchange.push.readable import ReadableDocuments
+from edfi_api.exchange.push.refused_of_run import RefusedOfRun
 from edfi_api.exchange.push.remedies import RefusedDocument, Remedies
 from edfi_api.exchange.push.sending_order import levels_of_deletes, levels_of_upserts
 from edfi_api.exchange.push.sendings import Sending, delete
@@ -31,7 +32,8 @@ _Each = TypeVar("_Each")
 
 @dataclass(slots=True)
 class PushFigures:
-    """Numbers of documents. `denied` are refusals that count as warnings."""
+    """Numbers of documents. `refused` are those that are not accepted since, `denied` refusals that count as
+    warnings."""
 
     written: int = 0
     deleted: int = 0
@@ -104,6 +106,7 @@ class SegmentSender:
         are_denials_warnings: bool = False,
     ) -> None:
         self.figures = PushFigures()
+        self._refused = RefusedOfRun()
         self._target = target
         self._sent = sent
         self._refusals = refusals
@@ -114,6 +117,7 @@ class SegmentSender:
     def close(self) -> None:
         """No further request begins."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._refused.close()
 
     def send_changes(self, changed: Iterable[Sending], readable: ReadableDocuments) -> None:
         """Send what has changed, as far as it may be read; what may not be read any more is deleted."""
@@ -265,6 +269,9 @@ class SegmentSender:
         }
         self.figures.written += len(written)
         self.figures.deleted += len(deleted)
+        if self.figures.refused or self.figures.denied:
+            self._refused.accept(each.sending.document_uuid for each in accepted)
+            self._count_refused()
 
     def _remedied(self, refused: Outcome, sent: _Segment) -> list[Outcome]:
         """What is refused after a remedy, if there is one, has sent something first."""
@@ -295,9 +302,13 @@ class SegmentSender:
                 *("delete" if each.sending.is_delete else "upsert", each.sending.resource.url_path),
                 *(each.sending.document_uuid, each.status, printable(each.correlation_id or "-")[:_LONGEST_LOGGED]),
             )
-        denied = sum(each.status == _DENIED for each in refused) if self._are_denials_warnings else 0
-        self.figures.denied += denied
-        self.figures.refused += len(refused) - denied
+        self._refused.refuse(
+            (each.sending.document_uuid, self._are_denials_warnings and each.status == _DENIED) for each in refused
+        )
+        self._count_refused()
+
+    def _count_refused(self) -> None:
+        self.figures.refused, self.figures.denied = self._refused.numbers()
 
 
 def _may_pass_behind(refused: Iterable[Outcome]) -> Callable[[Outcome], bool]:

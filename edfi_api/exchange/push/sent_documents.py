@@ -46,10 +46,12 @@ UPDATE exchange_sent_document
   FROM unnest(%(documents)s::uuid[], %(ids)s::text[]) AS done (document, id)
  WHERE connection = %(connection)s AND document_uuid = done.document
 """
+# Not those that were denied while not all was there: they are asked for, and have not been accepted yet.
 _THERE = """
 SELECT a.referential_id FROM alias a JOIN document d ON d.id = a.document_id
   JOIN exchange_sent_document s ON s.connection = %(connection)s AND s.document_uuid = d.document_uuid
- WHERE a.referential_id = ANY (%(identities)s::uuid[]) AND (s.remote_id IS NOT NULL OR s.refused_at IS NULL)
+ WHERE a.referential_id = ANY (%(identities)s::uuid[])
+   AND (s.remote_id IS NOT NULL OR (s.refused_at IS NULL AND NOT s.is_asked))
 """
 _COUNT_REFUSED = """
 SELECT count(*) FROM exchange_sent_document WHERE connection = %(connection)s AND refused_at IS NOT NULL

@@ -1,29 +1,20 @@
 """What the other side has refused, in the ledger of refusals: under the client of the connection, with the direction
-sent.
-
-A problem of the other side is kept as far as it has the form of Ed-Fi's problems, with texts of bounded length.
-"""
+sent."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.push.sendings import Sending, preparer_of
 from edfi_api.exchange.push.target import Outcome
-from edfi_api.logs.printable import printable
 from edfi_api.refusals.later_writes import MAIN_STORE
 from edfi_api.refusals.ledger import Ledger, Resolving, ledger_connection
 from edfi_api.refusals.models import SENT
 from edfi_api.refusals.occurrences import Refusals, group_of, problem_type
 from edfi_api.refusals.write_recorder import RefusedWrite
 from references.exceptions import MissingTarget
-
-_LONGEST_TYPE = 200
-_LONGEST_TEXT = 1000
-_MOST_PATHS = 50
-_MOST_TEXTS = 10
 
 
 class SentRefusals:
@@ -73,16 +64,15 @@ def problem_of(outcome: Outcome) -> dict[str, Any]:
     """The problem that the other side has sent, or what can be said without one."""
     said = outcome.problem or {}
     title = said.get("title") or said.get("message") or said.get("error") or f"Refused with status {outcome.status}"
-    errors = [each for each in _listed(said.get("errors")) if isinstance(each, str)]
-    detail = _text(said.get("detail"), _LONGEST_TEXT)
+    detail = said.get("detail", "")
     return {
-        "type": _text(said.get("type"), _LONGEST_TYPE) or f"urn:ed-fi:api:status-{outcome.status}",
-        "title": _text(title, _LONGEST_TYPE),
+        "type": said.get("type") or f"urn:ed-fi:api:status-{outcome.status}",
+        "title": title,
         "status": outcome.status,
         "detail": detail,
-        "validationErrors": _by_path(said.get("validationErrors")),
-        "errors": [_text(each, _LONGEST_TEXT) for each in errors[:_MOST_TEXTS]] or ([detail] if detail else []),
-        "correlationId": outcome.correlation_id or _text(said.get("correlationId"), _LONGEST_TYPE),
+        "validationErrors": said.get("validationErrors", {}),
+        "errors": said.get("errors") or ([detail] if detail else []),
+        "correlationId": outcome.correlation_id or said.get("correlationId", ""),
     }
 
 
@@ -93,21 +83,3 @@ def _grouped(writes: Iterable[RefusedWrite]) -> list[Refusals]:
         refusals = groups.setdefault(group_of(write), Refusals(problem_type(write.problem), write))
         refusals.add(write, write.document_uuid)
     return list(groups.values())
-
-
-def _by_path(said: Any) -> dict[str, list[str]]:
-    if not isinstance(said, Mapping):
-        return {}
-    return {
-        _text(path, _LONGEST_TYPE): [_text(each, _LONGEST_TEXT) for each in _listed(texts)[:_MOST_TEXTS]]
-        for path, texts in list(said.items())[:_MOST_PATHS]
-        if _listed(texts)
-    }
-
-
-def _listed(said: Any) -> list[Any]:
-    return said if isinstance(said, list) else []
-
-
-def _text(said: Any, longest: int) -> str:
-    return printable(said)[:longest] if isinstance(said, str) else ""

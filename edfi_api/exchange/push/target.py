@@ -11,20 +11,18 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import orjson
-
 from edfi_api.documents import json_text
 from edfi_api.documents.paths import as_text, values_at
 from edfi_api.exchange.mapping import DescriptorMapping
+from edfi_api.exchange.push.remote_problems import bounded
 from edfi_api.exchange.push.sendings import KeyValues, Sending
-from edfi_api.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed
+from edfi_api.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed, plain_id
 from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import Resource, ResourceName
 
 # Well within the limits that a Meadowlark has unless it is configured otherwise.
 _MOST_OPERATIONS = 500
 _MOST_BYTES = 8 * 2**20
-_LONGEST_ID = 100
 # So many documents of a query are compared with the key that was asked for.
 _FOUND_AT_MOST = 25
 _TOO_LARGE = 413
@@ -154,7 +152,7 @@ class Target:
             raise RemoteFailed("the answer to a query is not a list of documents")
         # An API may disregard parameters that it does not know.
         same = (each for each in found if isinstance(each, dict) and _has_key(resource, each, wanted))
-        return next((id_ for each in same if (id_ := _plain_id(each.get("id")))), None)
+        return next((id_ for each in same if (id_ := plain_id(each.get("id")))), None)
 
     def _send_alone(self, attempt: Attempt) -> list[Outcome]:
         return [self.send(attempt)]
@@ -239,23 +237,17 @@ def _written(attempt: Attempt, status: int, remote_id: str | None, known_id: str
 
 
 def _refused(attempt: Attempt, answer: RemoteAnswer, remote_id: str | None = None) -> Outcome:
-    try:
-        problem = orjson.loads(answer.body)
-    except orjson.JSONDecodeError:
-        problem = None
-    said = problem if isinstance(problem, dict) else {}
-    return Outcome(attempt, answer.status, remote_id, None, said, answer.correlation_id)
+    return Outcome(attempt, answer.status, remote_id, None, bounded(answer.refusal()), answer.correlation_id)
 
 
 def _of_result(attempt: Attempt, result: Any) -> Outcome:
     """Raises RemoteFailed for an operation that was not carried out, and for what is no result."""
     status = result.get("status") if isinstance(result, dict) else None
-    if not isinstance(status, int) or status >= 500 or status in _TEMPORARY:
+    if type(status) is not int or not 100 <= status < 500 or status in _TEMPORARY:
         raise RemoteFailed("an operation of a batch was not carried out")
     if status < 300 and not attempt.sending.is_delete:
-        return _written(attempt, status, _plain_id(result.get("id")), attempt.remote_id)
-    problem = result.get("problem")
-    said = problem if isinstance(problem, dict) else {}
+        return _written(attempt, status, plain_id(result.get("id")), attempt.remote_id)
+    said = bounded(result.get("problem"))
     return Outcome(attempt, status, attempt.remote_id, None, said, str(said.get("correlationId", "")))
 
 
@@ -268,14 +260,7 @@ def _has_key(resource: Resource, found: dict[str, Any], wanted: KeyValues) -> bo
 
 
 def _id_in(location: str) -> str | None:
-    return _plain_id(urlsplit(location).path.rstrip("/").rpartition("/")[2])
-
-
-def _plain_id(value: Any) -> str | None:
-    """An id that can stand in an address."""
-    text = str(value or "")
-    is_plain = text.isascii() and text.replace("-", "").isalnum() and len(text) <= _LONGEST_ID
-    return text if is_plain else None
+    return plain_id(urlsplit(location).path.rstrip("/").rpartition("/")[2])
 
 
 def _is_another(one: str, other: str) -> bool:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from edfi_api.data_stores.exceptions import NoStoreKey
 from edfi_api.data_stores.models import DataStore
 from edfi_api.exchange.models import Connection, ConnectionState
-from edfi_api.exchange.stored_connections import checked
+from edfi_api.exchange.stored_connections import checked, current_phase
 from edfi_api.listing.fields import Field
 from edfi_api.security.models import ApiClient
 
@@ -72,6 +72,7 @@ class ConnectionBody(ManagementBody, frozen=True, kw_only=True):
     with_descriptors: Boolean = None
     education_organization_ids: Annotated[LongIntegers, EACH_POSITIVE] = None
     descriptor_mapping: Text = None
+    requests_per_second: Integer = None
     enabled: Boolean = None
 
 
@@ -131,8 +132,9 @@ class Connections(Collection):
             "withDescriptors": row.with_descriptors,
             "educationOrganizationIds": row.education_organization_ids,
             "descriptorMapping": row.descriptor_mapping,
+            "requestsPerSecond": row.requests_per_second,
             "enabled": row.is_enabled,
-            "state": _state(getattr(row, "state", None)),
+            "state": _state(row, getattr(row, "state", None)),
         }
 
     def whole_item(self, row: Connection) -> dict[str, Any]:
@@ -183,6 +185,7 @@ class Connections(Collection):
             "with_descriptors": body.with_descriptors is not False,
             "education_organization_ids": body.education_organization_ids or [],
             "descriptor_mapping": body.descriptor_mapping or "",
+            "requests_per_second": body.requests_per_second,
             "is_enabled": bool(body.enabled),
         }
 
@@ -191,11 +194,11 @@ def _member(column: str) -> str:
     return _MEMBERS.get(column) or "".join(word.title() for word in column.split("_"))
 
 
-def _state(state: ConnectionState | None) -> dict[str, Any] | None:
+def _state(row: Connection, state: ConnectionState | None) -> dict[str, Any] | None:
     if state is None:
         return None
     return {
-        "phase": state.phase,
+        "phase": str(current_phase(row, state)),
         "since": _moment(state.since),
         "reportedAt": _moment(state.reported_at),
         "failure": state.failure,

@@ -27,6 +27,7 @@ from edfi_api.security.clients import COMMAND
 from edfi_api.security.management.named_client import client_named
 
 _MOST_ORGANIZATION = 2**63 - 1
+_MOST_REQUESTS = 10_000
 
 
 class Command(BaseCommand):
@@ -91,6 +92,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--descriptor-mapping", type=path, metavar="FILE", help="CSV: URI there, URI here, of each descriptor"
         )
+        parser.add_argument(
+            "--requests-per-second",
+            type=whole_number(1, _MOST_REQUESTS),
+            metavar="N",
+            help="requests to the other API in a second at most; default: any number",
+        )
         parser.add_argument("--enable", action="store_true", help="let run_exchange follow it")
 
     def handle(self, **options: Any) -> None:
@@ -111,6 +118,7 @@ class Command(BaseCommand):
             descriptor_mapping=_text_of(options["descriptor_mapping"]),
             data_store=_data_store(options["data_store"]),
             api_client=client_named(options["client"]),
+            requests_per_second=options["requests_per_second"],
             is_enabled=options["enable"],
         )
         try:

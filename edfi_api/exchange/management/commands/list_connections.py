@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from edfi_api.exchange.models import Connection
+from edfi_api.exchange.stored_connections import current_phase
 
 
 class Command(BaseCommand):
@@ -32,7 +33,7 @@ def _described(connection: Connection) -> dict[str, Any]:
         "dataStore": connection.data_store.name if connection.data_store else None,
         "apiClient": connection.api_client.client_id,
         "enabled": "yes" if connection.is_enabled else "no",
-        "state": state.phase if state else "idle",
+        "state": str(current_phase(connection, state)),
         "position": state.position if state else None,
         "newest": state.newest if state else None,
         "accepted": state.accepted if state else 0,

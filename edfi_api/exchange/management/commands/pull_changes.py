@@ -89,6 +89,12 @@ class Command(BaseCommand):
             metavar="VERSIONS",
             help="read so many change versions again, if those of the source become visible out of order (default 0)",
         )
+        parser.add_argument(
+            "--position",
+            type=whole_number(0, _MOST_VERSIONS),
+            metavar="VERSION",
+            help="go on behind this change version of the source, in place of the position that is kept",
+        )
         parser.add_argument("--use-snapshot", action="store_true", help="read from the snapshot of the other side")
         parser.add_argument(
             "--interval",
@@ -143,6 +149,8 @@ class Command(BaseCommand):
 def _pull_options(options: dict[str, Any]) -> PullOptions:
     if options["dry_run"] and options["follow"]:
         raise CommandError("--dry-run and --follow exclude each other.")
+    if options["position"] is not None and (options["full"] or options["dry_run"]):
+        raise CommandError("--position goes on from there: it excludes --full and --dry-run.")
     return PullOptions(
         is_full=options["full"],
         is_dry_run=options["dry_run"],
@@ -150,6 +158,7 @@ def _pull_options(options: dict[str, Any]) -> PullOptions:
         max_refused=options["max_refused"],
         deletes_allowed=options["allow_deletes"],
         overlap=options["overlap"],
+        position=options["position"],
         processes=options["processes"],
     )
 
