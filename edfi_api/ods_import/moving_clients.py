@@ -31,6 +31,7 @@ from edfi_api.ods_import.administration import (
 from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.models import OwnershipToken
 from edfi_api.ods_import.ods_profiles import as_the_ods_reads
+from edfi_api.ods_import.ods_source import first_of
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, read_definitions, refuses, store_profiles
 from edfi_api.security.claim_names import DOMAINS, SERVICES, claim_name
 from edfi_api.security.claims.file import EVERYTHING
@@ -95,6 +96,8 @@ def fitting_claims(claims: Claims, surface: Surface, moved: Moved) -> Claims:
     found = spelt_in_full(claims, ClaimNames(surface))
     _refuse_circles(found)
     known = _known(found, surface)
+    if unnamed := sorted(_served(surface) - found.resource_claims.keys()):
+        moved.notes.append(f"the ODS has no resource claim for {first_of(unnamed)}: what they lie in here grants them")
     unserved = sorted(found.resource_claims.keys() - known)
     moved.left_out += [f"the resource claim {name}: there is no such resource" for name in unserved]
     for name in sorted(known):
@@ -121,9 +124,13 @@ def fitting_claims(claims: Claims, surface: Surface, moved: Moved) -> Claims:
 
 def _known(claims: Claims, surface: Surface) -> set[str]:
     """Domains, services, and the claims of resources that are served, with all that they lie in."""
-    served = {claim_name(resource) for resource in surface.resources}
+    served = _served(surface)
     known = {name for name in claims.resource_claims if name.startswith((DOMAINS, SERVICES)) or name in served}
     return {each for name in known for each in lineage(claims.resource_claims, name)}
+
+
+def _served(surface: Surface) -> set[str]:
+    return {claim_name(resource) for resource in surface.resources}
 
 
 def _refuse_circles(claims: Claims) -> None:

@@ -156,6 +156,8 @@ def test_a_claim_set_grants_what_it_did_and_never_by_a_weaker_strategy(admin, se
     ]
     assert "left out: the resource claim state/gone: there is no such resource" in out
     assert not ResourceClaim.objects.filter(name="state/gone").exists()
+    [note] = [line for line in out if line.startswith("note: ")]
+    assert note.startswith("note: the ODS has no resource claim for ed-fi/absenceEventCategoryDescriptor, ")
 
 
 @pytest.fixture
