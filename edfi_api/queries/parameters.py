@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
 from edfi_api.conf import api_settings
@@ -15,7 +14,6 @@ from edfi_api.documents import coercion
 from edfi_api.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.logs.once import OncePerProcess
 from edfi_api.model.surface.resource import QueryField, QueryType
-from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries.exceptions import (
     InvalidQueryValue,
     InvalidQueryValues,
@@ -54,10 +52,7 @@ class Filter:
 
 
 def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Lower-cased parameter name → (name as sent, value); the last of repeated parameters wins, with the ODS/API the
-    first."""
-    if OdsCompatibility.REPEATED_PARAMETERS.applies and isinstance(query, QueryDict):
-        return {name.lower(): (name, query.getlist(name)[0]) for name in query}
+    """Lower-cased parameter name → (name as sent, value); the last of repeated parameters wins."""
     return {name.lower(): (name, query[name]) for name in query}
 
 

@@ -34,6 +34,7 @@ class QueryByExample:
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
+        self._refuses_unreadable = OdsCompatibility.PARAMETER_TYPES.applies
         self._fields = {field.name.lower(): field for field in resource.query_fields}
         self._code_fields = {field.name.lower(): field for field in resource.code_fields}
         self._meant_filters = MeantFilters(resource)
@@ -61,7 +62,7 @@ class QueryByExample:
         leniency = leniency or Leniency()
         fields = self._with_code_fields() if self._code_fields else self._fields
         filters = read_filters(fields, query, other, leniency, self._meant_filters.match)
-        if OdsCompatibility.PARAMETER_TYPES.applies and (unreadable := self._unreadable(filters, selection.using)):
+        if self._refuses_unreadable and (unreadable := self._unreadable(filters, selection.using)):
             raise InvalidQueryValues(unreadable)
         if invalid := refused(self._without_descriptor(filters, selection.using, reads_all), leniency):
             raise InvalidQueryValues(invalid)

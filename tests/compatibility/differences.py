@@ -6,7 +6,7 @@ _CONDITIONS = "conditions hold as in RFC 9110: one that never holds protects not
 _ALSO_SERVED = "an address of the Data Management Service or of this server, served with every setting"
 _CLAIMS = "claims have the names of the Data Management Service"
 
-_VALUES = "forms of values and members in other cases are read by a way of their own"
+READ_BY_ANOTHER_WAY = "forms of values and members in other cases are read by a way of their own"
 
 # Status or problem type.
 OUTCOMES = {
@@ -27,15 +27,15 @@ OUTCOMES = {
     "M /metadata/specifications": _ALSO_SERVED,
     "M /metadata/dependencies": _ALSO_SERVED,
     "M /docs": _ALSO_SERVED,
-    "case member": _VALUES,
-    "date '2010-1-2'": _VALUES,
-    "date '01/02/2010'": _VALUES,
-    "date '2010-01-02T23:30:00-05:00'": _VALUES,
-    "schoolId decimal": _VALUES,
-    "schoolId huge": _VALUES,
-    "bell tz": _VALUES,
-    "deletes min>max": _VALUES,
-    "G ?minChangeVersion=5&maxChangeVersion=1": _VALUES,
+    "case member": READ_BY_ANOTHER_WAY,
+    "date '2010-1-2'": READ_BY_ANOTHER_WAY,
+    "date '01/02/2010'": READ_BY_ANOTHER_WAY,
+    "date '2010-01-02T23:30:00-05:00'": READ_BY_ANOTHER_WAY,
+    "schoolId decimal": READ_BY_ANOTHER_WAY,
+    "schoolId huge": READ_BY_ANOTHER_WAY,
+    "bell tz": READ_BY_ANOTHER_WAY,
+    "deletes min>max": READ_BY_ANOTHER_WAY,
+    "G ?minChangeVersion=5&maxChangeVersion=1": READ_BY_ANOTHER_WAY,
 }
 
 TEXTS = {
@@ -44,10 +44,10 @@ TEXTS = {
     "s descr create": _CLAIMS,
     "s deletes": _CLAIMS,
     "s schoolYearTypes post": _CLAIMS,
-    "bell": _VALUES,
+    "bell": READ_BY_ANOTHER_WAY,
 }
 
 DOCUMENTS = {
     "S ?firstName=": "a filter without a value finds what has none, since everything would be a surprise",
-    "S ?birthDate=2010-01-02&birthDate=2010-01-03": _VALUES,
+    "S ?birthDate=2010-01-02&birthDate=2010-01-03": READ_BY_ANOTHER_WAY,
 }

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from rest_framework.request import Request
 
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
@@ -57,11 +57,24 @@ class OdsPaging(ResourceViewSet):
     pagination_class = OdsPagination
 
 
+class FirstOfRepeatedParameters(ResourceViewSet):
+    """Of a repeated parameter the first counts."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        sent = request._request.GET
+        if any(len(values) > 1 for _, values in sent.lists()):
+            first = QueryDict(mutable=True)
+            first.update({name: values[0] for name, values in sent.lists()})
+            request._request.GET = first  # type: ignore[assignment]  # Another one of the same class.
+        super().initial(request, *args, **kwargs)
+
+
 _CLASSES: dict[OdsCompatibility, type[ResourceViewSet]] = {
     OdsCompatibility.IDS: IdsOfDigits,
     OdsCompatibility.METHODS_OF_ITEMS: MethodsFirst,
     OdsCompatibility.PUT_WITH_ANOTHER_ID: IdsOfBodiesIgnored,
     OdsCompatibility.PAGING: OdsPaging,
+    OdsCompatibility.REPEATED_PARAMETERS: FirstOfRepeatedParameters,
 }
 
 

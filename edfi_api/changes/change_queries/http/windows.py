@@ -32,7 +32,7 @@ def read_window(query: Mapping[str, str]) -> Window:
     """The requested window. Raises ParameterValidationFailed; InvalidQueryValues for what the ODS/API cannot read."""
     given = {name: value.strip() for name, (_, value) in last_values(query).items()}
     first, last = given.get("minchangeversion") or "0", given.get("maxchangeversion") or str(LAST_VERSION)
-    if OdsCompatibility.PARAMETER_TYPES.applies:
+    if (first != "0" or last != str(LAST_VERSION)) and OdsCompatibility.PARAMETER_TYPES.applies:
         first, last = _version("MinChangeVersion", first), _version("MaxChangeVersion", last)
     messages = [
         f"{name} must be a numeric value greater than or equal to 0."
