@@ -96,6 +96,7 @@ VIOLATIONS = {"otherNames": [{"middleName": "B"}] * 4_000}
 BATCHES = {
     "many violations": (VIOLATIONS, 100),
     "few violations in many documents": ({"otherNames": [{}] * 34}, 2_500),
+    "small documents that are refused": ({"lastSurname": None, "middleName": "x" * 330}, 100_000),
     "many values": ({"unknown": [[]] * 40_000}, 40),
     "large documents": ({"unknown": "é" * 1_000_000}, 30),
 }
