@@ -45,6 +45,7 @@ def test_a_connection_is_made_changed_and_removed_and_its_secret_never_shown(man
         "withDescriptors": True,
         "educationOrganizationIds": [],
         "descriptorMapping": "",
+        "requestsPerSecond": None,
         "enabled": False,
         "state": None,
     }
