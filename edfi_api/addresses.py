@@ -1,10 +1,14 @@
 """The fixed paths below the root of the server, which many clients have hard-coded, and how they are matched."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import URLPattern, re_path
+from django.urls import URLPattern, URLResolver, get_resolver, re_path
+from django.urls.resolvers import RegexPattern
+from django.utils.regex_helper import normalize
 
 DATA = "data"
 OAUTH = "oauth/token"
@@ -67,6 +71,26 @@ def standard_segment(package_name: str) -> str:
 def fixed_path(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
     """A route that matches case-insensitively, with an optional trailing slash; `<name>` in it matches any segment."""
     return re_path(rf"^{_pattern(address)}/?\Z", view, name=name)
+
+
+@cache
+def first_segments(urlconf: Any) -> frozenset[str]:
+    """The words with which paths of this URL map begin, case-folded; not those that are parameters."""
+    beginnings = {beginning.partition("/")[0] for beginning in _beginnings(get_resolver(urlconf).url_patterns)}
+    return frozenset(each.casefold() for each in beginnings if each and not each.startswith("%("))
+
+
+def _beginnings(routes: Iterable[URLPattern | URLResolver], before: str = "") -> Iterator[str]:
+    """Beginnings of the paths of routes, each with its first segment; a parameter is `%(name)s`."""
+    for route in routes:
+        pattern = route.pattern
+        is_regex = isinstance(pattern, RegexPattern)
+        own = normalize(pattern.regex.pattern)[0][0] if is_regex else str(pattern).replace("<", "%(")
+        beginning = before + own
+        if "/" in beginning or isinstance(route, URLPattern):
+            yield beginning
+        else:
+            yield from _beginnings(route.url_patterns, beginning)
 
 
 def below(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:

@@ -385,6 +385,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             False,
             "the first path segment is the name of a tenant: `/lakeside/data/ed-fi/students`",
         ),
+        boolean(
+            "TENANTS_SHARE_DATABASES",
+            False,
+            "two tenants may be led to one database, in which they see each other's documents; otherwise a connection "
+            "string that does so is refused, and not used",
+        ),
         qualifiers(
             "ROUTE_QUALIFIERS",
             (),
@@ -543,6 +549,11 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
     ),
     "Logs and metrics": (
         boolean("METRICS", True, "Prometheus metrics at `/metrics`"),
+        boolean(
+            "METRICS_CLIENTS",
+            False,
+            "`/metrics` has the requests of each client, by its key, for every host; otherwise for its own host alone",
+        ),
         boolean(
             "LOG_REQUESTS",
             False,

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import get_script_prefix, set_script_prefix
 
 from edfi_api import addresses
-from edfi_api.addresses import standard_segment
+from edfi_api.addresses import first_segments, standard_segment
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.data_stores.routes import routes
@@ -27,10 +27,10 @@ class ContextMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         standard = standard_segment(current_surface().core_project.package_name)
-        own_paths = (settings.ADMIN_PATH, api_settings.MANAGEMENT_PATH)
-        outside = OUTSIDE | {path.partition("/")[0].casefold() for path in own_paths if path}
+        fixed = FIXED | {standard.casefold()}
+        outside = OUTSIDE | first_segments(settings.ROOT_URLCONF) - fixed
         most = len(api_settings.ROUTE_QUALIFIERS) + api_settings.MULTI_TENANCY
-        self._reading = AddressForm(most, FIXED | {standard.casefold()}, outside)
+        self._reading = AddressForm(most, fixed, outside)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         segments, path = self._reading.split(request.path_info)

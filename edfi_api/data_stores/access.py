@@ -23,6 +23,7 @@ from .exceptions import (
 from .models import DerivativeType, State
 from .provisioning_state import Provisioned
 from .routing import Store
+from .sharing import refuse_other_tenants_database
 
 # Seconds; an operator takes it offline for longer than a failover takes.
 _RETRY_AFTER_OFFLINE = 60
@@ -101,8 +102,9 @@ def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
     _check_state(store, is_write)
     alias = alias_of(store.primary)
     if alias == DEFAULT_DB_ALIAS:
+        refuse_other_tenants_database(alias, store)
         return MAIN_VISIT
-    begun = StoreVisit(alias, is_limited=is_limited)
+    begun = _begun(store, alias, is_limited=is_limited)
     database_state(alias).value(Replicas).aliases = tuple(_replicas(store))
     return begun
 
@@ -115,7 +117,18 @@ def visit_snapshot(store: Store, *, is_write: bool, is_limited: bool) -> Visit:
     snapshots = store.derivatives.get(DerivativeType.SNAPSHOT)
     if not snapshots:
         raise SnapshotNotFound
-    return StoreVisit(alias_of(snapshots[-1]), is_limited=is_limited)
+    return _begun(store, alias_of(snapshots[-1]), is_limited=is_limited)
+
+
+def _begun(store: Store, alias: str, *, is_limited: bool) -> StoreVisit:
+    begun = StoreVisit(alias, is_limited=is_limited)
+    try:
+        refuse_other_tenants_database(alias, store)
+    except BaseException as error:
+        begun.failed_by(error)
+        begun.end()
+        raise
+    return begun
 
 
 def _replicas(store: Store) -> Iterator[str]:

@@ -21,6 +21,7 @@ from .exceptions import ConnectionUnusable, NoStoreKey
 from .models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
 from .routes import primary_of
 from .routing import Database
+from .sharing import refuse_shared_database
 from .stores import check_qualifiers, check_segment
 
 
@@ -84,12 +85,21 @@ class ConnectionForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             if given != MAIN:
                 allowed_destination(given)
+            refuse_shared_database(given, self._tenant_id())
             self.instance.connection = encrypt(given)
         except ConnectionUnusable as error:
             raise ValidationError(f"It cannot be used: {error.reason}.") from None
         except NoStoreKey:
             raise ValidationError("Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY first.") from None
         return given
+
+    def _tenant_id(self) -> int | None:
+        """Of the data store, or of that of the derivative; the one that is chosen for a new one."""
+        chosen = self.cleaned_data.get("tenant")
+        if chosen is not None:
+            return int(chosen.pk)
+        store = self.instance if isinstance(self.instance, DataStore) else self.instance.data_store
+        return store.tenant_id
 
 
 class ContextForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -21,10 +21,12 @@ FIXED = frozenset(
         "submissions",
     }
 )  # fmt: skip
-# The first segments of paths without a context; the path of the admin is added.
+# The first segments of paths without a context; those of the URL map are added.
 OUTSIDE = frozenset(
     {"health", "metrics", "docs", "static", "management", "connect", "v2", "v3", "secret", ".well-known", "favicon.ico"}
 )
+# Those that the URL map has with some settings only: whoever turns something on must not find a tenant there.
+OPTIONAL = frozenset({"admin", "batch", "bulk", "config", "guides"})
 
 
 def context_of(pairs: Iterable[tuple[str, str]]) -> Context:
@@ -139,16 +141,17 @@ class AddressForm:
     def split(self, path: str) -> tuple[tuple[str, ...], str]:
         """The segments of the context, as they are written, and the path that follows them.
 
-        A path of so few segments that all can belong to the context is that of the root. One with too many has no
-        context, so that it has no route either.
+        A path of so few segments that all can belong to the context is that of the root. One with too many, or with one
+        that no context has, has no context, so that it has no route either.
         """
         parts = path.removeprefix("/").split("/", self.most + 1)
-        first = parts[0].casefold()
-        if not first or first in self.fixed or first in self.outside:
+        if not parts[0]:
             return (), path
         for number, part in enumerate(parts):
             if part.casefold() in self.fixed:
-                return tuple(parts[:number]), "/" + "/".join(parts[number:])
+                return tuple(parts[:number]), "/" + "/".join(parts[number:]) if number else path
+            if part.casefold() in self.outside:
+                return (), path
         segments = parts if parts[-1] else parts[:-1]
         return (tuple(segments), "/") if len(segments) <= self.most else ((), path)
 

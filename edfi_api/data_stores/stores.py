@@ -6,9 +6,11 @@ Every function raises Django's `ValidationError` with all problems by field.
 import re
 from collections.abc import Iterable, Mapping
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from edfi_api.addresses import first_segments
 from edfi_api.logs import audit
 from edfi_api.logs.printable import is_printable
 
@@ -16,7 +18,8 @@ from .connection_strings import LONGEST, MAIN, decrypt, encrypt
 from .databases import allowed_destination
 from .exceptions import ConnectionNotAllowed, ConnectionUnusable
 from .models import DataStore, DataStoreContext, DataStoreDerivative, DerivativeType, State, Tenant
-from .routing import FIXED, OUTSIDE
+from .routing import FIXED, OPTIONAL, OUTSIDE
+from .sharing import refuse_shared_database
 
 COMMAND = "command"
 _VERSION_SEGMENT = re.compile(r"v\d[\w.]*", re.ASCII | re.IGNORECASE)
@@ -34,7 +37,8 @@ def create_data_store(
     by: str = COMMAND,
 ) -> DataStore:
     """Store a new data store. Raises NoStoreKey if its connection string cannot be encrypted."""
-    store = DataStore(name=name, type=type, state=state, tenant=tenant, connection=encrypted_connection(connection))
+    encrypted = encrypted_connection(connection, None if tenant is None else tenant.pk)
+    store = DataStore(name=name, type=type, state=state, tenant=tenant, connection=encrypted)
     store.full_clean()
     contexts = [_context(key, value) for key, value in (context or {}).items()]
     store.save(force_insert=True)
@@ -48,7 +52,7 @@ def create_data_store(
 @transaction.atomic
 def set_connection(store: DataStore, connection: str | None, *, by: str = COMMAND) -> None:
     """Let the data store lead to another database; requests use it within `STORE_SECONDS`."""
-    store.connection = encrypted_connection(connection)
+    store.connection = encrypted_connection(connection, store.tenant_id)
     store.save(update_fields=["connection"])
     store.refresh_from_db(fields=["revision"])
     audit.administered("connection of data store changed", data_store=store.pk, data_store_name=store.name, by=by)
@@ -69,7 +73,8 @@ def add_derivative(
     store: DataStore, type: DerivativeType, connection: str, *, by: str = COMMAND
 ) -> DataStoreDerivative:
     """Store another database with the data of a data store."""
-    derivative = DataStoreDerivative(data_store=store, type=type, connection=encrypted_connection(connection))
+    encrypted = encrypted_connection(connection, store.tenant_id)
+    derivative = DataStoreDerivative(data_store=store, type=type, connection=encrypted)
     derivative.full_clean()
     derivative.save(force_insert=True)
     audit.administered("derivative created", data_store=store.pk, data_store_name=store.name, type=type, by=by)
@@ -99,12 +104,18 @@ def encrypt_again(*, by: str = COMMAND) -> int:
 
 def check_segment(value: str) -> str:
     """A context value or the name of a tenant, which is a segment of addresses. Raises ValidationError."""
-    folded = value.casefold()
-    if folded in FIXED | OUTSIDE or value in (".", "..") or _VERSION_SEGMENT.fullmatch(value):
+    if is_reserved(value) or value in (".", ".."):
         raise ValidationError(f"'{value}' is reserved.")
     if not value.strip() or not is_printable(value) or "/" in value or "\\" in value:
         raise ValidationError("It is a segment of addresses: a text without '/', '\\' and control characters.")
     return value
+
+
+def is_reserved(segment: str) -> bool:
+    """Whether addresses of the server begin with the segment, or may with other settings or a later version."""
+    folded = segment.casefold()
+    of_routes = first_segments(settings.ROOT_URLCONF)
+    return folded in FIXED | OUTSIDE | OPTIONAL | of_routes or _VERSION_SEGMENT.fullmatch(segment) is not None
 
 
 def check_qualifiers(names: Iterable[str], known: Iterable[str]) -> None:
@@ -124,9 +135,10 @@ def _context(key: str, value: str) -> DataStoreContext:
     return context
 
 
-def encrypted_connection(connection: str | None) -> str | None:
-    """What is stored of a connection string. One that cannot be read can be stored, as in Ed-Fi's servers, but not be
-    used. Raises ValidationError if it is masked, or leads to a host that is not allowed; and NoStoreKey."""
+def encrypted_connection(connection: str | None, tenant: int | None) -> str | None:
+    """What is stored of a connection string of a data store with this tenant. One that cannot be read can be stored, as
+    in Ed-Fi's servers, but not be used. Raises ValidationError if it is masked, leads to a host that is not allowed, or
+    to the database of another tenant; and NoStoreKey."""
     if connection is None:
         return None
     if len(connection) > LONGEST:
@@ -134,6 +146,7 @@ def encrypted_connection(connection: str | None) -> str | None:
     try:
         if connection != MAIN:
             allowed_destination(connection)
+        refuse_shared_database(connection, tenant)
     except ConnectionNotAllowed as error:
         raise ValidationError({"ConnectionString": [f"It cannot be used: {error.reason}."]}) from None
     except ConnectionUnusable:

@@ -79,6 +79,9 @@ READING = AddressForm(2, FIXED | {"v5.2"}, OUTSIDE | {"admin"})
         ("/static/data/x", (), "/static/data/x"),
         ("/a/b/c/data/ed-fi", (), "/a/b/c/data/ed-fi"),
         ("/a/b/c", (), "/a/b/c"),
+        ("/alpha/health", (), "/alpha/health"),
+        ("/4410/Docs", (), "/4410/Docs"),
+        ("/4410/admin/data/x", (), "/4410/admin/data/x"),
         ("//data", (), "//data"),
     ],
 )

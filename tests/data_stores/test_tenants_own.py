@@ -1,12 +1,20 @@
 """What belongs to a tenant: the database refuses rows that would connect two tenants."""
 
+from types import ModuleType
+
 import pytest
+from django.conf import settings
+from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
+from django.urls import get_resolver, path
 
+from edfi_api.addresses import first_segments
 from edfi_api.data_stores.models import DataStore
+from edfi_api.data_stores.stores import check_segment
 from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.management_api.http.routes import management_routes
 from edfi_api.profiles.models import Profile
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
@@ -37,6 +45,11 @@ def _refused(constraint, write):
         ("V5.2", "A name consists of letters, digits, '_' and '-'."),
         ("v3", "'v3' is reserved."),
         ("Oauth", "'Oauth' is reserved."),
+        ("admin", "'admin' is reserved."),
+        ("config", "'config' is reserved."),
+        ("Guides", "'Guides' is reserved."),
+        ("submissions", "'submissions' is reserved."),
+        ("docs", "'docs' is reserved."),
         ("lake side", "A name consists of letters, digits, '_' and '-'."),
         ("", "This field cannot be blank."),
         ("x" * 257, "Ensure this value has at most 256 characters (it has 257)."),
@@ -47,6 +60,28 @@ def test_names_that_no_tenant_can_have(two, name, message):
     with pytest.raises(ValidationError) as refusal:
         create_tenant(name)
     assert refusal.value.messages == [message]
+
+
+def test_no_tenant_has_a_name_with_which_a_route_begins(db):
+    routes = get_resolver().url_patterns
+    words = first_segments(settings.ROOT_URLCONF)
+
+    assert {"admin", "batch", "changequeries", "guides", "health", "history", "metrics", "secret"} <= words
+    for word in words:
+        with pytest.raises(ValidationError):
+            check_segment(word)
+    # The only route that begins with a parameter, whose words are reserved beside.
+    assert [route.pattern.regex.pattern.startswith("^(?P") for route in routes if hasattr(route, "name")][:1] == [True]
+
+
+def test_a_path_of_the_settings_is_reserved_too(settings):
+    urls = ModuleType("urls_with_other_paths")
+    urls.urlpatterns = [*management_routes("Steering/api"), path("ops/admin/", admin.site.urls)]
+    settings.ROOT_URLCONF = urls
+
+    for name in ("steering", "OPS"):
+        with pytest.raises(ValidationError, match="is reserved"):
+            check_segment(name)
 
 
 def test_vendors_of_two_tenants_may_have_the_same_name(two):

@@ -18,12 +18,8 @@ from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.preparing import PREPARING
 from edfi_api.data_stores.provisioning_state import needed_migrations
 from edfi_api.data_stores.routing import RoutingTable
+from edfi_api.data_stores.sharing import identity
 
-# Names of hosts differ for one server; its identifier and the number of the database do not.
-_IDENTITY = """
-SELECT system_identifier::text || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
-  FROM pg_control_system()
-"""
 # Autovacuum workers have no role. Who may not drop a database does not end the sessions in it.
 _END_SESSIONS = """
 SELECT pg_terminate_backend(pid)
@@ -97,12 +93,6 @@ def is_the_same(one: str, other: str) -> bool:
         return identity(one) == identity(other)
     except (DatabaseError, InterfaceError):
         return False
-
-
-def identity(using: str) -> str:
-    """The same for all connection strings that lead to one database."""
-    with connections[using].cursor() as cursor:
-        return str(cursor.execute(_IDENTITY).fetchone()[0])
 
 
 def other_user(using: str, table: RoutingTable) -> str:

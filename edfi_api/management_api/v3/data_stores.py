@@ -382,7 +382,7 @@ class DataStoreDerivatives(_PartsOfDataStores):
         row.data_store_id, row.type = body.data_store_id or 0, body.derivative_type or ""
         if not _is_kept(row.connection, body.connection_string):
             with _storing_connections():
-                row.connection = encrypted_connection(body.connection_string or None)
+                row.connection = encrypted_connection(body.connection_string or None, row.data_store.tenant_id)
         row.save()
 
     def missing_store(self, number: int | None) -> problems.RequestRefused:

@@ -14,7 +14,8 @@ from edfi_api.data_stores.named import described
 from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import RoutingTable, Store
-from edfi_api.loading.data_stores.databases import identity
+from edfi_api.data_stores.sharing import identity
+from edfi_api.data_stores.stores import is_reserved
 from edfi_api.logs.printable import counted
 from edfi_api.operation.checks import applied_migrations
 from edfi_api.security.models import ApiClient
@@ -24,19 +25,28 @@ class Command(BaseCommand):
     """See the module."""
 
     help = (
-        "Lists contexts that no address has, clients for which an address is ambiguous, connection strings that cannot "
-        "be used, databases that do not answer, lack migrations or are ahead, and two data stores in one database. The "
-        "exit status is 1 if there is anything."
+        "Lists tenants and contexts that no address has, clients for which an address is ambiguous, connection strings "
+        "that cannot be used, databases that do not answer, lack migrations or are ahead, and two data stores in one "
+        "database. The exit status is 1 if there is anything."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
         table = read_table()
-        problems = [*_contexts(table), *_clients(table), *_databases(table), *_derivatives(table)]
+        problems = [*_reserved(table), *_contexts(table), *_clients(table), *_databases(table), *_derivatives(table)]
         for problem in problems:
             self.stdout.write(problem)
         if problems:
             raise CommandError(counted(len(problems), "problem"))
         self.stdout.write(f"{counted(len(table.stores), 'data store')} can be used")
+
+
+def _reserved(table: RoutingTable) -> Iterator[str]:
+    for tenant in table.tenants.values():
+        if is_reserved(tenant.name):
+            yield f"tenant {tenant.name}: no address leads to it; '{tenant.name}' is the beginning of other addresses"
+    for store in table.stores.values():
+        for value in filter(is_reserved, store.context_as_written.values()):
+            yield f"{described(store)}: no address leads to it; '{value}' is the beginning of other addresses"
 
 
 def _contexts(table: RoutingTable) -> Iterator[str]:
@@ -92,6 +102,10 @@ def _databases(table: RoutingTable) -> Iterator[str]:
         except (DatabaseError, InterfaceError) as error:
             yield f"{described(store)}: does not answer: {' '.join(str(error).split())}"
             continue
-        if own in seen:
+        if own in seen and not _may_share(store, seen[own]):
             yield f"{described(store)}: its database is that of {described(seen[own])} too"
         seen.setdefault(own, store)
+
+
+def _may_share(one: Store, other: Store) -> bool:
+    return one.tenant_id != other.tenant_id and bool(api_settings.TENANTS_SHARE_DATABASES)
