@@ -192,12 +192,13 @@ drill-failover: $(VENV)/ready-for-tests $(DRILLS)/ready
 drill-backup: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.drills backup
 
-# The locks say everything, so nothing is installed or resolved. A library that cannot be looked up is listed with the
-# reason; vulnerabilities, and a lock that cannot be audited, fail at the end, after all locks.
+# The locks say everything, so nothing is installed or resolved. Vulnerabilities, libraries that cannot be looked up, which
+# pip-audit lists with the reason, and a lock that cannot be audited fail at the end, after all locks.
 AUDITED := $(wildcard *.lock requirements/*.lock tests/*.lock tests/clients/*.lock tests/drills/*.lock)
 audit: $(AUDIT)/ready
 	@failed=; for lock in $(AUDITED); do echo "$$lock:"; \
-		$(AUDIT)/bin/pip-audit --disable-pip --progress-spinner off --require-hashes --requirement "$$lock" || failed="$$failed $$lock"; \
+		found=$$($(AUDIT)/bin/pip-audit --disable-pip --progress-spinner off --require-hashes --requirement "$$lock" 2>&1) || failed="$$failed $$lock"; \
+		echo "$$found"; case "$$found" in *"Skip Reason"*) failed="$$failed $$lock";; esac; \
 		done; test -z "$$failed" || { echo "Vulnerable, or not audited:$$failed"; exit 1; }
 
 lock: $(VENV)/ready

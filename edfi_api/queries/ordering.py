@@ -71,7 +71,7 @@ class OrderBy:
         """The order behind the position of a token. Raises ParameterValidationFailed if it is none of this order."""
         try:
             content = json_text.loads(urlsafe_b64decode(token.encode() + b"=" * (-len(token) % 4)))
-        except (binascii.Error, ValueError):
+        except (binascii.Error, ValueError, RecursionError):
             content = None
         match content:
             case [self.index.name, int(row), [*values]] if self._fits(row, values):
@@ -79,8 +79,8 @@ class OrderBy:
         raise ParameterValidationFailed(["The page token provided was invalid."])
 
     def _fits(self, row: int, values: list[Any]) -> bool:
-        are_storable = all(map(_can_be_stored, values))
-        return 0 <= row <= _LARGEST_ROW and len(values) == len(self.index.values) and are_storable
+        is_row = type(row) is int and 0 <= row <= _LARGEST_ROW  # A boolean is an int to Python, and none to PostgreSQL.
+        return is_row and len(values) == len(self.index.values) and all(map(_can_be_stored, values))
 
     @property
     def _rows_descend(self) -> bool:

@@ -2,12 +2,17 @@
 
 import base64
 import json
-from urllib.parse import urlencode
+import os
+from urllib.parse import quote, urlencode
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.api.students import unique_ids
 from tests.factories import STUDENT
+
+EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
 
 
 @pytest.fixture
@@ -184,12 +189,23 @@ def test_a_token_of_another_order_or_a_made_up_one_is_refused(api, students):
     token = api.get("/students?orderBy=birthDate&limit=2")["Next-Page-Token"]
     name, row, values = json.loads(base64.urlsafe_b64decode(token + "=="))
     forged = [[name, row, [{}]], [name, "1", values], [name, row, []], [name, -1, values], [name, 2**64, values], {}]
+    forged += [
+        [name, True, values],
+        [name, False, values],
+        [name, 1.5, values],
+        [name, None, values],
+        [True],
+        True,
+        name,
+    ]
+    deep = "[" * 900 + "1234567890123456789" + "]" * 900
     in_rows = api.get("/students?limit=2")["Next-Page-Token"]
 
     for order, each in [
         ("-birthDate", token),
         ("birthDate", in_rows),
         ("birthDate", "a"),
+        ("birthDate", base64.urlsafe_b64encode(f'["{name}",1,{deep}]'.encode()).decode().rstrip("=")),
         *(("birthDate", token_of(content)) for content in forged),
     ]:
         response = api.get(f"/students?orderBy={order}&pageSize=2&pageToken={each}")
@@ -199,6 +215,29 @@ def test_a_token_of_another_order_or_a_made_up_one_is_refused(api, students):
     assert (
         api.get(f"/students?orderBy=birthDate&pageSize=2&pageToken={token_of([name, row, values])}").status_code == 200
     )
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_token_is_an_error_of_the_server(api, students, data):
+    """Those of an order with anything in the place of a part, those of rows, and any text."""
+    token = api.get("/students?orderBy=birthDate&limit=2")["Next-Page-Token"]
+    name, row, values = json.loads(base64.urlsafe_b64decode(token + "=="))
+    scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+    anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=6)
+    part = st.one_of(st.just(name), st.just(row), st.just(values), anything)
+    made = st.one_of(
+        st.lists(part, max_size=4).map(token_of),
+        st.tuples(st.just(name), anything, st.tuples(anything)).map(token_of),
+        st.text(max_size=20),
+        st.from_regex(r"-?[0-9]{1,20},-?[0-9]{1,20}", fullmatch=True).map(
+            lambda text: base64.urlsafe_b64encode(text.encode()).decode()
+        ),
+    )
+    drawn = quote(data.draw(made), safe="", errors="replace")
+
+    for order in ("", "orderBy=birthDate&"):
+        assert api.get(f"/students?{order}pageSize=2&pageToken={drawn}").status_code in (200, 400)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
@@ -46,6 +47,33 @@ def test_requests_are_counted_by_resource_whatever_the_case_of_the_path(api: Api
     api.get("/data/v3/ed-fi/students")
 
     assert counted("GET", "/ed-fi/students", 200) == before + 3
+
+
+@pytest.mark.parametrize(
+    ("extra", "setting", "has_clients"),
+    [
+        ({}, False, True),
+        ({"REMOTE_ADDR": "::1"}, False, True),
+        ({"REMOTE_ADDR": "::ffff:127.0.0.1"}, False, True),
+        ({"REMOTE_ADDR": "10.1.2.3"}, False, False),
+        ({"REMOTE_ADDR": ""}, False, False),
+        ({"HTTP_X_FORWARDED_FOR": "127.0.0.1"}, False, False),
+        ({"HTTP_FORWARDED": "for=127.0.0.1"}, False, False),
+        ({"HTTP_VIA": "1.1 proxy"}, False, False),
+        ({"REMOTE_ADDR": "10.1.2.3"}, True, True),
+    ],
+)
+def test_keys_of_clients_are_for_the_own_host_or_by_setting(
+    api: ApiTestClient, settings: Any, extra: dict[str, str], setting: bool, has_clients: bool
+) -> None:
+    settings.EDFI_API = settings.EDFI_API | {"METRICS_CLIENTS": setting}
+    api.get("/students")
+
+    text = Client().get("/metrics", **extra).content.decode()
+
+    assert ("meadowlark_client_requests" in text) is has_clients
+    assert "meadowlark_requests_total" in text
+    assert "meadowlark_database_up 1.0" in text
 
 
 def test_requests_are_counted_soon_without_a_scrape(api: ApiTestClient) -> None:

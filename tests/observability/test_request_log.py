@@ -294,3 +294,16 @@ def test_the_header_has_the_configured_name(client, settings):
 
     assert answer["X-Request-ID"] == "case-5"
     assert "correlationid" not in answer
+
+
+@pytest.mark.parametrize("token", ["unknown", None])
+def test_more_parameters_than_are_read_are_no_traceback(
+    api_without_check: ApiTestClient, log: Log, token: str | None
+) -> None:
+    many = "&".join(f"p{number}=x" for number in range(1_001))
+    client = ApiTestClient(token or api_without_check.token)
+
+    refused = client.get(f"/students?{many}")
+
+    assert refused.status_code == (401 if token else 400)
+    assert "Traceback" not in log.text

@@ -1,9 +1,10 @@
 """A refused request, as Django or Django REST framework hands it to its handler of errors → the hints of its answer."""
 
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 
 from edfi_api.documents.leniency import Leniency, Reason
@@ -49,7 +50,7 @@ def _attempt(request: Any, view: Any) -> AttemptedRequest:
         method="GET" if request.method == "HEAD" else request.method,
         path=request.path,
         meta=request.META,
-        query=request.query_params,
+        query=_query(request),
         resource=resource if isinstance(resource, Resource) else None,
         schema=_schema(request, write, resource, client),
         document=None if write is None else write.document,
@@ -58,6 +59,14 @@ def _attempt(request: Any, view: Any) -> AttemptedRequest:
         client=client if isinstance(client, AuthenticatedClient) else None,
         using=getattr(view, "using", None),
     )
+
+
+def _query(request: Any) -> Mapping[str, str]:
+    """Empty if it has more parameters than Django reads."""
+    try:
+        return cast(Mapping[str, str], request.query_params)
+    except SuspiciousOperation:
+        return {}
 
 
 def _schema(request: Any, write: Write | None, resource: Any, client: Any) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric as MetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
@@ -53,9 +54,8 @@ SECONDS = Histogram(
 )
 # By type: a URN without its prefix, or a code of OAuth at the token endpoint. Routes would multiply them.
 PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the type of the problem.", ["problem"])
-CLIENT_REQUESTS = Counter(
-    "meadowlark_client_requests", "Requests of API clients with a valid token.", ["client", "outcome"]
-)
+_OF_CLIENTS = "meadowlark_client_requests"
+CLIENT_REQUESTS = Counter(_OF_CLIENTS, "Requests of API clients with a valid token.", ["client", "outcome"])
 STORE_REQUESTS = Counter(
     "meadowlark_store_requests",
     "Requests of each data store, by the class of the status.",
@@ -283,9 +283,20 @@ _DATABASE.register(ValidationCollector())
 _DATABASE.register(ScheduleCollector())
 
 
-def exposition() -> bytes:
-    """All metrics in Prometheus's text format."""
-    return generate_latest(_requests()) + generate_latest(_DATABASE)
+def exposition(*, has_clients: bool = True) -> bytes:
+    """All metrics in Prometheus's text format, those of each client, by its key, only if wanted."""
+    requests = _requests() if has_clients else _WithoutClients(_requests())
+    return generate_latest(requests) + generate_latest(_DATABASE)
+
+
+class _WithoutClients(Collector):
+    """The metrics of a registry but those of clients."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[MetricFamily]:
+        return (family for family in self._registry.collect() if family.name != _OF_CLIENTS)
 
 
 def _requests() -> CollectorRegistry:

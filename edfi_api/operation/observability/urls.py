@@ -9,6 +9,7 @@ from edfi_api import addresses
 from edfi_api.addresses import fixed_path
 from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.conf import api_settings
+from edfi_api.logs.remote_address import is_from_this_host
 from edfi_api.operation.observability.health import CheckResult, data_stores, health_document, is_healthy, readiness
 from edfi_api.operation.observability.metrics import exposition
 from edfi_api.operation.observability.middleware import request_counts
@@ -41,11 +42,13 @@ class HealthView(ReadinessView):
 
 
 class MetricsView(OpenView):
-    """All metrics, for Prometheus."""
+    """All metrics, for Prometheus. The keys of clients are half of their credentials, and are told on this host alone
+    unless a setting says otherwise."""
 
     def get(self, request: Request) -> HttpResponse:
         request_counts.flush()
-        return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
+        has_clients = api_settings.METRICS_CLIENTS or is_from_this_host(request._request)
+        return HttpResponse(exposition(has_clients=has_clients), content_type=CONTENT_TYPE_LATEST)
 
 
 urlpatterns = [
