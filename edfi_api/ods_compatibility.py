@@ -50,6 +50,13 @@ class OdsCompatibility(Enum):
         "programs add parameters of their own to every request; a misspelt filter would return everything",
         setting="IGNORE_UNKNOWN_PARAMETERS",
     )
+    EMPTY_WINDOWS = OdsWay(
+        OdsArea.CHANGES,
+        "nothing is in a window whose `minChangeVersion` is above its `maxChangeVersion`",
+        "it is refused with 400, unless it is above by one",
+        ("changes/change_queries/http/windows.py",),
+        "a client that asks for what is new on a quiet day adds one to the last version",
+    )
     IDENTIFICATION_CODES = OdsWay(
         OdsArea.QUERIES,
         "members of identification codes are query fields (`?identificationCode=...`); several match in one item",

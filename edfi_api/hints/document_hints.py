@@ -32,6 +32,10 @@ _WEAK_TAG = re.compile(r"\bW/", re.IGNORECASE)
 # As servers of HTTP write the encoding into tags of compressed answers.
 _SUFFIXED_TAG = re.compile(r"[-;](?:gzip|br|zstd|deflate)\"")
 _TOKEN_INFO = f"POST /{addresses.INTROSPECTION} lists what the token permits."
+_NO_ORGANIZATIONS = (
+    "The client acts for no education organization, so that it may not write or read any item that belongs to one. The "
+    f"operator of the server has to assign education organizations to its application. {_TOKEN_INFO}"
+)
 
 
 @hints_for.register
@@ -167,15 +171,17 @@ def not_granted(
 def not_related(error: security.ElementRequired | security.NoRelationship, attempt: AttemptedRequest) -> Iterator[str]:
     ids = () if attempt.client is None else attempt.client.education_organization_ids
     if not ids:
-        yield (
-            "The client acts for no education organization, so that it may not write or read any item that belongs to "
-            f"one. The operator of the server has to assign education organizations to its application. {_TOKEN_INFO}"
-        )
+        yield _NO_ORGANIZATIONS
         return
     yield (
         f"{_values_sent(error.elements, attempt)}The client acts for {_organizations(ids)}, and for those below. An "
         f"item has to belong to one of them, which has to exist. {_TOKEN_INFO}"
     )
+
+
+@hints_for.register
+def no_education_organizations(error: security.NoEducationOrganizations, attempt: AttemptedRequest) -> Iterator[str]:
+    yield _NO_ORGANIZATIONS
 
 
 def _organizations(ids: tuple[int, ...]) -> str:

@@ -159,6 +159,13 @@ class NotInView(Exception):
     is_stored: bool
 
 
+@dataclass
+class NoEducationOrganizations(Exception):
+    """The strategy compares education organizations, and the client has none."""
+
+    strategy: str
+
+
 class NoNamespacePrefixes(Exception):
     """The strategy compares namespaces, and the client has no namespace prefixes."""
 
@@ -195,6 +202,9 @@ UNAUTHORIZABLE = (
     StrategyNotApplicable,
     UnknownStrategies,
 )
+
+# Reasons why a client can read no document of a resource.
+UNREADABLE = (*UNAUTHORIZABLE, NoEducationOrganizations, NoNamespacePrefixes)
 
 # Reasons why a policy denies access to one document.
 AUTHORIZATION_REFUSALS = (

@@ -177,7 +177,7 @@ ORDER = "MinChangeVersion must be less than or equal to MaxChangeVersion."
         ("minChangeVersion=-1", [MIN]),
         ("minChangeVersion=x&maxChangeVersion=1.5", [MIN, MAX]),
         ("maxChangeVersion=99999999999999999999", [MAX]),
-        ("minChangeVersion=5&maxChangeVersion=4", [ORDER]),
+        ("minChangeVersion=5&maxChangeVersion=3", [ORDER]),
     ],
 )
 def test_an_invalid_window_is_refused(api, path, query, errors):
@@ -187,6 +187,34 @@ def test_an_invalid_window_is_refused(api, path, query, errors):
     assert response.json()["type"] == "urn:ed-fi:api:bad-request:parameter-validation-failed"
     assert response.json()["detail"] == "Parameters supplied to the request were invalid."
     assert response.json()["errors"] == errors
+
+
+@pytest.mark.parametrize("path", ["/students", "/students/deletes", "/students/keyChanges"])
+@pytest.mark.parametrize(("compatibility", "above"), [("", 1), ("ods", 1), ("ods", 50)])
+@pytest.mark.usefixtures("seven_students")
+def test_an_empty_window_has_nothing(api, changes, settings, path, compatibility, above):  # noqa: PLR0917
+    settings.EDFI_API = settings.EDFI_API | {"COMPATIBILITY": compatibility}
+    newest = changes.newest()
+
+    found = api.get(f"{path}?minChangeVersion={newest + above}&maxChangeVersion={newest}&totalCount=true")
+
+    assert (found.status_code, found.json(), found["Total-Count"]) == (200, [], "0")
+    within = api.get(f"{path}?minChangeVersion={above}&maxChangeVersion=0&totalCount=true")
+    assert (within.status_code, within.json(), within["Total-Count"]) == (200, [], "0")
+
+
+def test_an_empty_window_has_no_partitions(api, changes, seven_students):
+    newest = changes.newest()
+
+    found = api.get(f"/students/partitions?minChangeVersion={newest + 1}&maxChangeVersion={newest}")
+
+    assert (found.status_code, found.json()) == (200, {"pageTokens": []})
+
+
+def test_a_window_that_ends_before_it_begins_is_explained(api):
+    refused = api.get("/students?minChangeVersion=9&maxChangeVersion=4")
+
+    assert refused.json()["hints"][0].startswith("The window is empty: it ends before it begins.")
 
 
 @pytest.mark.parametrize("path", ["/students", "/students/deletes", "/students/keyChanges"])

@@ -92,6 +92,17 @@ def not_in_view(error: security.NotInView) -> Problem:
 
 
 @problem_of.register
+def no_education_organizations(error: security.NoEducationOrganizations) -> Problem:
+    return _denied(
+        ":relationships:invalid-client:no-education-organizations",
+        "There was a problem authorizing the request. The caller has not been configured correctly for accessing "
+        "resources authorized by relationships.",
+        f"The API client has been given permissions on a resource that uses the '{error.strategy}' authorization "
+        "strategy but the client doesn't have any education organizations assigned.",
+    )
+
+
+@problem_of.register
 def no_namespace_prefixes(error: security.NoNamespacePrefixes) -> Problem:
     return _denied(
         ":namespace:invalid-client:no-namespaces",

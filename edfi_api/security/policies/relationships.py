@@ -16,7 +16,13 @@ from edfi_api.storage.driver.sql import Sql, any_of
 from edfi_api.storage.row_policy import AccessPath, Explanation
 
 from ..authenticated_client import AuthenticatedClient
-from ..exceptions import ElementRequired, ElementUninitialized, NoRelationship, StrategyNotApplicable
+from ..exceptions import (
+    ElementRequired,
+    ElementUninitialized,
+    NoEducationOrganizations,
+    NoRelationship,
+    StrategyNotApplicable,
+)
 from .reach import BELOW, CLAIMED, REACHES, Pathway, Reach, Reachable, association_array, association_types
 from .strategy import KEPT, STORED, Group, Strategy, Subject, Unresolved, Values, distinct, pairs, tests_of, value_of
 
@@ -272,6 +278,9 @@ class AnyRelationship(Strategy):
 
     def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
         return {"claims": list(client.education_organization_ids), **association_types(using)}
+
+    def precondition(self, client: AuthenticatedClient) -> Exception | None:
+        return None if client.education_organization_ids else NoEducationOrganizations(self.relationships[0].name)
 
     @property
     def depends_on_its_subject(self) -> bool:

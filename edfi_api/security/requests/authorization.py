@@ -24,7 +24,7 @@ from edfi_api.storage.row_policy import Clause, Explanation, Predicate, RowPolic
 from ..authenticated_client import AuthenticatedClient
 from ..claim_names import Action
 from ..claims.compile import strategies
-from ..exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, UnknownStrategies
+from ..exceptions import UNAUTHORIZABLE, UNREADABLE, UnknownStrategies
 from ..policies.combined import ClientPolicy, CombinedStrategies
 from ..policies.strategy import Subject
 from ..policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, unknown_strategies
@@ -98,7 +98,7 @@ def readable_resources(
         try:
             policy = row_policy(client, resource, Action.READ, surface, using)
             yield resource, None if policy is None else policy.predicate()
-        except (*UNAUTHORIZABLE, NoNamespacePrefixes):
+        except UNREADABLE:
             continue
 
 

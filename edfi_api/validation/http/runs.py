@@ -22,7 +22,7 @@ from edfi_api.listing.pages import without_nulls
 from edfi_api.listing.sql_rows import SqlRows
 from edfi_api.queries.parameters import PAGING_PARAMETERS
 from edfi_api.security.claim_names import Action
-from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, NoRelationship
+from edfi_api.security.exceptions import UNREADABLE, NoRelationship
 from edfi_api.security.requests.authorization import row_policy
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.http.base import ENGINE, NAMESPACE, CollectionView, id_of
@@ -149,7 +149,7 @@ class RunView(VisibleResultsView):
         try:
             policy = row_policy(request.user, RESULT, Action.READ, self.surface, self.using)
             visible = self.readable(request).results(policy)
-        except (*UNAUTHORIZABLE, NoNamespacePrefixes):
+        except UNREADABLE:
             return {}
         statement = Sql(_COUNTS, condition.parameters).fill(rows=RESULTS, visible=visible.whole)
         found = {rule: [0, 0] for (rule,) in self.rows(_RULES)}

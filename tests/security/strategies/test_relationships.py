@@ -538,3 +538,48 @@ def test_conditional_requests_disclose_nothing_unreadable(scenario):
             assert {answer.status_code for answer in answers} == {403}
             assert not any("ETag" in answer for answer in answers)
     assert scenario.api.get(path).json() == stored
+
+
+NO_ORGANIZATIONS = {
+    "detail": "There was a problem authorizing the request. The caller has not been configured correctly for accessing "
+    "resources authorized by relationships.",
+    "type": "urn:ed-fi:api:security:authorization:relationships:invalid-client:no-education-organizations",
+    "errors": [
+        "The API client has been given permissions on a resource that uses the 'RelationshipsWithEdOrgsAndPeople' "
+        "authorization strategy but the client doesn't have any education organizations assigned."
+    ],
+}
+
+
+@pytest.mark.parametrize("rest", ["", "?totalCount=true&limit=0", "/partitions", "?minChangeVersion=0"])
+def test_without_organizations_no_list_is_readable(scenario, rest):
+    refused = scenario.client("SISVendor").get(f"/students{rest}")
+
+    assert refused.status_code == 403
+    assert "operator of the server has to assign education organizations" in refused.json()["hints"][0]
+    assert problem(refused) == NO_ORGANIZATIONS
+
+
+@pytest.mark.parametrize("rest", ["/deletes", "/keyChanges"])
+def test_without_organizations_no_changes_are_readable(scenario, rest):
+    refused = scenario.client("EdFiAPIPublisherReader").get(f"/studentSchoolAssociations{rest}")
+
+    assert (refused.status_code, refused.json()["type"]) == (403, NO_ORGANIZATIONS["type"])
+
+
+def test_without_organizations_what_needs_none_is_readable(scenario):
+    client = scenario.client("SISVendor")
+
+    assert client.get("/gradeLevelDescriptors").status_code == 200
+    assert client.get("/schoolYearTypes").status_code == 200
+
+
+def test_a_write_without_organizations_says_what_the_operator_does(scenario):
+    scenario.student("S")
+
+    refused = scenario.client("SISVendor").post(
+        "/studentSchoolAssociations", scenario.body("StudentSchoolAssociation", studentUniqueId="S")
+    )
+
+    assert refused.status_code == 403
+    assert "operator of the server has to assign education organizations" in refused.json()["hints"][0]

@@ -29,7 +29,11 @@ class ChangeVersionFilter(BaseFilterBackend):
 
 
 def read_window(query: Mapping[str, str]) -> Window:
-    """The requested window. Raises ParameterValidationFailed; InvalidQueryValues for what the ODS/API cannot read."""
+    """The requested window. Who has read to a version and begins the next window one above it gets an empty one while
+    nothing has changed.
+
+    Raises ParameterValidationFailed; InvalidQueryValues for what the ODS/API cannot read.
+    """
     given = {name: value.strip() for name, (_, value) in last_values(query).items()}
     first, last = given.get("minchangeversion") or "0", given.get("maxchangeversion") or str(LAST_VERSION)
     if (first != "0" or last != str(LAST_VERSION)) and OdsCompatibility.PARAMETER_TYPES.applies:
@@ -39,7 +43,7 @@ def read_window(query: Mapping[str, str]) -> Window:
         for name, text in (("MinChangeVersion", first), ("MaxChangeVersion", last))
         if not is_natural_number(text, LAST_VERSION)
     ]
-    if not messages and int(first) > int(last):
+    if not messages and int(first) > int(last) + 1 and not OdsCompatibility.EMPTY_WINDOWS.applies:
         messages = ["MinChangeVersion must be less than or equal to MaxChangeVersion."]
     if messages:
         raise ParameterValidationFailed(messages)
