@@ -31,6 +31,23 @@ from edfi_api.api.viewsets.responses import FixedHeaders
 ADMIN_PREFIX = f"/{settings.ADMIN_PATH or 'admin'}/"
 
 
+class ForwardedHeadersMiddleware:
+    """Reads what proxies say about the request as it was sent: scheme and host in any case, without blanks and
+    quotation marks, and the first of several, which is that of the outermost proxy. Installed only behind a proxy."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        for name in _FORWARDED:
+            if name in request.META:
+                request.META[name] = request.META[name].partition(",")[0].strip().strip('"').strip().lower()
+        return self.get_response(request)
+
+
+_FORWARDED = ("HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST")
+
+
 class DataRoutesMiddleware:
     """Calls the view of a data request directly, without the middleware after this one and without Django's resolver.
 

@@ -105,6 +105,8 @@ MIDDLEWARE = [
     "meadowlark.middleware.AdminAuthenticationMiddleware",
     "meadowlark.middleware.AdminMessageMiddleware",
 ]
+if values["BEHIND_PROXY"]:
+    MIDDLEWARE.insert(0, "meadowlark.middleware.ForwardedHeadersMiddleware")
 if values["GZIP"]:
     # After the middleware that handles every request, which sees the size of the answer.
     MIDDLEWARE.insert(2, "meadowlark.middleware.DataGZipMiddleware")

@@ -25,6 +25,10 @@ class MalformedJson(Exception):
     is_complete: bool = False
 
 
+class UnreadableText(MalformedJson):
+    """The bytes of the body are not the text that its headers declare; `reason` says what to do."""
+
+
 @dataclass
 class DocumentTooLarge(Exception):
     """The body has more than `most` of what is `counted`: "values" or "references"."""

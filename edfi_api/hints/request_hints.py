@@ -3,16 +3,18 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import Http404
 
 from edfi_api import addresses
+from edfi_api.conf import api_settings
 from edfi_api.data_stores import exceptions as data_stores
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_descriptors import readable_near_descriptors
 from edfi_api.hints.near_names import near_names
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 from edfi_api.problem_details import http_exceptions as viewsets
+from edfi_api.problem_details.catalog.requests import is_malformed_host
 from edfi_api.queries import exceptions as queries
 from edfi_api.queries.operators import operators_of
 from edfi_api.security import exceptions as security
@@ -168,6 +170,20 @@ def _near_resources(endpoint: str, project: str, surface: Surface) -> str:
     return f"{meant}{elsewhere}The project {project} has no resource {shown(endpoint)}; /docs lists all."
 
 
+@hints_for.register
+def disallowed_host(error: DisallowedHost, attempt: AttemptedRequest) -> Iterator[str]:
+    is_forwarded = api_settings.BEHIND_PROXY and "HTTP_X_FORWARDED_HOST" in attempt.meta
+    header, variable = ("X-Forwarded-Host", "HTTP_X_FORWARDED_HOST") if is_forwarded else ("Host", "HTTP_HOST")
+    sent = f"{header}: {attempt.meta.get(variable, '')[:100]} was sent."
+    if is_malformed_host(error):
+        yield (
+            f"{sent} A host name has letters, digits, hyphens and dots, and no underscore. Address the server by "
+            "another name, or let the proxy in front of it send one."
+        )
+    else:
+        yield f"{sent} The operator of the server names the hosts by which it answers in MEADOWLARK_ALLOWED_HOSTS."
+
+
 @hints_for.register(data_stores.NoSnapshots)
 @hints_for.register(data_stores.SnapshotNotFound)
 def no_snapshot(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
@@ -259,6 +275,8 @@ def _near_values(value: queries.InvalidQueryValue, field: QueryField | None, att
 @hints_for.register
 def parameter_validation_failed(error: queries.ParameterValidationFailed, attempt: AttemptedRequest) -> Iterator[str]:
     messages = "".join(error.messages).lower().replace(" ", "")
+    if "lessthanorequaltomaxchangeversion" in messages:
+        yield "The window is empty: it ends before it begins. Without maxChangeVersion it ends with the newest version."
     for name, value in attempt.query.items():
         if name.lower() in messages:
             yield f"{name}={value[:60]} was sent. {_ADVICE.get(name.lower(), '')}".rstrip()

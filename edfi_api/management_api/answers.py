@@ -9,8 +9,10 @@ from django.db.models import ProtectedError
 from psycopg import errors as postgres
 from rest_framework.response import Response
 
+from edfi_api.memory import MemoryExhausted
 from edfi_api.problem_details.catalog import problem_of
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from edfi_api.request_body import UnsupportedCharset, UnsupportedCoding
 from edfi_api.security.exceptions import IdentityProviderAway, TooManyRequests
 from edfi_api.storage.driver.exceptions import is_outage
 
@@ -46,6 +48,8 @@ def problem_for(error: Exception) -> Problem | None:
         return error.problem
     if isinstance(error, IntegrityError | ProtectedError) or isinstance(error.__cause__, _CONTENDED):
         return problems.conflict().problem
+    if isinstance(error, UnsupportedCoding | UnsupportedCharset | MemoryExhausted):
+        return problem_of(error)
     if isinstance(error, IdentityProviderAway | TooManyRequests | OperationalError | InterfaceError) or (
         isinstance(error, DatabaseError) and is_outage(error)
     ):

@@ -18,7 +18,7 @@ from django.http import HttpRequest
 from msgspec import UNSET, UnsetType
 
 from edfi_api.conf import api_settings
-from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+from edfi_api.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
 
 from . import problems, texts
 
@@ -198,13 +198,13 @@ def integer(text: str | int) -> int:
 def read_object(request: HttpRequest) -> dict[str, Any]:
     """The body as a JSON object, with names of members in lower case. Raises RequestRefused."""
     media_type = _media_type(request)
-    body = _read(request)
+    body = read_text(request)
     if media_type not in ("application/json", "text/json") and not media_type.endswith("+json"):
         raise problems.unsupported_media_type()
     if not body.strip():
         raise problems.bad_request(errors=[texts.EMPTY_BODY])
     try:
-        found = orjson.loads(body.removeprefix(b"\xef\xbb\xbf"))
+        found = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise problems.invalid_json() from None
     if not isinstance(found, dict):
@@ -215,7 +215,7 @@ def read_object(request: HttpRequest) -> dict[str, Any]:
 def read_form(request: HttpRequest) -> dict[str, str]:
     """The fields of a form, with names in lower case and without underscores. Raises RequestRefused."""
     media_type = _media_type(request)
-    body = _read(request)
+    body = read_text(request)
     if media_type != "application/x-www-form-urlencoded" and (media_type or body):
         raise problems.unsupported_media_type()
     try:
@@ -232,13 +232,16 @@ def _media_type(request: HttpRequest) -> str:
     return str(request.META.get("CONTENT_TYPE", "")).partition(";")[0].strip().lower()
 
 
-def _read(request: HttpRequest) -> bytes:
+def read_text(request: HttpRequest) -> bytes:
+    """The body in UTF-8. Raises RequestRefused, UnsupportedCoding and UnsupportedCharset."""
     try:
         return read_body(request, api_settings.MAX_BODY_BYTES)
     except BodyTooLong:
         raise problems.too_large() from None
     except BodyIncomplete:
         raise problems.invalid_json() from None
+    except BodyUnreadable as error:
+        raise problems.unreadable_body(error.reason) from None
 
 
 def is_empty(value: object) -> bool:

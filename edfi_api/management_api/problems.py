@@ -50,6 +50,11 @@ def invalid_json() -> RequestRefused:
     return invalid_data({"$": ["The request body contains invalid JSON."]})
 
 
+def unreadable_body(reason: str) -> RequestRefused:
+    """The bytes of the body are not the text that its headers declare."""
+    return invalid_data({"$": [f"The request body cannot be read: {reason}"]})
+
+
 def invalid_parameters(texts: Sequence[str]) -> RequestRefused:
     """Parameters in the query string break rules."""
     return _refusal(

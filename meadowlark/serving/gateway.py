@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from wsgiref.types import WSGIApplication, WSGIEnvironment
 from edfi_api.memory import MemoryExhausted
 from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.problem import Problem
+from edfi_api.request_body import HELD_UNTIL_ANSWERED
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
@@ -93,7 +95,9 @@ class _Exchange:
         # What the application sets in this context is still there when the rest of a large answer is made.
         context = copy_context()
         try:
-            with memory_for(body):
+            with ExitStack() as held:
+                held.enter_context(memory_for(body))
+                self._variables[HELD_UNTIL_ANSWERED] = held
                 context.run(self._call)
         except MemoryExhausted:
             return self._refuse(refusals.TOO_MANY_BODIES)

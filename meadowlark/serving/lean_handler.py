@@ -6,6 +6,7 @@ from typing import Any
 from django.core.handlers.wsgi import LimitedStream, WSGIHandler, WSGIRequest, get_script_name
 from django.http.response import HttpResponseBase
 from django.urls import clear_script_prefix, set_script_prefix
+from django.utils.http import parse_header_parameters
 
 # Everything from which Django derives the host.
 _HOST_HEADERS = ("HTTP_X_FORWARDED_HOST", "HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "HTTP_X_FORWARDED_PROTO")
@@ -27,12 +28,16 @@ class LeanRequest(WSGIRequest):
         self.path = self.path_info = path
         self.method = environ["REQUEST_METHOD"].upper()
         if environ.get("CONTENT_TYPE"):
-            self._set_content_type_params(environ)  # type: ignore[attr-defined]
+            self._set_content_type_params(environ)
         else:
             self.content_type, self.content_params = "", {}
         self._stream = LimitedStream(environ["wsgi.input"], _content_length(environ))  # type: ignore[assignment]
         self._read_started = False
         self.resolver_match = None
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        """Django would decode the query string by the charset of the body, which has nothing to do with it."""
+        self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
 
     def get_host(self) -> str:
         sent = tuple([self.META.get(name) for name in _HOST_HEADERS])

@@ -35,12 +35,15 @@ TOO_MANY_BODIES = _overload("The server is receiving too many large requests. Re
 TOO_MANY_LARGE_ANSWERS = _overload(
     "Too many large answers wait to be sent. Retry the request later, or with smaller pages."
 )
+_NO_HOST = _refusal(400, "Bad Request", "The request has no header Host, which HTTP/1.1 needs.")
 _UNKNOWN_CODING = _refusal(501, "Not Implemented", "The only transfer coding that is supported is 'chunked'.")
 _UNKNOWN_EXPECTATION = _refusal(417, "Expectation Failed", "The only expectation that is supported is '100-continue'.")
 
 
 def of_head(variables: WSGIEnvironment) -> Problem | None:
     """Why a request cannot be read, if it cannot; `variables` are those of WSGI."""
+    if "HTTP_HOST" not in variables and variables["SERVER_PROTOCOL"] == "HTTP/1.1":
+        return _NO_HOST
     if variables.get("HTTP_TRANSFER_ENCODING", "chunked").lower() != "chunked":
         return _UNKNOWN_CODING
     if variables.get("HTTP_EXPECT", "100-continue").lower() != "100-continue":

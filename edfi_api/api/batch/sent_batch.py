@@ -7,7 +7,6 @@ operation only its place in the body is kept, so memory grows by a few bytes for
 
 import mmap
 import re
-import zlib
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,20 +18,19 @@ import orjson
 from django.http import HttpRequest
 
 from edfi_api.conf import api_settings
-from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.documents.exceptions import MalformedJson, UnreadableText
 from edfi_api.memory import cost_of_json
 from edfi_api.problem_details.http_exceptions import BatchTooLarge, UnsupportedMediaType
 from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
 from edfi_api.queries.parameters import last_values
+from edfi_api.request_body import BodyUnreadable, codings_of, decoded, utf8_blocks
 
 _MOST_IN_MEMORY = 2**20
 _MOST_MAPPED = 4 * 2**20
 _BLOCK = 2**16
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ARRAY = "application/json"
 LINES = "application/x-ndjson"
 _LINES = frozenset({LINES, "application/ndjson", "application/jsonl", "application/x-jsonlines"})
-_ANY_WINDOW = 16 + zlib.MAX_WBITS  # A gzip header, and the largest window.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},"]', re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _OPENING, _CLOSING, _QUOTE = (b"[", b"{"), (b"]", b"}"), b'"'
@@ -196,16 +194,16 @@ def answers_in_lines(accept: str, body_is_lines: bool) -> bool:
 
 
 def receive_body(request: HttpRequest, is_lines: bool) -> Body:
-    """The whole body, not divided yet. Raises UnsupportedMediaType, BatchTooLarge, MalformedJson."""
-    coding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
-    if coding not in ("identity", "gzip", "x-gzip", ""):
-        raise UnsupportedMediaType
-    blocks = _blocks(request)
-    if "gzip" in coding:
-        blocks = _decompressed(blocks)
+    """The whole body in UTF-8, not divided yet. Raises UnsupportedCoding, UnsupportedCharset, BatchTooLarge,
+    MalformedJson."""
+    codings = codings_of(request)
+    blocks = utf8_blocks(decoded(_blocks(request), codings), request.META.get("CONTENT_TYPE", ""))
     file = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115  `Body` closes it.
     try:
         _store(blocks, file)
+    except BodyUnreadable as error:
+        file.close()
+        raise UnreadableText(error.reason) from error
     except BaseException:
         file.close()
         raise
@@ -218,7 +216,7 @@ def _store(blocks: Iterator[bytes], file: IO[bytes]) -> None:
         size += len(block)
         if size > limit:
             raise BatchTooLarge("BATCH_BYTES", limit)
-        file.write(block if file.tell() else block.removeprefix(_BYTE_ORDER_MARK))
+        file.write(block)
 
 
 def _blocks(request: HttpRequest) -> Iterator[bytes]:
@@ -231,29 +229,13 @@ def _blocks(request: HttpRequest) -> Iterator[bytes]:
     try:
         while block := source.read(_BLOCK):
             size += len(block)
+            if size > api_settings.BATCH_BYTES:
+                raise BatchTooLarge("BATCH_BYTES", api_settings.BATCH_BYTES)
             yield block
     except OSError as error:
         raise MalformedJson("the body did not come as announced") from error
     if size < announced:
         raise MalformedJson("the body did not come as announced")
-
-
-def _decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """In blocks of bounded size, however well they are compressed."""
-    decompressor = zlib.decompressobj(_ANY_WINDOW)
-    try:
-        for block in blocks:
-            rest = block
-            while rest:
-                yield decompressor.decompress(rest, _BLOCK)
-                rest = decompressor.unconsumed_tail
-                if decompressor.eof:
-                    # A file may consist of several members (RFC 1952 §2.2).
-                    rest = decompressor.unused_data
-                    decompressor = zlib.decompressobj(_ANY_WINDOW)
-    except zlib.error as error:
-        raise MalformedJson(f"it is not gzip data: {error}") from error
-    yield decompressor.flush()
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, int]]:

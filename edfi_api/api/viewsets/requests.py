@@ -21,18 +21,17 @@ from rest_framework.parsers import BaseParser
 from edfi_api.api.viewsets.responses import etag
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object
-from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.documents.exceptions import MalformedJson, UnreadableText
 from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocumentId, UnsupportedMediaType
 from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.profiles.negotiation import is_of_a_profile
-from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+from edfi_api.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
 from edfi_api.storage.requests import UNCONDITIONAL, AnyVersion, NamedVersion, Versions, WriteCondition
 from edfi_api.storage.stored import StoredDocument
 from edfi_api.write_rules.ruled_write import Finding
 from references.identity import uuid_of
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MEDIA_TYPES = ("", "application/json", "text/json")
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -60,11 +59,12 @@ class EdFiJsonParser(BaseParser):
     def parse(  # type: ignore[override]  # The whole request in place of its stream.
         self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None
     ) -> dict[str, Any]:
-        """The body as a JSON object. Raises UnsupportedMediaType, BodyTooLarge, and what `json_object.parse` raises."""
+        """The body as a JSON object. Raises UnsupportedMediaType, BodyTooLarge, and what `read_body` and
+        `json_object.parse` raise."""
         declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
         if declared.lower() not in _MEDIA_TYPES and not is_of_a_profile(declared):
             raise UnsupportedMediaType
-        return json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))
+        return json_object.parse(_read(stream))
 
 
 def _read(request: HttpRequest) -> bytes:
@@ -75,6 +75,8 @@ def _read(request: HttpRequest) -> bytes:
         raise BodyTooLarge(limit) from error
     except BodyIncomplete as error:
         raise MalformedJson("the body did not come as announced") from error
+    except BodyUnreadable as error:
+        raise UnreadableText(error.reason) from error
 
 
 def document_uuid(segment: str) -> UUID:

@@ -8,9 +8,7 @@ from django.db.models import ProtectedError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.conf import api_settings
 from edfi_api.listing.fields import Field
-from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 from edfi_api.security.claim_names import Action, action_named, claim_uri, short_name
 from edfi_api.security.claims.file import UnusableClaimsFile, claims_of_resources, read_claims
 from edfi_api.security.claims.model import Claims
@@ -31,7 +29,7 @@ from ..answer_shapes import (
     ListedStrategy,
     ResourceClaimNode,
 )
-from ..bodies import Integer, ManagementBody, Text, integer, name_rule, read
+from ..bodies import Integer, ManagementBody, Text, integer, name_rule, read, read_text
 from ..listing import ANY_CASE, DEFAULT_LIMITS, NUMBER, Listing, page_of_items
 from ..views import ManagementView, base_address
 
@@ -284,11 +282,7 @@ class ClaimsImportView(ManagementView):
 
 def _read(request: Request) -> Claims:
     try:
-        read = read_claims(read_body(request._request, api_settings.MAX_BODY_BYTES))
-    except BodyTooLong:
-        raise problems.too_large() from None
-    except BodyIncomplete:
-        raise problems.invalid_json() from None
+        read = read_claims(read_text(request._request))
     except UnusableClaimsFile as error:
         raise problems.invalid_data({"$": [str(error)]}) from None
     surface = current_surface()

@@ -5,6 +5,7 @@ from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import MethodNotAllowed
 
+from edfi_api import request_body
 from edfi_api.documents.leniency import Reason
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog.registry import bad_request, not_found, problem_of, validation_failed
@@ -128,7 +129,44 @@ def unsupported_media_type(error: viewsets.UnsupportedMediaType) -> Problem:
 
 
 @problem_of.register
+def unsupported_coding(error: request_body.UnsupportedCoding) -> Problem:
+    return _unreadable_header(
+        "Content-Encoding", f"Content-Encoding: {error.coding[:100]} is not one of: {request_body.ACCEPTED_CODINGS}."
+    )
+
+
+@problem_of.register
+def unsupported_charset(error: request_body.UnsupportedCharset) -> Problem:
+    return _unreadable_header(
+        "Content-Type", f"The charset {error.charset[:100]} is not read; send UTF-8, the encoding of JSON."
+    )
+
+
+def _unreadable_header(name: str, error: str) -> Problem:
+    return Problem(
+        status=415,
+        type="unsupported-media-type",
+        title="Unsupported Media Type",
+        detail=f"The value specified in the '{name}' header is not supported by this host.",
+        errors=[error],
+        headers={"Accept-Encoding": request_body.ACCEPTED_CODINGS},
+    )
+
+
+@problem_of.register
+def unreadable_body(error: request_body.BodyUnreadable) -> Problem:
+    return bad_request(f"The body cannot be read: {error.reason}")
+
+
+def is_malformed_host(error: DisallowedHost) -> bool:
+    """Whether no server can have the host; Django says so in words alone."""
+    return "RFC 1034" in str(error)
+
+
+@problem_of.register
 def disallowed_host(error: DisallowedHost) -> Problem:
+    if is_malformed_host(error):
+        return bad_request("The host that the request names is malformed.")
     return bad_request("The host that the request names is not one by which this server answers.")
 
 

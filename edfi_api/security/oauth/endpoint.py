@@ -36,6 +36,7 @@ from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
 from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.request_body import ACCEPTED_CODINGS
 from edfi_api.storage.driver.exceptions import is_outage
 
 from ..clients import is_still_as_recognised, recognise_client
@@ -205,6 +206,8 @@ def _answer(body: str, status: int, hints: Sequence[str] = _HINTS) -> HttpRespon
         body = json.dumps(json.loads(body) | {"hints": list(hints)})
     headers = _HEADERS | _CHALLENGE if status == 401 else _HEADERS
     response = HttpResponse(body, status=status, content_type="application/json", headers=headers)
+    if status == 415:
+        response.headers["Accept-Encoding"] = ACCEPTED_CODINGS
     if status >= 400:
         response.problem_type = json.loads(body)["error"]  # type: ignore[attr-defined]  # for the request log
     return response

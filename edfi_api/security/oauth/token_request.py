@@ -12,7 +12,15 @@ import msgspec
 from django.http import HttpRequest
 from oauthlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestError, UnsupportedGrantTypeError
 
-from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+from edfi_api.request_body import (
+    ACCEPTED_CODINGS,
+    BodyIncomplete,
+    BodyTooLong,
+    BodyUnreadable,
+    UnsupportedCharset,
+    UnsupportedCoding,
+    read_body,
+)
 
 from ..credentials import Credentials, in_basic_header
 
@@ -76,6 +84,14 @@ def _read_body(request: HttpRequest) -> _Body:
         raise InvalidRequestError("The body is too long for a token request.", status_code=413) from None
     except BodyIncomplete:
         raise InvalidRequestError("The body did not come as announced.") from None
+    except BodyUnreadable as error:
+        raise InvalidRequestError(f"The body cannot be read: {error.reason}") from None
+    except UnsupportedCoding as error:
+        text = f"Content-Encoding: {error.coding[:100]} is not one of: {ACCEPTED_CODINGS}."
+        raise InvalidRequestError(text, status_code=415) from None
+    except UnsupportedCharset as error:
+        text = f"The charset {error.charset[:100]} is not read; send UTF-8."
+        raise InvalidRequestError(text, status_code=415) from None
     decode = _DECODERS.get(request.content_type or "")
     if decode is None:
         raise InvalidRequestError(f"The body must be one of: {', '.join(filter(None, _DECODERS))}.")
