@@ -17,6 +17,8 @@ from itertools import chain
 from django.http import HttpRequest
 
 from edfi_api.memory import SMALL, cost_of_json, process_memory
+from edfi_api.wrong_bytes import UTF_8 as _UTF_8
+from edfi_api.wrong_bytes import wrong_byte
 
 # The codings of bodies that are decoded, as `Accept-Encoding` names them.
 ACCEPTED_CODINGS = "gzip, deflate, identity"
@@ -26,7 +28,6 @@ _BLOCK = 2**16
 _MOST_CODINGS = 3
 _GZIP = frozenset({"gzip", "x-gzip"})
 _GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
-_UTF_8 = "utf-8"
 # By Python's names. Others are for specialists, or are no encodings of texts at all.
 _CHARSETS = frozenset(
     {
@@ -42,8 +43,6 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _LONGEST_MARK = 4
-# Bytes in front of one that is wrong.
-_SHOWN = 24
 
 
 class BodyTooLong(Exception):
@@ -186,8 +185,9 @@ def as_utf8(body: bytes, content_type: str, limit: int) -> bytes:
     return found
 
 
-def utf8_blocks(blocks: Iterable[bytes], content_type: str) -> Iterator[bytes]:
+def utf8_blocks(blocks: Iterable[bytes], content_type: str, *, is_checked: bool = True) -> Iterator[bytes]:
     """A text in UTF-8, without a byte order mark; one in another encoding must have a byte order mark, or declare it.
+    Without `is_checked` bytes that are not UTF-8 are left to whoever reads the text in parts.
 
     Raises UnsupportedCharset, and BodyUnreadable with the place of what is not in the encoding.
     """
@@ -200,30 +200,15 @@ def utf8_blocks(blocks: Iterable[bytes], content_type: str) -> Iterator[bytes]:
         position = len(first) - len(first.removeprefix(codecs.BOM_UTF8))
     for block in chain([first[position:]], rest, [b""]):
         pending = len(decoder.getstate()[0])
-        if charset == _UTF_8 and not pending and block.isascii():
+        if charset == _UTF_8 and (not is_checked or (not pending and block.isascii())):
             yield block
         else:
             try:
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
-                raise BodyUnreadable(_wrong_byte(error, charset, position - pending)) from error
+                raise BodyUnreadable(wrong_byte(error, charset, position - pending)) from error
             yield block if charset == _UTF_8 else text.encode(errors="surrogatepass")
         position += len(block)
-
-
-def _wrong_byte(error: UnicodeDecodeError, charset: str, position: int) -> str:
-    """`position` is that of the text in which the error is."""
-    before = error.object[max(0, error.start - _SHOWN) : error.start].decode(charset, errors="ignore")
-    behind = f", behind {before!r}" if before.isprintable() and before else ""
-    other = (
-        ""
-        if charset != _UTF_8
-        else (" Send UTF-8, or declare the encoding, such as Content-Type: application/json; charset=windows-1252.")
-    )
-    return (
-        f"it is not {charset.upper()}: byte 0x{error.object[error.start]:02X} at position {position + error.start}"
-        f"{behind}.{other}"
-    )
 
 
 def _charset(beginning: bytes, content_type: str) -> str:

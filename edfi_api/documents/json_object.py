@@ -11,9 +11,10 @@ from typing import Any
 import orjson
 
 from edfi_api.documents import json_text
-from edfi_api.documents.exceptions import DocumentTooLarge, DuplicateProperty, EmptyBody, MalformedJson
+from edfi_api.documents.exceptions import DocumentTooLarge, DuplicateProperty, EmptyBody, MalformedJson, UnreadableText
 from edfi_api.documents.limits import MOST_DIGITS, MOST_DIGITS_OF_AN_EXPONENT, MOST_VALUES
 from edfi_api.documents.violations import as_many_as_reported
+from edfi_api.wrong_bytes import wrong_byte
 
 _BOUNDED_NUMBER = re.compile(
     rf"-?[\d.]{{1,{MOST_DIGITS + 1}}}([eE][+-]?\d{{1,{MOST_DIGITS_OF_AN_EXPONENT}}})?", re.ASCII
@@ -38,6 +39,7 @@ def parse(text: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
+        _refuse_wrong_bytes(text)
         raise _malformed(str(error), error.doc or "", error.pos) from error
     if not isinstance(value, dict):
         raise _malformed("a JSON object is expected", text[:_SHOWN].decode(errors="replace"), 0)
@@ -47,6 +49,14 @@ def parse(text: bytes) -> dict[str, Any]:
         value = orjson.loads(text)
     body: dict[str, Any] = json_text.with_every_digit(text, value, bounded_decimal)
     return body
+
+
+def _refuse_wrong_bytes(text: bytes) -> None:
+    """orjson does not say where a text is not UTF-8."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableText(wrong_byte(error)) from error
 
 
 def _malformed(reason: str, text: str, place: int) -> MalformedJson:

@@ -33,6 +33,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.ods_compatibility",
         "edfi_api.request_body",
         "edfi_api.settings_table",
+        "edfi_api.wrong_bytes",
     ),
 }
 

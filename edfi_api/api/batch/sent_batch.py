@@ -197,7 +197,9 @@ def receive_body(request: HttpRequest, is_lines: bool) -> Body:
     """The whole body in UTF-8, not divided yet. Raises UnsupportedCoding, UnsupportedCharset, BatchTooLarge,
     MalformedJson."""
     codings = codings_of(request)
-    blocks = utf8_blocks(decoded(_blocks(request), codings), request.META.get("CONTENT_TYPE", ""))
+    content_type = request.META.get("CONTENT_TYPE", "")
+    # Lines that cannot be read are refused by themselves.
+    blocks = utf8_blocks(decoded(_blocks(request), codings), content_type, is_checked=not is_lines)
     file = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115  `Body` closes it.
     try:
         _store(blocks, file)
