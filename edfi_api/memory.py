@@ -24,6 +24,8 @@ _TEXT = 4
 _WIDE_TEXT = 16
 # A request that costs less needs no share.
 SMALL = 2**20
+# The WSGI variable of a request with the stack of what it gives back when it has been answered.
+HELD_UNTIL_ANSWERED = "meadowlark.held"
 # For which a request waits for its share.
 _SECONDS = 5.0
 

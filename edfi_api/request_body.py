@@ -16,14 +16,12 @@ from itertools import chain
 
 from django.http import HttpRequest
 
-from edfi_api.memory import SMALL, cost_of_json, process_memory
+from edfi_api.memory import HELD_UNTIL_ANSWERED, SMALL, cost_of_json, process_memory
 from edfi_api.wrong_bytes import UTF_8 as _UTF_8
 from edfi_api.wrong_bytes import wrong_byte
 
 # The codings of bodies that are decoded, as `Accept-Encoding` names them.
 ACCEPTED_CODINGS = "gzip, deflate, identity"
-# The variable of a request with the stack of what it gives back when it has been answered.
-HELD_UNTIL_ANSWERED = "meadowlark.held"
 _BLOCK = 2**16
 _MOST_CODINGS = 3
 _GZIP = frozenset({"gzip", "x-gzip"})

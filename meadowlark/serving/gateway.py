@@ -11,10 +11,9 @@ from threading import Event
 from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
-from edfi_api.memory import MemoryExhausted
+from edfi_api.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
 from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.problem import Problem
-from edfi_api.request_body import HELD_UNTIL_ANSWERED
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for

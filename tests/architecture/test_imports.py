@@ -35,6 +35,7 @@ ALLOWED_IMPORTS = {
         "edfi_api.ods_compatibility",
         "edfi_api.profiles.exceptions",
         "edfi_api.queries.exceptions",
+        "edfi_api.request_body",
         "edfi_api.security.exceptions",
         "edfi_api.storage.driver.exceptions",
         "edfi_api.storage.exceptions",
