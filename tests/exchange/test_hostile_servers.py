@@ -38,7 +38,7 @@ def nested(depth: int) -> str:
 
 
 PAGES = {
-    "brackets": ("[" + "[]," * 200_000 + "[]]", "more than 400,000 values"),
+    "brackets": ("[" + "[]," * 200_000 + "[]]", "more than 250,000 values"),
     "nested beyond JSON": ("[" + nested(5_000) + "]", "not JSON"),
     "nested": ("[" + nested(600) + "]", "nested too deeply"),
     "a number of a gigabyte": ('[{"id":"1","firstName":1e999999999}]', "not JSON"),
