@@ -9,7 +9,13 @@ from uuid import UUID
 
 from edfi_api.documents import json_text, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
-from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, DocumentTooLarge, IdMismatch
+from edfi_api.documents.exceptions import (
+    ClientAssignedId,
+    DataValidationFailed,
+    DocumentTooLarge,
+    HiddenItemsSent,
+    IdMismatch,
+)
 from edfi_api.documents.extraction import (
     DESCRIPTOR_KEY,
     DocumentIdentity,
@@ -159,6 +165,8 @@ class Preparer:
             self._valid(sent, leniency)
         except DataValidationFailed as failed:
             raise ClientAssignedId(failed.violations) from failed
+        except HiddenItemsSent as hidden:
+            raise ClientAssignedId from hidden
         raise ClientAssignedId
 
     def valid_replacement(
