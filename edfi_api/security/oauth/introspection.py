@@ -22,6 +22,7 @@ from ..exceptions import AuthenticationFailed, ClaimSetNotFound, ClaimSetVanishe
 from ..models import Application
 from ..organizations import reachable_organizations, undescribed_organizations
 from ..requests.data_stores import visit_for_token_info
+from .token_request import in_lower_case
 
 _LONGEST_BODY = 16 * 1024
 
@@ -49,16 +50,17 @@ class TokenInfoView(APIView):
 
 
 def _token(request: HttpRequest) -> str | None:
-    """The member `token`, case-insensitively; the body itself, not its content type, decides between JSON and form."""
+    """The member `token` in any case, if it is there once; the body itself, not its content type, decides between JSON
+    and form."""
     try:
         body = read_body(request, _LONGEST_BODY)
     except (BodyTooLong, BodyIncomplete):
         return None
     try:
-        fields = orjson.loads(body) if body.lstrip().startswith(b"{") else dict(parse_qsl(body.decode()))
+        pairs = orjson.loads(body).items() if body.lstrip().startswith(b"{") else parse_qsl(body.decode())
+        token = in_lower_case(pairs).get("token")
     except ValueError:
         return None
-    token = next((value for name, value in fields.items() if name.lower() == "token"), None)
     return token if isinstance(token, str) else None
 
 

@@ -4,8 +4,9 @@ Clients send their credentials in a Basic header or in the body, and the body as
 forms only. Malformed requests are refused with the OAuth errors (RFC 6749 §5.2) of Ed-Fi's servers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -28,6 +29,7 @@ GRANT_TYPE = "client_credentials"
 # A real request has a few hundred bytes.
 _LONGEST_BODY = 16 * 1024
 _MOST_FORM_FIELDS = 100
+_JSON_OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 
 class CredentialsMissing(InvalidRequestError):  # type: ignore[misc]  # oauthlib is untyped
@@ -45,6 +47,13 @@ class TokenRequest:
 
     credentials: Credentials
     scope: str
+
+
+@dataclass
+class RepeatedParameter(ValueError):
+    """A parameter was sent twice, perhaps in two spellings."""
+
+    name: str
 
 
 class _Body(msgspec.Struct):
@@ -97,6 +106,8 @@ def _read_body(request: HttpRequest) -> _Body:
         raise InvalidRequestError(f"The body must be one of: {', '.join(filter(None, _DECODERS))}.")
     try:
         return decode(sent)
+    except RepeatedParameter as repeated:
+        raise InvalidRequestError(f"The parameter {repeated.name} was sent more than once.") from None
     except (ValueError, RecursionError):
         raise InvalidRequestError("The body cannot be read.") from None
 
@@ -104,17 +115,29 @@ def _read_body(request: HttpRequest) -> _Body:
 def _decode_form(body: bytes) -> _Body:
     # Parameters without a value count as absent (RFC 6749 §3.2), so they are not kept.
     pairs = parse_qsl(body.decode(), max_num_fields=_MOST_FORM_FIELDS)
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("a parameter is repeated")
-    return msgspec.convert(fields, _Body)
+    return msgspec.convert(in_lower_case(pairs), _Body)
+
+
+def _decode_json(body: bytes) -> _Body:
+    return msgspec.convert(in_lower_case(_JSON_OBJECT.decode(body).items()), _Body)
+
+
+def in_lower_case(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Parameters by their names in lower case: a scope must not be ignored for the case of its name, which would make a
+    token that permits more. Raises RepeatedParameter for two spellings of one name, too."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name.lower() in fields:
+            raise RepeatedParameter(name.lower())
+        fields[name.lower()] = value
+    return fields
 
 
 # A body without a content type is read as a form, the format of RFC 6749.
 _DECODERS: dict[str, Callable[[bytes], _Body]] = {
     "": _decode_form,
     "application/x-www-form-urlencoded": _decode_form,
-    "application/json": msgspec.json.Decoder(_Body).decode,
+    "application/json": _decode_json,
 }
 
 
