@@ -62,7 +62,11 @@ class AvailableChangeVersionsView(EdFiView):
     detail = None
 
     def get(self, request: Request, **kwargs: Any) -> Response:
-        return Response({"oldestChangeVersion": 0, "newestChangeVersion": newest_change_version(self.using)})
+        newest = newest_change_version(self.using)
+        versions = {"oldestChangeVersion": 0, "newestChangeVersion": newest}
+        if OdsCompatibility.CAPITAL_CHANGE_VERSIONS.applies:
+            versions |= {"OldestChangeVersion": 0, "NewestChangeVersion": newest}
+        return Response(versions)
 
 
 def _delete(change: Delete) -> str:
