@@ -80,6 +80,28 @@ class OdsCompatibility(Enum):
         "the API Publisher sends changed keys so",
         setting="PUT_WITHOUT_ID",
     )
+    MEMBERS_IN_ANY_CASE = OdsWay(
+        OdsArea.WRITING,
+        "members of bodies, and headers of CSV, are read in any case (`StudentUniqueId`), and stored in that of the "
+        "resource; two spellings of one member are refused",
+        "one that differs from a member of the resource in case only is refused with 400, which names both",
+        (
+            "api/viewsets/requests.py",
+            "api/batch/singles.py",
+            "api/batch/natural_keys.py",
+            "loading/bulk/preparation.py",
+            "loading/json_lines/csv_rows.py",
+        ),
+        "serializers of vendors and generated clients write names with a capital",
+        setting="MEMBERS_IN_ANY_CASE",
+    )
+    CAPITAL_CHANGE_VERSIONS = OdsWay(
+        OdsArea.CHANGES,
+        "the available change versions are there as `OldestChangeVersion` and `NewestChangeVersion`, too",
+        "they are there as `oldestChangeVersion` and `newestChangeVersion` alone",
+        ("changes/change_queries/http/views.py",),
+        "clients of versions before 7 read the names with a capital",
+    )
     EMPTY_PROBLEM_MEMBERS = OdsWay(
         OdsArea.PROBLEMS,
         "`errors` and `validationErrors` are left out if they are empty",
@@ -296,6 +318,12 @@ NOT_FOLLOWED = (
         "last word has no plural has none (`tankInformation`)",
         "names as Ed-Fi's compiler forms them: `ferryBoatBoatReference`, `tankInformations`; only extensions have such",
         "documents are stored under these names, whatever the setting is",
+    ),
+    OdsFault(
+        OdsArea.WRITING,
+        "`20210801` is no date, and `8:05 PM` no time",
+        "what can be read in one way only is read, and reported under strict handling",
+        "files of people have them",
     ),
     OdsFault(
         OdsArea.WRITING,

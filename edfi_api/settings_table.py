@@ -239,8 +239,8 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         boolean(
             "STRICT",
             False,
-            "unknown members, ambiguous dates, and filters by descriptors that do not exist are refused, as for "
-            "requests with `Prefer: handling=strict`",
+            "unknown members, values in other forms, ambiguous dates, and filters by descriptors that do not exist are "
+            "refused, as for requests with `Prefer: handling=strict`",
         ),
         boolean(
             "HISTORY_BEFORE_RELATIONSHIP",
@@ -274,6 +274,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "PUT_WITHOUT_ID",
             _is_like_ods,
             "the body of a PUT may come without `id`, as for older Ed-Fi servers",
+            shown="`false`; with `ods` `true`",
+        ),
+        boolean(
+            "MEMBERS_IN_ANY_CASE",
+            _is_like_ods,
+            "members of bodies are read in any case, as by older Ed-Fi servers; otherwise one that differs from a "
+            "member of the resource in case only is refused",
             shown="`false`; with `ods` `true`",
         ),
         boolean(

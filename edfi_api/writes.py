@@ -18,7 +18,7 @@ from edfi_api.conf import api_settings
 from edfi_api.documents import violations
 from edfi_api.documents.exceptions import ContradictsHidden, DataValidationFailed
 from edfi_api.documents.extraction import StoredUris
-from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers, sent_id
 from edfi_api.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.documents.lookalikes import is_regular, told_apart
 from edfi_api.documents.paths import values_at
@@ -157,7 +157,9 @@ def update(write: Write, authorize: Authorize) -> WrittenDocument:
     assert write.document is not None and write.document_uuid is not None  # noqa: S101  An update has both.
     resource, document, uuid = write.resource, write.document, write.document_uuid
     mode = _write_mode(write, "PUT", ("GET", "PUT", "DELETE"))
-    if write.ignores_id or (write.may_omit_id and document.get("id") is None):
+    if write.ignores_id:
+        document = {name: value for name, value in document.items() if name.lower() != "id"} | {"id": str(uuid)}
+    elif write.may_omit_id and document.get("id") is None and sent_id(document) is None:
         document = document | {"id": str(uuid)}
     write.prepared = mode.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
     terms = _terms(write, authorize())

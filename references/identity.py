@@ -5,6 +5,7 @@ primary key of `Alias`. This module is independent of resources and bodies: path
 See meadowlark/docs/design/storage.md#natural-keys-and-referential-ids.
 """
 
+import re
 from collections.abc import Sequence
 from hashlib import shake_128
 from uuid import UUID, SafeUUID
@@ -12,6 +13,8 @@ from uuid import UUID, SafeUUID
 # The elements of a key: JSON path without its root, and the value as text.
 KeyElements = Sequence[tuple[str, str]]
 
+# As ids are served here, and as 32 digits, the form of the ODS/API.
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-?)([0-9a-fA-F]{4}\1){3}[0-9a-fA-F]{12}")
 _UUID_BYTES = 16
 _VERSION_8_AND_VARIANT = 0x8000 << 64 | 0x8000 << 48
 _VERSION_AND_VARIANT_MASK = ~(0xF000 << 64 | 0xC000 << 48)
@@ -77,8 +80,5 @@ def uuid_of(bits: int) -> UUID:
 
 
 def as_uuid(text: str) -> UUID | None:
-    """The UUID that the text is; None if it is none."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    """The UUID that the text is, with hyphens or as 32 digits; None if it is none."""
+    return uuid_of(int(text.replace("-", ""), 16)) if _UUID.fullmatch(text) else None

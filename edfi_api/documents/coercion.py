@@ -8,29 +8,20 @@ they are; validation reports them. What strict handling would refuse is only not
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from edfi_api.documents import moments
+from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.json_text import as_integer
-from edfi_api.documents.leniency import Leniency
-from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX
+from edfi_api.documents.leniency import Leniency, Reason
+from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX, is_descriptor_name
 
 Coercion = Callable[[Any, Leniency], Any]
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_YEAR_FIRST = re.compile(r"\A(\d{4})([-/])(\d{2})\2(\d{2})", re.ASCII)
-_YEAR_LAST = re.compile(
-    r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d{2})"
-    r"( (?P<hour>\d{1,2}):(?P<minute>\d{2})(:(?P<second>\d{2}))?( (?P<half>[AP])M)?)?",
-    re.ASCII | re.IGNORECASE,
-)
 _STORED_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
-_STORED_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
-# Two-digit years as in POSIX.
-_FIRST_YEAR_OF_1900S = 69
-_LONGEST_MOMENT = len("2026-01-05T08:15:00.123456789+00:00:00.000000")
-_TIME_WITH_FRACTION = re.compile(r"(\d{2}:\d{2}:\d{2})\.\d+")
+_STORED_TIME = re.compile(r"\d{2}:\d{2}:\d{2}")
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?", re.ASCII)
 _DIGITS_OF_A_DOUBLE = 15
 _TRIMMED_IN_DESCRIPTORS = ("codeValue", "shortDescription")
@@ -82,7 +73,7 @@ class _Members:
 
 
 def _members(schema: dict[str, Any], added: frozenset[str]) -> _Members:
-    known = {name: _coercion(member, added_members(name)) for name, member in schema.get("properties", {}).items()}
+    known = {name: _member_coercion(name, member) for name, member in schema.get("properties", {}).items()}
     return _Members(known, added.union(known))
 
 
@@ -96,6 +87,12 @@ def _coerce_object(value: dict[str, Any], members: _Members, leniency: Leniency)
         elif name not in members.unnoticed:
             leniency.is_used = True
     return coerced
+
+
+def _member_coercion(name: str, schema: dict[str, Any]) -> Coercion | None:
+    if is_descriptor_name(name) and schema.get("type") == "string" and "format" not in schema:
+        return coerce_descriptor
+    return _coercion(schema, added_members(name))
 
 
 def _coercion(schema: dict[str, Any], added: frozenset[str]) -> Coercion | None:
@@ -137,28 +134,28 @@ def _array_coercion(schema: dict[str, Any]) -> Coercion:
     return lambda value, leniency: [item(child, leniency) for child in value] if isinstance(value, list) else value
 
 
-def coerce_boolean(value: Any, _: Leniency | None = None) -> Any:
+def coerce_boolean(value: Any, leniency: Leniency | None = None) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _BOOLEANS.get(value.lower(), value)
+        return _BOOLEANS.get(_trimmed(value, leniency).lower(), value)
     if isinstance(value, int) and value in (0, 1):
         return bool(value)
     return value
 
 
-def coerce_integer(value: Any, _: Leniency | None = None) -> Any:
+def coerce_integer(value: Any, leniency: Leniency | None = None) -> Any:
     if isinstance(value, str):
-        value = coerce_number(value)
+        value = coerce_number(value, leniency)
     if isinstance(value, float | Decimal) and _is_whole(Decimal(value)):
         return as_integer(value)
     return value
 
 
-def coerce_number(value: Any, _: Leniency | None = None) -> Any:
-    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+def coerce_number(value: Any, leniency: Leniency | None = None) -> Any:
+    if not isinstance(value, str) or not _NUMBER.fullmatch(text := _trimmed(value, leniency)):
         return value
-    number = Decimal(value)
+    number = Decimal(text)
     if _is_whole(number):
         return as_integer(number)
     # A double holds fifteen digits; longer numbers stay exact.
@@ -173,106 +170,60 @@ def _is_whole(number: Decimal) -> bool:
 def coerce_date(value: Any, leniency: Leniency | None = None) -> Any:
     if not isinstance(value, str) or _ISO_DATE.fullmatch(value):
         return value
-    moment = _noted(_moment(value), value, leniency)
-    return moment.date().isoformat() if moment else value
+    return _as_read(moments.read_date(value), value, leniency)
 
 
 def coerce_date_time(value: Any, leniency: Leniency | None = None) -> Any:
     if not isinstance(value, str) or _STORED_DATE_TIME.fullmatch(value):
         return value
-    moment = _noted(_moment(value), value, leniency)
-    return stored_date_time(moment) if moment else value
+    return _as_read(moments.read_date_time(value), value, leniency)
 
 
-def stored_date_time(moment: datetime) -> str:
-    """`2026-01-05T08:15:00Z`: UTC in whole seconds; values without a zone are taken as UTC."""
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    try:
-        moment = moment.astimezone(UTC)
-    except OverflowError:  # the first and last hours that datetime can represent may have no UTC form
-        moment = moment.replace(tzinfo=UTC)
-    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
+def coerce_time(value: Any, leniency: Leniency | None = None) -> Any:
+    if not isinstance(value, str) or _STORED_TIME.fullmatch(value):
+        return value
+    return _as_read(moments.read_time(value), value, leniency)
 
 
-def coerce_time(value: Any, _: Leniency | None = None) -> Any:
-    if isinstance(value, str) and (with_fraction := _TIME_WITH_FRACTION.fullmatch(value)):
-        return with_fraction[1]
-    return value
+def coerce_descriptor(value: Any, leniency: Leniency | None = None) -> Any:
+    """Code values have no blanks around them, so that a URI with blanks can only mean the one without."""
+    return _trimmed(value, leniency) if isinstance(value, str) else value
 
 
-def _noted(moment: datetime | None, text: str, leniency: Leniency | None) -> datetime | None:
-    if moment is not None and leniency is not None and is_ambiguous_date(text):
+def _as_read(reading: moments.Reading | None, value: str, leniency: Leniency | None) -> str:
+    if reading is None:
+        return value
+    if reading.reason is not None and leniency is not None:
         leniency.is_used = True
-    return moment
+    return reading.stored
 
 
-def is_ambiguous_date(text: str) -> bool:
-    """Whether month and day of a date could change places, `8/9/2025`, or its century is a guess, `8/20/25`."""
-    if len(text) > _LONGEST_MOMENT or not (match := _YEAR_LAST.fullmatch(text)):
-        return False
-    month, day = int(match["month"]), int(match["day"])
-    return len(match["year"]) == 2 or (month != day and month <= 12 and day <= 12)
+def _trimmed(text: str, leniency: Leniency | None) -> str:
+    trimmed = without_blanks(text)
+    if trimmed is not text and leniency is not None:
+        leniency.is_used = True
+    return trimmed
 
 
-def _moment(text: str) -> datetime | None:
-    """A date, with or without a time, in any accepted form; None for other texts."""
-    if len(text) > _LONGEST_MOMENT:
-        return None
-    iso, year_last = _YEAR_FIRST.sub(r"\1-\3-\4", text), _YEAR_FIRST.sub(r"\3/\4/\1", text)
-    return _parse_iso(iso) or _parse_year_last(year_last)
+def reason_of(value: str, schema: dict[str, Any], name: str) -> Reason | None:
+    """Why strict handling refuses a text that is the value of a member with this schema and name; None if it does
+    not."""
+    match schema.get("type"):
+        case "string":
+            return _reason_of_text(value, schema.get("format", ""), name)
+        case "integer" | "number" | "boolean":
+            return None if without_blanks(value) is value else Reason.OTHER_FORM
+    return None
 
 
-def _parse_iso(value: str) -> datetime | None:
-    if not _ISO_DATE.match(value):  # Python also reads `20260105`, and any number of digits behind it.
-        return None
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError:
-        return None
+def _reason_of_text(value: str, format_: str, name: str) -> Reason | None:
+    if read := _MOMENTS.get(format_):
+        reading = read(value)
+        return None if reading is None else reading.reason
+    return Reason.OTHER_FORM if is_descriptor_name(name) and without_blanks(value) is not value else None
 
 
-def _parse_year_last(text: str) -> datetime | None:
-    """`8/20/2025`, `20/8/2025`, `08/20/25`, `8/20/2025 10:15 PM`.
-
-    `strptime` would have to try one format after another and caches only five of them: a document full of invalid dates
-    would take seconds.
-    """
-    match = _YEAR_LAST.fullmatch(text)
-    if match is None:
-        return None
-    month, day, year, hour, minute, second = (
-        int(match[name] or 0) for name in ("month", "day", "year", "hour", "minute", "second")
-    )
-    if len(match["year"]) == 2:
-        year += 1900 if year >= _FIRST_YEAR_OF_1900S else 2000
-    elif month > 12:
-        month, day = day, month
-    if match["half"]:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + (12 if match["half"] in "Pp" else 0)
-    try:
-        return datetime(year, month, day, hour, minute, second)  # noqa: DTZ001  the zone is decided by the caller
-    except ValueError:
-        return None
-
-
-def is_date(text: str) -> bool:
-    """Whether this is a valid date in its stored form, `2026-01-05`."""
-    return bool(_ISO_DATE.fullmatch(text)) and _parse_iso(text) is not None
-
-
-def is_date_time(text: str) -> bool:
-    """Whether this is a valid date-time in its stored form, `2026-01-05T08:15:00Z`."""
-    return bool(_STORED_DATE_TIME.fullmatch(text)) and _parse_iso(text) is not None
-
-
-def is_time(text: str) -> bool:
-    """Whether this is a time of day in its stored form, `08:15:00`."""
-    return bool(_STORED_TIME.fullmatch(text))
-
-
+_MOMENTS = {"date": moments.read_date, "date-time": moments.read_date_time, "time": moments.read_time}
 _SCALAR_COERCIONS: dict[str | None, Coercion] = {
     "integer": coerce_integer,
     "number": coerce_number,

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 from uuid import UUID
 
 from edfi_api.documents import json_text, violations
+from edfi_api.documents.body_reader import BodyReader, ReadBody
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import (
     ClientAssignedId,
@@ -30,18 +30,12 @@ from edfi_api.documents.limits import MOST_REFERENCES
 from edfi_api.documents.ods_form import OdsValidator, compile_ods_coercion
 from edfi_api.documents.partial_identity import PartialIdentity, PartialIdentityReader
 from edfi_api.documents.securables import Securables, SecurablesExtractor
-from edfi_api.documents.tolerated import tolerated
 from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation, as_many_as_reported
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 # NUL as orjson writes it. PostgreSQL's jsonb cannot store it.
 _NUL = b"\\u0000"
-_VIOLATIONS = {
-    Reason.UNKNOWN_MEMBER: violations.unknown_member,
-    Reason.AMBIGUOUS_DATE: violations.ambiguous_date,
-    Reason.MISSPELT_NAMESPACE: violations.misspelt_namespace,
-}
 # Blanks, or what begins as a URI and goes on otherwise: `uri: //lakeside.example`, `uri:/lakeside.example`.
 _MISSPELT_NAMESPACE = re.compile(r"\s|(?i:^ur[il]s?)\b(?!://[^/\s])")
 _NAMESPACE = "namespace"
@@ -116,12 +110,14 @@ class Preparer:
     """Prepares the bodies of one resource; compiled once from the resource. `is_like_ods` if they are read as the
     ODS/API reads them."""
 
-    def __init__(self, resource: Resource, is_like_ods: bool = False) -> None:
+    def __init__(
+        self, resource: Resource, is_like_ods: bool = False, known_schema: dict[str, Any] | None = None
+    ) -> None:
+        """`known_schema` is a wider one than that of the resource, if members that only it has are no unknown ones."""
         self.resource = resource
         self.is_like_ods = is_like_ods
-        self._coerce = (compile_ods_coercion if is_like_ods else compile_coercion)(resource.json_schema)
-        # A narrower preparer replaces it, so that members which only it does not accept are no unknown ones.
-        self._known_schema = resource.json_schema
+        compiled = compile_ods_coercion if is_like_ods else compile_coercion
+        self._reader = BodyReader(resource.json_schema, known_schema, compiled)
         self._has_namespace = JsonPath((_NAMESPACE,)) in resource.identity
         self._validator = (OdsValidator if is_like_ods else Validator)(resource)
         self.extractor = Extractor(resource)
@@ -159,7 +155,7 @@ class Preparer:
     def valid_new(self, sent: dict[str, Any], leniency: Leniency | None = None) -> dict[str, Any]:
         """The coerced body of an upsert, after every check that needs no other document. Raises what `prepare_new`
         does."""
-        if not _has_client_assigned_id(sent):
+        if sent_id(sent) is None:
             return self._valid(sent, leniency)
         try:
             self._valid(sent, leniency)
@@ -173,10 +169,10 @@ class Preparer:
         self, sent: dict[str, Any], document_uuid: UUID, leniency: Leniency | None = None
     ) -> dict[str, Any]:
         """As `valid_new`, of an update. Raises what `prepare_replacement` does."""
-        body, refused = self._coerced(sent, leniency)
-        sent_id = sent.get("id")
-        self.validate_schema(body, [violations.missing_id(), *refused] if sent_id is None else refused)
-        if not isinstance(sent_id, str) or sent_id.lower() != str(document_uuid):
+        sent, body, refused = self._read(sent, leniency)
+        own_id = sent.get("id")
+        self.validate_schema(body, [violations.missing_id(), *refused] if own_id is None else refused)
+        if not is_id_of(document_uuid, own_id):
             raise IdMismatch
         self._validator.validate_values(body)
         return body
@@ -189,19 +185,23 @@ class Preparer:
 
     def partial_identity(self, sent: dict[str, Any]) -> PartialIdentity:
         """What a body that may be invalid says about the document. Raises nothing, whatever the body is."""
-        return self._partial_identity.read(self._coerced(sent, None)[0])
+        return self._partial_identity.read(self._read(sent, None).body)
 
     def natural_key_of_target(self, sent: dict[str, Any], target: UUID) -> str | None:
         """The natural key by which a body that is valid refers to this referential id; None if no reference object
         does."""
-        return self.extractor.natural_key_of_target(self._coerced(sent, None)[0], target)
+        return self.extractor.natural_key_of_target(self._read(sent, None).body, target)
 
     def aliases_of_refused(self, sent: dict[str, Any]) -> list[UUID]:
         """The referential ids that an invalid body would have had; none if its key is incomplete."""
         try:
-            return self.extractor.identity(self._coerced(sent, None)[0]).aliases
+            return self.extractor.identity(self._read(sent, None).body).aliases
         except (DataValidationFailed, KeyError):
             return []
+
+    def securables_of_sent(self, sent: dict[str, Any]) -> Securables:
+        """The securables of a body that need not be valid. Raises what wrong types cause."""
+        return self._securables.securables(self._read(sent, None).body)
 
     def check(self, body: dict[str, Any]) -> None:
         """Raise DataValidationFailed if a coerced body breaks a rule of the resource."""
@@ -209,25 +209,23 @@ class Preparer:
         self._validator.validate_values(body)
 
     def _valid(self, sent: dict[str, Any], leniency: Leniency | None) -> dict[str, Any]:
-        body, refused = self._coerced(sent, leniency)
+        _, body, refused = self._read(sent, leniency)
         self.validate_schema(body, refused)
         self._validator.validate_values(body)
         return body
 
-    def _coerced(self, sent: dict[str, Any], leniency: Leniency | None) -> tuple[dict[str, Any], list[Violation]]:
-        """The coerced body, and what strict handling refuses in it."""
-        noted = Leniency() if leniency is None else leniency
-        body = self._coerce(sent, noted)
+    def _read(self, sent: dict[str, Any], leniency: Leniency | None) -> ReadBody:
+        """The body under the names of the schema, coerced, and what is refused in it."""
+        read = self._reader.read(sent, leniency)
         if self.resource.is_descriptor:
-            body = trim_descriptor(body)
-        if leniency is None:
-            return body, []
-        misspelt = self._misspelt_namespace(body) if self._has_namespace else []
-        if not (leniency.is_used or misspelt):
-            return body, []
-        others = tolerated(sent, self.resource.json_schema, self._known_schema) if leniency.is_used else ()
-        leniency.tolerated = as_many_as_reported(chain(misspelt, others))
-        return body, [_VIOLATIONS[each.reason](each.path) for each in leniency.tolerated] if leniency.is_strict else []
+            read = read._replace(body=trim_descriptor(read.body))
+        if leniency is None or not self._has_namespace:
+            return read
+        misspelt = self._misspelt_namespace(read.body)
+        leniency.tolerated = [*misspelt, *leniency.tolerated]
+        if misspelt and leniency.is_strict:
+            return read._replace(refused=[*read.refused, violations.misspelt_namespace(misspelt[0].path)])
+        return read
 
     def _misspelt_namespace(self, body: dict[str, Any]) -> list[Tolerated]:
         namespace = body.get(_NAMESPACE)
@@ -235,9 +233,10 @@ class Preparer:
         return [Tolerated(f"$.{_NAMESPACE}", Reason.MISSPELT_NAMESPACE)] if is_misspelt else []
 
     def validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
-        """Raise DataValidationFailed with the violations that were found already and those of the schema."""
+        """Raise DataValidationFailed with the violations that were found already and those of the schema. Removes
+        optional texts that show nothing from the body."""
         try:
-            self._validator.validate_schema(body)
+            self._validator.validate_schema(body, drops_empty_texts=True)
         except DataValidationFailed as failed:
             raise DataValidationFailed([*already_found, *failed.violations]) from failed
         if already_found:
@@ -274,8 +273,17 @@ class Preparer:
         return IncomingDocument(self.resource, body, text, identity, references, key_descriptors, securables)
 
 
-def _has_client_assigned_id(sent: Mapping[str, Any]) -> bool:
-    return any(len(name) == 2 and name.lower() == "id" and sent[name] is not None for name in sent)
+def sent_id(document: Mapping[str, Any]) -> Any:
+    """The value of the member `id`, in whatever case its name is; None without one."""
+    for name, value in document.items():
+        if len(name) == 2 and value is not None and name.lower() == "id":
+            return value
+    return None
+
+
+def is_id_of(document_uuid: UUID, sent: Any) -> bool:
+    """Whether the `id` of a body is this one, with hyphens or as 32 digits."""
+    return isinstance(sent, str) and sent.lower() in (str(document_uuid), document_uuid.hex)
 
 
 class Preparers:

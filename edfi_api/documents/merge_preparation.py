@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
+from edfi_api.documents.body_reader import ReadBody
 from edfi_api.documents.exceptions import (
     ContradictsHidden,
     DataValidationFailed,
@@ -116,15 +117,14 @@ class _VisiblePreparer(Preparer):
     """A preparer over the visible part of the schema: coercion drops what the schema does not have."""
 
     def __init__(self, full: Preparer, view: ObjectView) -> None:
-        visible = replace(full.resource, json_schema=writable_schema(full.resource.json_schema, view))
-        super().__init__(visible, full.is_like_ods)
+        schema = full.resource.json_schema
+        super().__init__(replace(full.resource, json_schema=writable_schema(schema, view)), full.is_like_ods, schema)
         self._view = view
-        self._known_schema = full.resource.json_schema
 
-    def _coerced(self, sent: Body, leniency: Leniency | None) -> tuple[Body, list[Violation]]:
-        body, refused = super()._coerced(sent, leniency)
-        keep_emptied(sent, body, self._view)
-        return body, refused
+    def _read(self, sent: Body, leniency: Leniency | None) -> ReadBody:
+        read = super()._read(sent, leniency)
+        keep_emptied(read.sent, read.body, self._view)
+        return read
 
     def validate_schema(self, body: Body, already_found: list[Violation]) -> None:
         super().validate_schema(body, already_found)

@@ -102,22 +102,22 @@ class OdsValidator(Validator):
             if len(values) > 1:
                 yield from _at_items(body, first, second) or _at_both(first, second, values)
 
-    def validate_schema(self, body: dict[str, Any]) -> None:
+    def validate_schema(self, body: dict[str, Any], *, drops_empty_texts: bool = False) -> None:
         """As without; what is refused besides is reported with the violations of the schema."""
         found = violations.as_many_as_reported(self._refused(body))
         try:
-            super().validate_schema(body)
+            super().validate_schema(body, drops_empty_texts=drops_empty_texts)
         except DataValidationFailed as failed:
             raise DataValidationFailed([*failed.violations, *found]) from failed
         if found:
             raise DataValidationFailed(found)
 
-    def _check_decimals(self, body: dict[str, Any]) -> Iterator[Violation]:
-        for limit, steps in self._decimals:
-            least, most = _bounds(limit)
-            for indexes, value in values_at(body, steps):
-                if not least <= Decimal(str(value)) <= most:
-                    yield violations.out_of_decimal_range(concrete(steps, indexes), str(most), str(least))
+    def _bounds(self, limit: DecimalLimit) -> tuple[Decimal, Decimal]:
+        largest = largest_of(limit)
+        return (
+            -largest if limit.least is None else max(limit.least, -largest),
+            largest if limit.most is None else min(limit.most, largest),
+        )
 
     def _refused(self, body: dict[str, Any]) -> Iterator[Violation]:
         for name in self._numbers:
@@ -146,14 +146,6 @@ def _at_items(body: dict[str, Any], first: Path, second: Path) -> list[Violation
         for indexes, value in values_at(body, below)
         if value != wanted and indexes
     ]
-
-
-def _bounds(limit: DecimalLimit) -> tuple[Decimal, Decimal]:
-    largest = largest_of(limit)
-    return (
-        -largest if limit.least is None else max(limit.least, -largest),
-        largest if limit.most is None else min(limit.most, largest),
-    )
 
 
 def _dangerous(value: Any, path: str) -> Iterator[Violation]:

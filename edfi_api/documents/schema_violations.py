@@ -14,7 +14,8 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
 from edfi_api.documents import violations
-from edfi_api.documents.coercion import is_date, is_date_time, is_time
+from edfi_api.documents.blanks import shows_nothing
+from edfi_api.documents.moments import is_date, is_date_time, is_time
 from edfi_api.documents.violations import Violation
 
 # Keywords that do not constrain the node itself: they apply to its children or are annotations. Members that a schema
@@ -95,7 +96,8 @@ def _violations(errors: Iterator[ValidationError], path: str) -> list[Violation]
     """An empty required text is reported once, not for its length as well."""
     found = list(errors)
     is_empty = any(error.kind.name == "pattern" and not error.instance for error in found)
-    return [_violation(error, path) for error in found if not is_empty or error.kind.name != "minLength"]
+    reported = (_violation(error, path) for error in found if not is_empty or error.kind.name != "minLength")
+    return list(dict.fromkeys(reported))
 
 
 def _violation(error: ValidationError, path: str) -> Violation:
@@ -108,7 +110,9 @@ def _violation(error: ValidationError, path: str) -> Violation:
 
 
 def _pattern(path: str, _: Any, value: Any) -> Violation:
-    return violations.outer_whitespace(path, value) if value else violations.left_empty(path)
+    """Blanks alone are blanks at both ends, as Ed-Fi's servers say."""
+    is_empty = shows_nothing(value) and (not value or not value.isspace())
+    return violations.left_empty(path) if is_empty else violations.outer_whitespace(path, value)
 
 
 def _type(path: str, kind: Any, value: Any) -> Violation:

@@ -1,4 +1,4 @@
-"""The paths of what coercion has tolerated in a body: unknown members and ambiguous dates, in body order.
+"""The paths of what coercion has tolerated in a body: unknown members, and values in other forms, in body order.
 
 Runs only for bodies in which coercion has met something of the kind.
 """
@@ -6,10 +6,9 @@ Runs only for bodies in which coercion has met something of the kind.
 from collections.abc import Iterator
 from typing import Any
 
-from edfi_api.documents.coercion import added_members, is_ambiguous_date
+from edfi_api.documents.coercion import added_members, reason_of
 from edfi_api.documents.leniency import Reason, Tolerated
 
-_DATES = ("date", "date-time")
 _LONGEST_NAME_REPORTED = 100
 
 
@@ -29,8 +28,8 @@ def _in_value(
     elif isinstance(value, list) and schema.get("type") == "array":
         for index, item in enumerate(value):
             yield from _in_value(item, schema["items"], known["items"], f"{path}[{index}]", "")
-    elif isinstance(value, str) and schema.get("format") in _DATES and is_ambiguous_date(value):
-        yield Tolerated(path, Reason.AMBIGUOUS_DATE)
+    elif isinstance(value, str) and (reason := reason_of(value, schema, name or "")):
+        yield Tolerated(path, reason)
 
 
 def _in_object(

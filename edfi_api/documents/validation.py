@@ -5,12 +5,14 @@ array items by functions that run only on bodies that are valid for the schema.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
+from decimal import Context, Decimal
 from itertools import islice
 from typing import Any
 
 from edfi_api.documents import violations
+from edfi_api.documents.checked_schema import checked_schema, drop_empty_texts, require_item_keys
 from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.limits import MOST_DIGITS
 from edfi_api.documents.paths import Path, as_text, concrete, values_at
 from edfi_api.documents.schema_violations import SchemaPlace, compile_validator
 from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
@@ -24,17 +26,18 @@ from edfi_api.model.surface.resource import (
     Resource,
 )
 
-_INTEGER_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+_EXACT = Context(prec=MOST_DIGITS)
 
 
 class Validator:
     """The compiled rules of one resource."""
 
     def __init__(self, resource: Resource) -> None:
-        schema = _with_integer_bounds(resource.json_schema)
+        self._schema = schema = checked_schema(resource.json_schema)
+        require_item_keys(schema, resource.array_uniqueness)
         self._is_valid = compile_validator(schema).is_valid
         self._root = SchemaPlace(schema)
-        self._decimals = [(limit, limit.path.steps) for limit in resource.decimals]
+        self._decimals = [(each.path.steps, self._bounds(each), each.decimal_places) for each in resource.decimals]
         self._equalities = [(ends, _are_single(ends)) for ends in map(_in_path_order, resource.equality_constraints)]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
         # Checks for which the resource has no rules are left out.
@@ -50,10 +53,17 @@ class Validator:
             if rules
         ]
 
-    def validate_schema(self, body: dict[str, Any]) -> None:
+    def validate_schema(self, body: dict[str, Any], *, drops_empty_texts: bool = False) -> None:
         """Raise DataValidationFailed with the violations of the JSON schema, otherwise with those of rules that it
-        cannot express: decimals out of range, a descriptor's namespace that contains `#`."""
-        if not self._is_valid(body):
+        cannot express: decimals out of range, a descriptor's namespace that contains `#`.
+
+        With `drops_empty_texts`, optional texts that show nothing are removed from the body first.
+        """
+        is_valid = self._is_valid(body)
+        if not is_valid and drops_empty_texts:
+            drop_empty_texts(body, self._schema)
+            is_valid = self._is_valid(body)
+        if not is_valid:
             raise DataValidationFailed(as_many_as_reported(self._root.violations(body)))
         _raise_first_kind(body, self._checks_of_schema)
 
@@ -62,12 +72,19 @@ class Validator:
         for array items that must differ."""
         _raise_first_kind(body, self._checks_of_values)
 
+    def _bounds(self, limit: DecimalLimit) -> tuple[Decimal, Decimal]:
+        """The least and the largest number."""
+        largest = largest_of(limit)
+        return -largest, largest
+
     def _check_decimals(self, body: dict[str, Any]) -> Iterator[Violation]:
-        for limit, steps in self._decimals:
+        for steps, (least, most), most_places in self._decimals:
             for indexes, value in values_at(body, steps):
-                bound = largest_of(limit)
-                if abs(Decimal(str(value))) > bound:
-                    yield violations.out_of_decimal_range(concrete(steps, indexes), str(bound))
+                number = Decimal(str(value))
+                if not least <= number <= most:
+                    yield violations.out_of_decimal_range(concrete(steps, indexes), str(most), str(least))
+                elif _decimal_places(number) > most_places:
+                    yield violations.too_many_decimal_places(concrete(steps, indexes), most_places)
 
     def _check_equalities(self, body: dict[str, Any]) -> Iterator[Violation]:
         for (first, second), are_single in self._equalities:
@@ -99,18 +116,10 @@ def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str,
             raise DataValidationFailed(found)
 
 
-def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with the bounds of `format: int32` and `int64` as keywords, since JSON Schema does not check them."""
-    copy = dict(schema)
-    if "properties" in schema:
-        copy["properties"] = {name: _with_integer_bounds(member) for name, member in schema["properties"].items()}
-    if "items" in schema:
-        copy["items"] = _with_integer_bounds(schema["items"])
-    if schema.get("type") == "integer" and schema.get("format") in _INTEGER_BOUNDS:
-        lowest, highest = _INTEGER_BOUNDS[schema["format"]]
-        copy.setdefault("minimum", lowest)
-        copy.setdefault("maximum", highest)
-    return copy
+def _decimal_places(number: Decimal) -> int:
+    """Without zeros at the end: 1 of `1.50`."""
+    exponent = number.normalize(_EXACT).as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
 
 
 def largest_of(limit: DecimalLimit) -> Decimal:

@@ -106,6 +106,12 @@ def out_of_decimal_range(path: str, most: str, least: str = "") -> Violation:
     return Violation(path, f"{_name(path)} must be between {least or f'-{most}'} and {most}.", rule=BrokenRule.DECIMAL)
 
 
+def too_many_decimal_places(path: str, most: int) -> Violation:
+    return Violation(
+        path, f"{_name(path)} must have at most {most} decimal places.", f"Round it to {most} decimal places."
+    )
+
+
 def wrong_format(path: str, expected: str) -> Violation:
     return Violation(path, f"{_name(path)} should be of type {expected}.", rule=BrokenRule.TYPE)
 
@@ -141,6 +147,30 @@ def number_sign(path: str) -> Violation:
 
 def unknown_member(path: str) -> Violation:
     return Violation(path, f"{_name(path)} is not a member of this resource.", "")
+
+
+def other_case(path: str, name: str) -> Violation:
+    """Of a member that differs from a known one in case only, where it is not read."""
+    return Violation(
+        path,
+        f"{_name(path)} is not a member of this resource; its name is spelt {name}.",
+        f'"{_name(path)}" was sent; names are case-sensitive. Write {name}.',
+    )
+
+
+def read_in_other_case(path: str) -> Violation:
+    """Of a member that is read in any case, where handling is strict."""
+    return Violation(path, f"{_name(path)} is spelt in another case than the member of this resource.", "")
+
+
+def spelt_twice(path: str, other: str) -> Violation:
+    return Violation(
+        path, f"{_name(path)} and {other} are two spellings of one member; only one of them can be sent.", ""
+    )
+
+
+def other_form(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} is not in the form in which its value is stored.", "")
 
 
 def ambiguous_date(path: str) -> Violation:

@@ -7,6 +7,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.conf import api_settings
 from edfi_api.documents import exceptions as documents
+from edfi_api.documents import moments
 from edfi_api.documents.violations import Violation
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_names import near_names
@@ -17,6 +18,7 @@ from edfi_api.problem_details import http_exceptions as viewsets
 # So many unknown members are compared with known ones.
 _MOST_COMPARED = 5
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+_WITH_COMMAS = re.compile(r"[+-]?\d{1,20}(,\d{1,20})+(\.\d{1,20})?", re.ASCII)
 MISSING = object()
 _FORMATS = {
     "date": "a date like 2026-01-05",
@@ -36,36 +38,39 @@ def data_validation_failed(error: documents.DataValidationFailed, attempt: Attem
 
 
 def _of_violations(violations: Iterable[Violation], attempt: AttemptedRequest) -> Iterator[str]:
-    unknown, refused = dict.fromkeys(attempt.unknown), set[str]()
+    refused = set[str]()
     if attempt.document is not None and attempt.schema is not None:
         for violation in violations:
             refused.add(violation.path)
-            path = _sent_in_other_case(violation.path, unknown)
-            if path != violation.path:
-                del unknown[path]
-            yield from _of_violation(violation, path, attempt)
-    yield from _of_unknown_members(unknown, refused, attempt)
+            yield from _of_violation(violation, attempt)
+    yield from _of_unknown_members(attempt.unknown, refused, attempt)
 
 
-def _of_violation(violation: Violation, sent_path: str, attempt: AttemptedRequest) -> Iterator[str]:
+def _of_violation(violation: Violation, attempt: AttemptedRequest) -> Iterator[str]:
     schema = _schema_at(attempt.schema, violation.path)
     if violation.advice is not None or schema is None:
         if violation.advice:
             yield f"{violation.path}: {violation.advice}"
         return
     expected = f"Expected is {expectation(schema, _last(violation.path), attempt.resource)}."
-    value = value_at(attempt.document, sent_path)
-    if sent_path != violation.path:
-        yield f'{violation.path}: "{_last(sent_path)}" was sent; names are case-sensitive. {expected}'
-    elif value is MISSING:
+    value = value_at(attempt.document, violation.path)
+    if value is MISSING:
         yield f"{violation.path}: it was not sent. {expected}"
-    else:
-        yield f"{violation.path}: {shown(value)} was sent. {expected}"
+        return
+    meant = what_to_write(str(value), schema) if isinstance(value, str | int) else ""
+    yield f"{violation.path}: {shown(value)} was sent. {meant or expected}"
 
 
-def _sent_in_other_case(path: str, unknown: Iterable[str]) -> str:
-    """The path of the unknown member that is this one in another case; otherwise the path itself."""
-    return next((each for each in unknown if each.lower() == path.lower()), path)
+def what_to_write(text: str, schema: dict[str, Any]) -> str:
+    """What a date, a time or a number may mean that could not be read; empty if nothing is known."""
+    match schema:
+        case {"type": "string", "format": format_}:
+            return moments.advice(text, format_)
+        case {"type": "integer" | "number" as type_} if _WITH_COMMAS.fullmatch(text.strip()):
+            whole, decimal = text.strip().replace(",", ""), text.strip().replace(",", ".")
+            is_decimal = type_ == "number" and decimal.count(".") == 1
+            return f"It can be read in two ways: write {whole} or {decimal}." if is_decimal else f"Write {whole}."
+    return ""
 
 
 def _of_unknown_members(paths: Iterable[str], refused: Collection[str], attempt: AttemptedRequest) -> Iterator[str]:
@@ -133,13 +138,19 @@ def _schema_at(schema: Any, path: str) -> dict[str, Any] | None:
 
 
 def value_at(value: Any, path: str) -> Any:
-    """The value at a concrete path; `MISSING` if there is none."""
+    """The value at a concrete path, whose names may have been sent in another case; `MISSING` if there is none."""
     for name, index in _steps(path):
         if index:
             value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else MISSING
         else:
-            value = value.get(name, MISSING) if isinstance(value, dict) else MISSING
+            value = _member(value, name) if isinstance(value, dict) else MISSING
     return value
+
+
+def _member(value: dict[str, Any], name: str) -> Any:
+    if name in value:
+        return value[name]
+    return next((child for each, child in value.items() if each.lower() == name.lower()), MISSING)
 
 
 def _steps(path: str) -> list[tuple[str, str]]:

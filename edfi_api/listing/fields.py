@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from edfi_api.queries.parameters import is_natural_number
+from references.identity import as_uuid
 
 _BIGINT = range(-(2**63), 2**63)
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _text(text: str) -> str:
 
 
 def _uuid(text: str) -> str:
-    if not _UUID.fullmatch(text):
+    if as_uuid(text) is None:
         raise ValueError(text)
     return text
 

@@ -5,12 +5,14 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.utils.datastructures import MultiValueDict
 
 from edfi_api.conf import api_settings
-from edfi_api.documents import coercion
+from edfi_api.documents import coercion, moments
+from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.logs.once import OncePerProcess
 from edfi_api.model.surface.resource import QueryField, QueryType
@@ -31,7 +33,6 @@ _HINT = (
     "ignore such parameters, there is MEADOWLARK_COMPATIBILITY=ods. This is logged once by each process."
 )
 
-_DATES = (QueryType.DATE, QueryType.DATE_TIME)
 _OFFSET_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
 PAGING_PARAMETERS = _OFFSET_PARAMETERS | {"pagesize", "pagetoken"}
 # Read by change queries; never filters.
@@ -123,8 +124,8 @@ def _problems(field: QueryField, name: str, text: str, leniency: Leniency) -> li
     value_type = _VALUE_TYPES[field.type]
     if "\0" in text or not value_type.is_valid(value_type.read(text)):
         return [InvalidQueryValue(str(field.paths[0]), name, text)]
-    if field.type in _DATES and coercion.is_ambiguous_date(text):
-        return refused([InvalidQueryValue(str(field.paths[0]), name, text, Reason.AMBIGUOUS_DATE)], leniency)
+    if reason := value_type.reason(text):
+        return refused([InvalidQueryValue(str(field.paths[0]), name, text, reason)], leniency)
     return []
 
 
@@ -190,19 +191,32 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _ValueType:
-    """How a text is read, and whether the result is a value of the type; a text that does not parse stays a text."""
+    """How a text is read, whether the result is a value of the type, and why strict handling refuses the text; a text
+    that does not parse stays a text."""
 
     read: Callable[[str], Any] = str
     is_valid: Callable[[Any], bool] = lambda value: True
+    reason: Callable[[str], Reason | None] = lambda text: None
 
 
-_BOOLEAN = _ValueType(coercion.coerce_boolean, lambda value: isinstance(value, bool))
+def _reason_of_blanks(text: str) -> Reason | None:
+    return None if without_blanks(text) is text else Reason.OTHER_FORM
+
+
+def _reason_of(read: Callable[[str], moments.Reading | None], text: str) -> Reason | None:
+    reading = read(text)
+    return None if reading is None else reading.reason
+
+
+_BOOLEAN = _ValueType(coercion.coerce_boolean, lambda value: isinstance(value, bool), _reason_of_blanks)
 _VALUE_TYPES: dict[QueryType, _ValueType] = {
     QueryType.STRING: _ValueType(),
-    QueryType.DESCRIPTOR: _ValueType(),
-    QueryType.NUMBER: _ValueType(coercion.coerce_number, _is_number),
+    QueryType.DESCRIPTOR: _ValueType(coercion.coerce_descriptor, reason=_reason_of_blanks),
+    QueryType.NUMBER: _ValueType(coercion.coerce_number, _is_number, _reason_of_blanks),
     QueryType.BOOLEAN: _BOOLEAN,
-    QueryType.DATE: _ValueType(coercion.coerce_date, coercion.is_date),
-    QueryType.DATE_TIME: _ValueType(coercion.coerce_date_time, coercion.is_date_time),
-    QueryType.TIME: _ValueType(coercion.coerce_time, coercion.is_time),
+    QueryType.DATE: _ValueType(coercion.coerce_date, moments.is_date, partial(_reason_of, moments.read_date)),
+    QueryType.DATE_TIME: _ValueType(
+        coercion.coerce_date_time, moments.is_date_time, partial(_reason_of, moments.read_date_time)
+    ),
+    QueryType.TIME: _ValueType(coercion.coerce_time, moments.is_time, partial(_reason_of, moments.read_time)),
 }

@@ -8,13 +8,14 @@ securable columns are compared with these instead (`securable_columns`).
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
-from uuid import UUID
 
 from edfi_api.documents import json_text
+from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.leniency import Leniency, Reason
+from edfi_api.documents.paths import as_text
 from edfi_api.model.surface.query_fields import ID_FIELD
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, ResourceName
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, QueryType, Resource, ResourceName
 from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries.comparisons import comparison_predicate
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues
@@ -27,6 +28,7 @@ from edfi_api.queries.unknown_parameters import MeantFilters
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.driver.sql import Sql, any_of
 from edfi_api.storage.row_policy import Predicate
+from references.identity import as_uuid
 
 
 class QueryByExample:
@@ -43,6 +45,7 @@ class QueryByExample:
         self._rare = {field.name for field in resource.query_fields if rare_paths.issuperset(field.paths)}
         columns = ((field.name, securable_column(field, resource)) for field in resource.query_fields)
         self._columns: dict[str, SecurableColumn] = {name: column for name, column in columns if column}
+        self._integers = {field.name: bounds for field in resource.query_fields if (bounds := _bounds(field, resource))}
 
     def narrow(
         self,
@@ -62,6 +65,8 @@ class QueryByExample:
         leniency = leniency or Leniency()
         fields = self._with_code_fields() if self._code_fields else self._fields
         filters = read_filters(fields, query, other, leniency, self._meant_filters.match)
+        if impossible := list(self._no_integers(filters)):
+            raise InvalidQueryValues(impossible)
         if self._refuses_unreadable and (unreadable := self._unreadable(filters, selection.using)):
             raise InvalidQueryValues(unreadable)
         if invalid := refused(self._without_descriptor(filters, selection.using, reads_all), leniency):
@@ -78,10 +83,20 @@ class QueryByExample:
     def _unreadable(self, filters: Iterable[Filter | Comparison], using: str) -> list[InvalidQueryValue]:
         """What the ODS/API refuses: ids that are none, and descriptors without `#`."""
         ids = (each for each in filters if isinstance(each, Filter) and each.field == ID_FIELD)
-        no_ids = [InvalidQueryValue("$.id", each.name, each.value) for each in ids if _uuid(each.value) is None]
+        no_ids = [InvalidQueryValue("$.id", each.name, each.value) for each in ids if as_uuid(each.value) is None]
         found = self._without_descriptor(filters, using, lambda _: True)
         no_uris = (each for each in found if each.reason is Reason.NO_DESCRIPTOR_URI)
         return no_ids or list(no_uris)
+
+    def _no_integers(self, filters: Iterable[Filter | Comparison]) -> Iterator[InvalidQueryValue]:
+        """The values that no body can have at the path of an integer: parts of one, and larger ones than it holds."""
+        for each in filters:
+            bounds = self._integers.get(each.field.name)
+            if bounds is None or (isinstance(each, Comparison) and each.operator is Operator.EXISTS):
+                continue
+            for value in (each.value,) if isinstance(each, Filter) else each.values:
+                if not isinstance(value, int) or value not in bounds:
+                    yield InvalidQueryValue(str(each.field.paths[0]), each.name, as_text(value))
 
     def _without_descriptor(
         self, filters: Iterable[Filter | Comparison], using: str, reads_all: Callable[[ResourceName], bool]
@@ -158,6 +173,23 @@ def _containing(examples: Iterable[Any], name: str, selection: Selection, *, fin
     return Predicate(any_of(plain), any_of(scoped), finds_few=finds_few)
 
 
+def _bounds(field: QueryField, resource: Resource) -> range | None:
+    """The numbers that an integer of the field can be; None if it is of another type."""
+    if field.type is not QueryType.NUMBER:
+        return None
+    schemas = [_schema_at(resource.json_schema, path) for path in field.paths]
+    if any(schema.get("type") != "integer" for schema in schemas):
+        return None
+    bits = 32 if all(schema.get("format") == "int32" for schema in schemas) else 64
+    return range(-(2 ** (bits - 1)), 2 ** (bits - 1))
+
+
+def _schema_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
+    for step in path.steps:
+        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
+    return schema
+
+
 def _any_predicate(predicates: Iterable[Predicate]) -> Predicate:
     """The disjunction of predicates of one field."""
     each = list(predicates)
@@ -175,15 +207,8 @@ def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
     return frozenset([*people, *(resource.identity if len(resource.identity) == 1 else ())])
 
 
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 def _has_id(text: str) -> Predicate:
-    requested = _uuid(text)  # None is equal to nothing.
+    requested = as_uuid(without_blanks(text))  # What is no id is None, which equals nothing.
     has_id = Sql("d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s", {"id": requested})
     return Predicate(has_id, has_id, finds_few=True)
 

@@ -159,7 +159,7 @@ def test_a_body_with_very_many_references_is_too_large(api, documents, resource_
     )
 
 
-@pytest.mark.parametrize("sent", ["1" * 30, "20100203", "2010-02-03T08:00:00." + "0" * 5000, "2010-W05-3"])
+@pytest.mark.parametrize("sent", ["1" * 30, "201002031", "2010-02-03T08:00:00." + "0" * 5000, "2010-W05-3"])
 def test_text_that_resembles_a_date_is_refused(api, sent):
     response = api.post("/students", STUDENT | {"birthDate": sent})
 

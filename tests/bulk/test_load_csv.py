@@ -100,7 +100,7 @@ def test_wrong_headers_are_named_with_their_line_and_nothing_of_the_file_is_load
     screen = load(expected="1 of 1 files could not be read to their end")
 
     assert screen.err.splitlines()[0] == (
-        f"{path}:2: wrong headers: 'schoolID': there is no member schoolID; 'schoolId' occurs twice; "
+        f"{path}:2: wrong headers: 'schoolID': the member is spelt schoolId; 'schoolId' occurs twice; "
         "'addresses.city': addresses is an array, its first item is addresses[0]; "
         "'addresses[0]': it is an object, and needs the path of a value in it; "
         "'nameOfInstitution[0]': nameOfInstitution is not an array; '_ext.x.y': there is no member _ext; "
@@ -187,3 +187,40 @@ def test_the_resource_of_a_csv_file_has_to_be_known(load, csv, district):
 
     load(path, resource="schools")
     assert len(bodies("School")) == 1
+
+
+def test_headers_are_read_in_any_case_where_members_are(load, csv, district, settings):
+    settings.EDFI_API = settings.EDFI_API | {"MEMBERS_IN_ANY_CASE": True}
+    csv("students.csv", "StudentUniqueID,FIRSTNAME,lastSurname,birthDate", "1,Mae,Ortiz,2010-02-03")
+
+    load()
+
+    assert bodies("Student") == [
+        {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+    ]
+
+
+def test_blanks_count_in_texts_alone(load, csv, district):
+    """As in requests: a text is trimmed nowhere, and a key with blanks around it refused."""
+    path = csv(
+        "students.csv",
+        "studentUniqueId,firstName,lastSurname,birthDate,multipleBirthStatus,middleName",
+        "1,Mae , Ortiz,2010-2-3 , true,\u200b",
+        "2 ,Mae,Ortiz,2010-02-03,,",
+    )
+
+    screen = load()
+
+    assert bodies("Student") == [
+        {
+            "studentUniqueId": "1",
+            "firstName": "Mae ",
+            "lastSurname": " Ortiz",
+            "birthDate": "2010-02-03",
+            "multipleBirthStatus": True,
+        }
+    ]
+    assert (
+        f"{path}:3: Student: $.studentUniqueId: studentUniqueId cannot contain leading or trailing spaces" in screen.err
+    )
+    assert "Student: $.birthDate: not in the form in which it is stored, read in 1 place" in screen.out + screen.err

@@ -420,3 +420,16 @@ def test_errors_before_the_load_are_reported_in_one_line(load, tmp_path, paths, 
         load(*(path.format(tmp_path) for path in paths), **options)
 
     assert str(error.value) == complaint.format(tmp_path)
+
+
+def test_members_in_another_case_are_refused_or_read_and_counted_by_the_setting(load, write, district, settings):
+    body = {"studentUniqueId": "1", "FirstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+    write("students.jsonl", body)
+
+    refused = load(expected="nothing was accepted: 1 of 1 documents refused")
+    settings.EDFI_API = settings.EDFI_API | {"MEMBERS_IN_ANY_CASE": True}
+    screen = load()
+
+    assert "FirstName is not a member of this resource; its name is spelt firstName." in refused.err
+    assert Document.objects.get(resource_type__name="Student").body["firstName"] == "Mae"
+    assert "Student: $.FirstName: a member in another case, read in 1 place" in screen.out + screen.err

@@ -331,3 +331,49 @@ def test_members_of_references_to_the_core_are_query_fields_by_role(api, documen
     (ferry,) = api.get(f"{LAKE}/ferries").json()
 
     assert api.get(f"{LAKE}/ferries?homeSchoolId={ferry['homeSchoolReference']['schoolId']}").json() == [ferry]
+
+
+@pytest.mark.parametrize("key", ["LakeCounty", "LAKECOUNTY", "lakeCounty"])
+def test_the_key_of_the_project_is_read_in_any_case_and_reported(api, school, key):
+    created = api.post("/schools", with_additions(school))
+    additions = {"foundingDate": "1902-09-01"}
+
+    written = api.post("/schools", school | {"_ext": {key: additions}})
+
+    assert written.status_code == 200, written.content
+    assert written["Lenient-Handling"] == f'"$._ext.{key}";reason=other-case'
+    assert api.get(item_path(created)).json()["_ext"] == {"lakecounty": additions}
+    strictly = api.post("/schools", school | {"_ext": {key: additions}}, HTTP_PREFER="handling=strict")
+    assert list(strictly.json()["validationErrors"]) == [f"$._ext.{key}"]
+
+
+def test_two_spellings_of_the_key_are_refused_by_both_names(api, school):
+    extensions = {"lakecounty": {"foundingDate": "1901-09-01"}, "LakeCounty": {"foundingDate": "1902-09-01"}}
+
+    refused = api.post("/schools", school | {"_ext": extensions})
+
+    assert refused.status_code == 400
+    assert refused.json()["validationErrors"] == {
+        "$._ext.LakeCounty": [
+            "LakeCounty and lakecounty are two spellings of one member; only one of them can be sent."
+        ]
+    }
+
+
+def test_members_of_an_extension_in_another_case_are_refused(api, school):
+    refused = api.post("/schools", school | {"_ext": {"LakeCounty": {"FoundingDate": "1901-09-01"}}})
+
+    assert refused.json()["validationErrors"] == {
+        "$._ext.LakeCounty.FoundingDate": [
+            "FoundingDate is not a member of this resource; its name is spelt foundingDate."
+        ]
+    }
+
+
+def test_an_extension_as_a_whole_is_optional_though_it_has_required_members(api, school):
+    incomplete = {"_ext": {"lakecounty": {"mottos": [{"motto": "Sail"}]}}}
+
+    assert api.post("/schools", school).status_code == 201
+    assert list(api.post("/schools", school | incomplete).json()["validationErrors"]) == [
+        "$._ext.lakecounty.foundingDate"
+    ]

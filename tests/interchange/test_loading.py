@@ -270,3 +270,23 @@ def test_a_path_must_exist(tmp_path: Any) -> None:
 def test_there_must_be_something_to_load(tmp_path: Any) -> None:
     with pytest.raises(NothingFound):
         interchange_files([tmp_path])
+
+
+def test_blanks_count_in_texts_alone(loader: Loader, stored: Stored) -> None:
+    """As in requests: a text is trimmed nowhere, and a key with blanks around it refused. Blank elements are absent."""
+    refused_school = school(2).replace("<SchoolId>", "<ShortNameOfInstitution>  </ShortNameOfInstitution><SchoolId>")
+    loader.documents(
+        SCHOOL_DESCRIPTORS,
+        school(1).replace(">1<", "> 1\n<").replace(">School 1<", "> School 1 <").replace("#School<", "#School <"),
+        refused_school,
+        location("A", school_reference(1).replace(">1<", ">1 <")),
+        location("B ", school_reference(1)),
+    )
+
+    first, second = stored("School")
+    assert (first["schoolId"], first["nameOfInstitution"]) == (1, " School 1 ")
+    assert "shortNameOfInstitution" not in second
+    assert [each["classroomIdentificationCode"] for each in stored("Location")] == ["A"]
+    assert loader.reasons == [
+        "$.classroomIdentificationCode: classroomIdentificationCode cannot contain leading or trailing spaces."
+    ]

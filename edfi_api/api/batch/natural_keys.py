@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import violations
-from edfi_api.documents.coercion import Coercion, compile_coercion, trim_descriptor
+from edfi_api.documents.body_reader import BodyReader
+from edfi_api.documents.coercion import trim_descriptor
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.validation import Validator
@@ -26,9 +28,9 @@ class NaturalKeys:
     def read(self, resource: Resource, sent: Mapping[str, Any]) -> Read:
         """The members of a body that has this identity, or what is wrong with it."""
         try:
-            return self._of(resource).read(sent), []
+            return self._of(resource).read(sent, any_case=api_settings.MEMBERS_IN_ANY_CASE), []
         except DataValidationFailed as failed:
-            return None, [Violation(f"{_MEMBER}{each.path[1:]}", each.message) for each in failed.violations]
+            return None, [replace(each, path=f"{_MEMBER}{each.path[1:]}") for each in failed.violations]
 
     def part_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any] | None:
         """The members of a document that are its identity; None if they are not valid. The others need not be."""
@@ -52,7 +54,7 @@ class _Key:
     # By the last step of the paths of the identity; those that always have the same value are one.
     by_last_step: Mapping[str, tuple[JsonPath, ...]]
     ambiguous: frozenset[str]
-    coerce: Coercion
+    reader: BodyReader
     validator: Validator
 
     @classmethod
@@ -66,28 +68,47 @@ class _Key:
             frozenset(path.steps[0] for path in resource.identity),
             by_last_step,
             frozenset(name for name, paths in by_last_step.items() if not _are_one_value(paths, resource)),
-            compile_coercion(schema),
+            BodyReader(schema),
             Validator(replace(resource, json_schema=schema, array_uniqueness=(), decimals=())),
         )
 
-    def read(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+    def read(self, sent: Mapping[str, Any], *, any_case: bool) -> dict[str, Any]:
         """Raises DataValidationFailed."""
+        sent = self._in_canonical_case(sent, any_case=any_case)
         if self.resource.is_descriptor and list(sent) == [_DESCRIPTOR]:
             sent = _of_uri(sent[_DESCRIPTOR])
-        nested = self._nested(sent)
-        body = self.checked(nested)
+        nested, body, refused = self.reader.read(self._nested(sent), Leniency(any_case=any_case))
+        if refused:
+            raise DataValidationFailed(refused)
+        body = self._valid(body)
         if unknown := [f"$.{path}" for path in _dropped(nested, body)]:
             raise DataValidationFailed([violations.impossible_member(path) for path in unknown])
         return body
 
     def checked(self, sent: dict[str, Any]) -> dict[str, Any]:
         """The identity in a body. Raises DataValidationFailed."""
-        body: dict[str, Any] = self.coerce(sent, Leniency())
+        return self._valid(self.reader.read(sent).body)
+
+    def _valid(self, body: dict[str, Any]) -> dict[str, Any]:
         if self.resource.is_descriptor:
             body = trim_descriptor(body)
         self.validator.validate_schema(body)
         self.validator.validate_values(body)
         return body
+
+    def _in_canonical_case(self, sent: Mapping[str, Any], *, any_case: bool) -> Mapping[str, Any]:
+        """The names at the root, where the members of references may stand, too. Raises DataValidationFailed."""
+        names = (*self.members, *self.by_last_step, *([_DESCRIPTOR] if self.resource.is_descriptor else ()))
+        by_lower = {name.lower(): name for name in names}
+        found: dict[str, Any] = {}
+        for name, value in sent.items():
+            canonical = by_lower.get(name.lower(), name)
+            if canonical in found:
+                raise DataValidationFailed([violations.spelt_twice(f"$.{name}", canonical)])
+            if canonical != name and not any_case:
+                raise DataValidationFailed([violations.other_case(f"$.{name}", canonical)])
+            found[canonical] = value
+        return found
 
     def _nested(self, sent: Mapping[str, Any]) -> dict[str, Any]:
         """In the form of the body."""

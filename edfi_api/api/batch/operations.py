@@ -287,7 +287,7 @@ class OperationReader:
 
     def _take(self, members: Mapping[str, _Member], operation: Operation) -> None:
         if "id" in members:
-            operation.document_uuid = _uuid(members["id"].value)
+            operation.document_uuid = document_uuid(members["id"].value)
         if "document" in members:
             operation.document = members["document"].value
         operation.if_match, operation.if_none_match = _value(members, "ifMatch"), _value(members, "ifNoneMatch")
@@ -413,10 +413,3 @@ def _misplaced(kind: Kind, members: Mapping[str, _Member]) -> Iterator[Violation
             yield violations.given_twice(members["naturalKey"].path, members["id"].sent_as)
         elif "id" not in members and "naturalKey" not in members:
             yield violations.required("$.id")
-
-
-def _uuid(text: str) -> UUID:
-    """With hyphens as in paths, or as 32 digits. Raises InvalidDocumentId."""
-    if len(text) == 32:
-        text = "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-    return document_uuid(text)

@@ -15,8 +15,8 @@ from uuid_utils.compat import uuid7
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations, without_frames
 from edfi_api.api.batch.singles import Singles, tolerated_in
 from edfi_api.conf import api_settings
-from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.documents.leniency import Leniency, Tolerated
+from edfi_api.documents.incoming import IncomingDocument, is_id_of, sent_id
+from edfi_api.documents.leniency import Tolerated
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.storage import resource_types, sets
@@ -323,7 +323,7 @@ def _refers_to_itself(resource: Resource) -> bool:
 
 def goes_alone(operation: Operation) -> bool:
     """Whether the single request reads what is stored before it decides what to write."""
-    has_id_by_key = operation.key is not None and "id" in (operation.document or ())
+    has_id_by_key = operation.key is not None and sent_id(operation.document or {}) is not None
     return operation.resource is None or has_id_by_key or bool(operation.profile)
 
 
@@ -334,7 +334,7 @@ def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
     check = singles.check(operation.resource) if api_settings.WRITE_RULES else None
     if operation.refusal is not None or document is None:
         return PreparedOperation(operation, refusal=operation.refusal)
-    leniency = Leniency(singles.is_strict)
+    leniency = singles.leniency()
     try:
         if operation.kind is not Kind.UPDATE:
             incoming = preparer.prepare_new(document, singles.stored_uris, leniency)
@@ -375,7 +375,7 @@ def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[Prepar
 
 def _has_other_id(operation: Operation) -> bool:
     """Whether the document of an update has an `id` that is not, or may not be, that of the operation."""
-    sent = (operation.document or {}).get("id")
-    if sent is None:
+    document, uuid = operation.document or {}, operation.document_uuid
+    if sent_id(document) is None:
         return False
-    return not isinstance(sent, str) or sent.lower() != str(operation.document_uuid)
+    return uuid is None or not is_id_of(uuid, document.get("id"))

@@ -17,6 +17,7 @@ from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.api.viewsets.recorded_writes import data_store_of
 from edfi_api.api.viewsets.requests import requested_leniency
 from edfi_api.api.viewsets.responses import location, quoted, tag_of
+from edfi_api.conf import api_settings
 from edfi_api.documents.extraction import DocumentIdentity, StoredUris
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated
@@ -89,7 +90,7 @@ class Singles:
     ) -> None:
         self.using = using
         self.stored_uris = stored_uris
-        self.is_strict = requested_leniency(request._request).is_strict
+        self._is_strict = requested_leniency(request._request).is_strict
         self.client: int = request.user.row_id
         self.data_store = data_store_of(request)
         self.has_profiles = bool(request.user.profile_ids)
@@ -105,9 +106,13 @@ class Singles:
         self.preparers = resources.served.preparers
         self._check_permissions = check_permissions
 
+    def leniency(self) -> Leniency:
+        """How an operation is handled: as the batch is."""
+        return Leniency(self._is_strict, any_case=api_settings.MEMBERS_IN_ANY_CASE)
+
     def attempted(self, operation: Operation) -> Attempt:
         """What the single request would be answered, and the reason of a refusal. Every failure is a result."""
-        leniency, reason = Leniency(self.is_strict), None
+        leniency, reason = self.leniency(), None
         try:
             if operation.refusal is not None:
                 raise operation.refusal
@@ -183,7 +188,7 @@ class Singles:
             if uuid is None:
                 # As of a document that does not exist, whatever the id in the document is.
                 uuid = uuid7()
-                document = document and {name: value for name, value in document.items() if name != "id"}
+                document = document and {name: value for name, value in document.items() if name.lower() != "id"}
         return Write(
             resource=self._resources[_resource(operation)],
             client=self._request.user,

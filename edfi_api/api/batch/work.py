@@ -14,12 +14,9 @@ from edfi_api.api.batch.record import BatchFigures, RecordedOperations
 from edfi_api.api.batch.sent_batch import BatchLimits, Body, Order, Parameters, Return
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles, TransactionUris
-from edfi_api.documents.coercion import Coercion, compile_coercion
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
-from edfi_api.documents.leniency import Leniency
-from edfi_api.documents.securables import SecurablesExtractor
-from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout, ResourceNotFound
 from edfi_api.security.exceptions import NoRelationship
 from edfi_api.storage.driver.exceptions import TooMuchContention
@@ -189,7 +186,6 @@ class Causes:
         # By the hash of what it would have provided, which takes a third of the memory.
         self._failed: dict[int, int] = {}
         self._number = 0
-        self._securables: dict[ResourceName, tuple[Coercion, SecurablesExtractor]] = {}
 
     def of(self, operation: Operation, refusal: Exception) -> int | None:
         """The position of the first operation that would have provided what this one lacks; None if there is none."""
@@ -243,11 +239,8 @@ class Causes:
         return [(kind, securables[kind]) for kind in _PEOPLE if isinstance(securables.get(kind), str)]
 
     def _securables_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any]:
-        if resource.name not in self._securables:
-            self._securables[resource.name] = compile_coercion(resource.json_schema), SecurablesExtractor(resource)
-        coerce, extractor = self._securables[resource.name]
         try:
-            return extractor.securables(coerce(document, Leniency()))._asdict()
+            return self._preparers[resource.name].securables_of_sent(document)._asdict()
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}
 

@@ -64,8 +64,8 @@ _ETAG = {"ETag": {"description": "The version of the item.", "schema": {"type": 
 _HANDLING = {
     "Lenient-Handling": {
         "description": "What was tolerated, and strict handling refuses: a list (RFC 9651) of the paths of unknown "
-        "members, ambiguous dates and filters by descriptors that do not exist, each with its reason; `more` at the "
-        "end if there are more.",
+        "members, values in other forms, ambiguous dates and filters by descriptors that do not exist, each with its "
+        "reason; `more` at the end if there are more.",
         "schema": {"type": "string"},
         "example": '"$.favouriteColor";reason=unknown-member, "$.birthDate";reason=ambiguous-date',
     },

@@ -30,11 +30,10 @@ from edfi_api.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, r
 from edfi_api.storage.requests import UNCONDITIONAL, AnyVersion, NamedVersion, Versions, WriteCondition
 from edfi_api.storage.stored import StoredDocument
 from edfi_api.write_rules.ruled_write import Finding
-from references.identity import uuid_of
+from references.identity import as_uuid
 
 _MEDIA_TYPES = ("", "application/json", "text/json")
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
@@ -80,10 +79,11 @@ def _read(request: HttpRequest) -> bytes:
 
 
 def document_uuid(segment: str) -> UUID:
-    """The id; only the form with hyphens is accepted. Raises InvalidDocumentId."""
-    if not _UUID.fullmatch(segment):
+    """The id, with hyphens or as 32 digits. Raises InvalidDocumentId."""
+    found = as_uuid(segment)
+    if found is None:
         raise InvalidDocumentId(segment)
-    return uuid_of(int(segment.replace("-", ""), 16))
+    return found
 
 
 def write_condition(if_match: str | None, if_none_match: str | None) -> WriteCondition:
@@ -134,7 +134,7 @@ def requested_leniency(request: HttpRequest) -> Leniency:
     """How a request is to be handled: strictly if the client prefers so, or by the setting STRICT, which clients cannot
     turn off."""
     is_strict = api_settings.STRICT or (_PREFER in request.META and _preferred(request) == "strict")
-    return Leniency(is_strict)
+    return Leniency(is_strict, any_case=api_settings.MEMBERS_IN_ANY_CASE)
 
 
 def add_handling(response: HttpResponseBase, request: HttpRequest, leniency: Leniency) -> None:

@@ -46,6 +46,7 @@ from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.bulk.pipeline import bulk_writer_by
 from edfi_api.loading.reports.refusal_limit import RefusalLimit
+from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
 from edfi_api.security.authenticated_client import client_of_row
@@ -447,7 +448,11 @@ class _Window:
         return resource.is_descriptor and self.mapping.has_there(f"{body.get('namespace')}#{body.get('codeValue')}")
 
     def _text(self, resource: ReadResource, body: dict[str, Any]) -> bytes:
-        own = {name: value for name, value in body.items() if name != "id" and (name[:1] != "_" or name == "_ext")}
+        own = {
+            name: value
+            for name, value in body.items()
+            if name != "id" and (name[:1] != "_" or name.lower() == EXTENSIONS)
+        }
         try:
             _remove_links(own)
             self.mapping.to_here(own)

@@ -112,7 +112,8 @@ class Preparation:
         lines = []
         found: dict[tuple[Path, str], UUID] = {}
         for position, (part, text) in enumerate(work.texts()):
-            preparer, leniency = self._preparers.of(part.resource), Leniency(api_settings.STRICT)
+            preparer = self._preparers.of(part.resource)
+            leniency = Leniency(api_settings.STRICT, any_case=api_settings.MEMBERS_IN_ANY_CASE)
             try:
                 body = json_object.parse(text)
                 imported = pop_imported(body, work.preserved)

@@ -1,7 +1,7 @@
 """An XML document → a fragment: every element is mapped to its place in the body by the surface.
 
-Values remain text; `documents.incoming` coerces and validates them, as for the API. White space around a value, which
-editors add, is removed, and empty elements are ignored.
+Values remain text with all their blanks, as XML Schema has them; `documents.incoming` coerces and validates them, as
+for the API. Empty elements are ignored, and those with white space alone, which editors add.
 All problems of a document are collected.
 """
 
@@ -126,12 +126,11 @@ class _Reading:
                 self._put_value(child, meaning, body)
 
     def _put_value(self, child: XmlElement, meaning: ElementShape, body: dict[str, Any]) -> None:
-        text = child.text.strip()
         is_year = meaning.kind is InterchangeKind.SCHOOL_YEAR
         if child.children:
             self._problem(child.children[0], f"unknown element {child.children[0].name}")
-        elif text:
-            self._set(child, meaning, body, _school_year(text) if is_year else text)
+        elif not child.text.isspace() and child.text:
+            self._set(child, meaning, body, _school_year(child.text.strip()) if is_year else child.text)
 
     def _put_reference(
         self, fragment: Fragment, child: XmlElement, meaning: ElementShape, body: dict[str, Any], at: Place

@@ -1,21 +1,24 @@
 """CSV with dotted headers → bodies: `schoolReference.schoolId`, `addresses[0].city`, `_ext.sample.colour`.
 
 The first row has the paths of members of the resource. Cells are texts, which `documents.incoming` brings into the
-types of the model as for any client; blank cells are absent members, and items of arrays without a value are left out.
+types of the model as for any client; blanks in them count, but cells of blanks alone are absent members, and items of
+arrays without a value are left out.
 """
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import damaged_gzip_reported, uncompressed
 from edfi_api.loading.renames import Renames
 from edfi_api.logs.printable import counted
+from edfi_api.model.surface.naming import EXTENSIONS
 
 _BYTE_ORDER_MARK = "\ufeff"
 _HEADER = re.compile(r"[^.\[\]\s]+(\[\d{1,4}\])?(\.[^.\[\]\s]+(\[\d{1,4}\])?)*")
@@ -47,7 +50,7 @@ def bodies(
     while True:
         line = rows.line_num + 1
         try:
-            cells = [cell.strip() for cell in next(rows)]
+            cells = ["" if cell.isspace() else cell for cell in next(rows)]
         except StopIteration:
             return
         except csv.Error as error:
@@ -55,7 +58,7 @@ def bodies(
         if not any(cells):
             continue
         if columns is None:
-            columns = _columns(cells, schema, line, renames)
+            columns = _columns([cell.strip() for cell in cells], schema, line, renames)
         else:
             yield line, _body(cells, columns, longest)
 
@@ -112,12 +115,23 @@ def _steps(header: str, schema: dict[str, Any], renames: Renames) -> Steps:
         properties = schema.get("properties", {})
         known = renames.known_name(name, properties)
         if known not in properties:
-            raise WrongHeader(f"there is no member {name}{f' in {passed}' if passed else ''}")
+            known = _in_other_case(name, properties, passed)
         steps.append(known)
         schema = properties[known]
     if schema.get("type") in ("object", "array"):
         raise WrongHeader(f"it is an {schema['type']}, and needs the path of a value in it")
     return tuple(steps)
+
+
+def _in_other_case(name: str, properties: Iterable[str], passed: str) -> str:
+    """The member whose name differs from this one in case only, where names are read in any case. Raises
+    WrongHeader."""
+    known = next((each for each in properties if each.lower() == name.lower()), None)
+    if known is None:
+        raise WrongHeader(f"there is no member {name}{f' in {passed}' if passed else ''}")
+    if not api_settings.MEMBERS_IN_ANY_CASE and passed.rpartition(".")[2] != EXTENSIONS:
+        raise WrongHeader(f"the member is spelt {known}")
+    return known
 
 
 def _written(steps: list[str | int]) -> str:

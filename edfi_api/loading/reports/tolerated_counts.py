@@ -14,6 +14,8 @@ MOST_PATHS = 1_000
 _INDEX = re.compile(r"\[\d+\]")
 _IN_WORDS = {
     Reason.UNKNOWN_MEMBER: "not a member of the resource, dropped from",
+    Reason.OTHER_CASE: "a member in another case, read in",
+    Reason.OTHER_FORM: "not in the form in which it is stored, read in",
     Reason.AMBIGUOUS_DATE: "an ambiguous date, read with the month first in",
     Reason.MISSPELT_NAMESPACE: "not spelt like a URI in",
 }

@@ -63,6 +63,8 @@ def _invalid_value(found: queries.InvalidQueryValue) -> str:
     match found.reason:
         case Reason.AMBIGUOUS_DATE:
             return f"The value '{found.value}' is ambiguous for {found.name}; the form yyyy-MM-dd is not."
+        case Reason.OTHER_FORM:
+            return f"The value '{found.value}' of {found.name} is not in the form in which it is stored."
         case Reason.NO_DESCRIPTOR_URI:
             return f"The value '{found.value}' is not valid for {found.name}: it is not the URI of a descriptor."
         case Reason.UNKNOWN_DESCRIPTOR:
