@@ -371,7 +371,7 @@ def test_members_of_an_extension_in_another_case_are_refused(api, school):
 
 
 def test_an_extension_as_a_whole_is_optional_though_it_has_required_members(api, school):
-    incomplete = {"_ext": {"lakecounty": {"mottos": [{"motto": "Sail"}]}}}
+    incomplete = {"_ext": {"lakecounty": {"mottos": [{"schoolMotto": "Sail"}]}}}
 
     assert api.post("/schools", school).status_code == 201
     assert list(api.post("/schools", school | incomplete).json()["validationErrors"]) == [

@@ -266,8 +266,8 @@ def test_a_descriptor_document_leaves_its_prior_descriptor_out(body_of: Read) ->
     assert body == {"codeValue": "F", "namespace": "uri://x", "effectiveBeginDate": "2020-01-01"}
 
 
-def test_values_are_stripped(body_of: Read) -> None:
-    assert body_of("<School><SchoolId>\n  1\n</SchoolId></School>") == {"schoolId": "1"}
+def test_values_keep_their_blanks_which_are_read_as_those_of_requests(body_of: Read) -> None:
+    assert body_of("<School><SchoolId>\n  1\n</SchoolId></School>") == {"schoolId": "\n  1\n"}
 
 
 def test_an_empty_element_is_ignored(body_of: Read) -> None:

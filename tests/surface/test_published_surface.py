@@ -96,6 +96,14 @@ REASONS = {
             lambda d: d.fact in ("minimum", "maximum") and d.actual is ABSENT,
         ),
         Reason(
+            "The key of an item below an optional inline common is optional for the compiler, but not for the tables.",
+            lambda d: (
+                d.fact == "required"
+                and d.path.removeprefix("$.identificationDocuments[*].")
+                in ("identificationDocumentUseDescriptor", "personalInformationVerificationDescriptor")
+            ),
+        ),
+        Reason(
             "The published facts of 5.2 do not know of deprecation; the model of both neighbouring versions does.",
             lambda d: (
                 (d.endpoint, d.path, d.fact) == ("studentSchoolAssociations", "$.schoolChoiceTransfer", "deprecated")
