@@ -148,8 +148,10 @@ class OdsCompatibility(Enum):
     BODIES = OdsWay(
         OdsArea.WRITING,
         "numbers and booleans are accepted for texts; markup in texts, decimals beyond the bounds of the model, 0 in a "
-        "key and 0001-01-01 in a required date are refused; `[{}]` lacks members; an empty list is none at any depth",
-        "texts are texts; an empty list, and one of empty objects, is none at the root; the rest is accepted",
+        "key and 0001-01-01 in a required date are refused; decimals are rounded to the places of the model; `[{}]` "
+        "lacks members; an empty list is none at any depth",
+        "texts are texts; decimals with more places are refused; an empty list, and one of empty objects, is none at "
+        "the root; the rest is accepted",
         ("api/viewsets/factory.py",),
         "clients send what they have read, with its empty lists; their tests expect what the ODS/API refuses",
     )

@@ -4,15 +4,16 @@ Each function is compiled from the schema of a resource. What is stored is the s
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from edfi_api.documents import violations
-from edfi_api.documents.coercion import Coercion, compile_coercion
+from edfi_api.documents.coercion import Coercion, coerce_number, compile_coercion
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.leniency import Leniency
+from edfi_api.documents.limits import MOST_DIGITS
 from edfi_api.documents.paths import Path, as_text, concrete, values_at
-from edfi_api.documents.validation import Validator, largest_of
+from edfi_api.documents.validation import Validator, decimal_places, largest_of
 from edfi_api.documents.violations import Violation
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, Resource
@@ -22,6 +23,7 @@ Completion = Callable[[dict[str, Any]], None]
 
 # What the frameworks of the ODS/API take for markup: `<` and a letter or one of these, `&#`.
 _BEHIND_LESS_THAN = frozenset("!/?")
+_EXACT = Context(prec=2 * MOST_DIGITS)
 _FIRST_DAY = "0001-01-01"
 _EXACT_IN_A_DOUBLE = 2**53
 
@@ -119,6 +121,14 @@ class OdsValidator(Validator):
             largest if limit.most is None else min(limit.most, largest),
         )
 
+    def _check_decimals(self, body: dict[str, Any]) -> Iterator[Violation]:
+        """Decimals are rounded to the places that the model gives them, as the columns of the ODS round them."""
+        for (*around, name), _, most_places in self._decimals:
+            for _, container in values_at(body, tuple(around)):
+                if isinstance(container, dict) and name in container:
+                    container[name] = _rounded(container[name], most_places)
+        return super()._check_decimals(body)
+
     def _refused(self, body: dict[str, Any]) -> Iterator[Violation]:
         for name in self._numbers:
             if body.get(name) == 0 and not isinstance(body[name], bool):
@@ -146,6 +156,13 @@ def _at_items(body: dict[str, Any], first: Path, second: Path) -> list[Violation
         for indexes, value in values_at(body, below)
         if value != wanted and indexes
     ]
+
+
+def _rounded(value: float | Decimal, places: int) -> Any:
+    number = Decimal(str(value))
+    if decimal_places(number) <= places:
+        return value
+    return coerce_number(str(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT)))
 
 
 def _dangerous(value: Any, path: str) -> Iterator[Violation]:

@@ -83,7 +83,7 @@ class Validator:
                 number = Decimal(str(value))
                 if not least <= number <= most:
                     yield violations.out_of_decimal_range(concrete(steps, indexes), str(most), str(least))
-                elif _decimal_places(number) > most_places:
+                elif decimal_places(number) > most_places:
                     yield violations.too_many_decimal_places(concrete(steps, indexes), most_places)
 
     def _check_equalities(self, body: dict[str, Any]) -> Iterator[Violation]:
@@ -116,8 +116,8 @@ def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str,
             raise DataValidationFailed(found)
 
 
-def _decimal_places(number: Decimal) -> int:
-    """Without zeros at the end: 1 of `1.50`."""
+def decimal_places(number: Decimal) -> int:
+    """The places behind the point, without zeros at the end: 1 of `1.50`."""
     exponent = number.normalize(_EXACT).as_tuple().exponent
     return -exponent if isinstance(exponent, int) else 0
 

@@ -5,11 +5,19 @@ from urllib.parse import urlencode
 
 import pytest
 
+from edfi_api.documents.incoming import Preparer
 from edfi_api.models import Document
 from tests.conftest import item_path
 from tests.factories import STUDENT
 
 STRICT = {"HTTP_PREFER": "handling=strict"}
+COURSE = {
+    "courseCode": "C1",
+    "courseTitle": "A",
+    "numberOfParts": 1,
+    "educationOrganizationReference": {"educationOrganizationId": 1},
+    "identificationCodes": [{"identificationCode": "1", "courseIdentificationSystemDescriptor": "uri://a#b"}],
+}
 OTHER_FORM = "is not in the form in which its value is stored."
 
 
@@ -209,3 +217,10 @@ def test_a_text_keeps_its_blanks_and_invisible_parts(api):
 
     assert api.post("/students", STUDENT | names).status_code == 201
     assert stored_student() == STUDENT | names
+
+
+def test_with_the_ods_more_decimal_places_are_rounded(resource_named):
+    preparer = Preparer(resource_named("Course"), is_like_ods=True)
+    body = preparer.valid_new(COURSE | {"minimumAvailableCredits": 1.2345, "maximumAvailableCredits": 2.0004})
+
+    assert (body["minimumAvailableCredits"], body["maximumAvailableCredits"]) == (1.235, 2)
