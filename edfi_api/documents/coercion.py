@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from edfi_api.documents import moments
+from edfi_api.documents import dates_and_times
 from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.json_text import as_integer
 from edfi_api.documents.leniency import Leniency, Reason
@@ -170,19 +170,19 @@ def _is_whole(number: Decimal) -> bool:
 def coerce_date(value: Any, leniency: Leniency | None = None) -> Any:
     if not isinstance(value, str) or _ISO_DATE.fullmatch(value):
         return value
-    return _as_read(moments.read_date(value), value, leniency)
+    return _as_read(dates_and_times.read_date(value), value, leniency)
 
 
 def coerce_date_time(value: Any, leniency: Leniency | None = None) -> Any:
     if not isinstance(value, str) or _STORED_DATE_TIME.fullmatch(value):
         return value
-    return _as_read(moments.read_date_time(value), value, leniency)
+    return _as_read(dates_and_times.read_date_time(value), value, leniency)
 
 
 def coerce_time(value: Any, leniency: Leniency | None = None) -> Any:
     if not isinstance(value, str) or _STORED_TIME.fullmatch(value):
         return value
-    return _as_read(moments.read_time(value), value, leniency)
+    return _as_read(dates_and_times.read_time(value), value, leniency)
 
 
 def coerce_descriptor(value: Any, leniency: Leniency | None = None) -> Any:
@@ -190,7 +190,7 @@ def coerce_descriptor(value: Any, leniency: Leniency | None = None) -> Any:
     return _trimmed(value, leniency) if isinstance(value, str) else value
 
 
-def _as_read(reading: moments.Reading | None, value: str, leniency: Leniency | None) -> str:
+def _as_read(reading: dates_and_times.ReadMoment | None, value: str, leniency: Leniency | None) -> str:
     if reading is None:
         return value
     if reading.reason is not None and leniency is not None:
@@ -223,7 +223,11 @@ def _reason_of_text(value: str, format_: str, name: str) -> Reason | None:
     return Reason.OTHER_FORM if is_descriptor_name(name) and without_blanks(value) is not value else None
 
 
-_MOMENTS = {"date": moments.read_date, "date-time": moments.read_date_time, "time": moments.read_time}
+_MOMENTS = {
+    "date": dates_and_times.read_date,
+    "date-time": dates_and_times.read_date_time,
+    "time": dates_and_times.read_time,
+}
 _SCALAR_COERCIONS: dict[str | None, Coercion] = {
     "integer": coerce_integer,
     "number": coerce_number,

@@ -15,7 +15,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 
 from edfi_api.documents import violations
 from edfi_api.documents.blanks import shows_nothing
-from edfi_api.documents.moments import is_date, is_date_time, is_time
+from edfi_api.documents.dates_and_times import is_date, is_date_time, is_time
 from edfi_api.documents.violations import Violation
 
 # Keywords that do not constrain the node itself: they apply to its children or are annotations. Members that a schema

@@ -6,8 +6,8 @@ from typing import Any
 
 from edfi_api import addresses
 from edfi_api.conf import api_settings
+from edfi_api.documents import dates_and_times
 from edfi_api.documents import exceptions as documents
-from edfi_api.documents import moments
 from edfi_api.documents.violations import Violation
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_names import near_names
@@ -65,7 +65,7 @@ def what_to_write(text: str, schema: dict[str, Any]) -> str:
     """What a date, a time or a number may mean that could not be read; empty if nothing is known."""
     match schema:
         case {"type": "string", "format": format_}:
-            return moments.advice(text, format_)
+            return dates_and_times.advice(text, format_)
         case {"type": "integer" | "number" as type_} if _WITH_COMMAS.fullmatch(text.strip()):
             whole, decimal = text.strip().replace(",", ""), text.strip().replace(",", ".")
             is_decimal = type_ == "number" and decimal.count(".") == 1

@@ -9,7 +9,7 @@ from django.http import Http404
 from edfi_api import addresses
 from edfi_api.conf import api_settings
 from edfi_api.data_stores import exceptions as data_stores
-from edfi_api.documents import moments
+from edfi_api.documents import dates_and_times
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_descriptors import readable_near_descriptors
 from edfi_api.hints.near_names import near_names
@@ -261,7 +261,7 @@ def invalid_query_values(error: queries.InvalidQueryValues, attempt: AttemptedRe
     fields = {each.name.lower(): each for each in (*found.query_fields, *found.code_fields)} if found else {}
     for value in error.values:
         field = fields.get(value.name.lower().partition(".")[0])
-        meant = moments.advice(value.value, field.type) if field and value.reason is None else ""
+        meant = dates_and_times.advice(value.value, field.type) if field and value.reason is None else ""
         expected = f" {meant or f'Expected is {_EXAMPLES[field.type]}.'}" if field else ""
         yield f"{value.name}={value.value[:60]} was sent.{expected}{_near_values(value, field, attempt)}"
 

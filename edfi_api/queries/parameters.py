@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.datastructures import MultiValueDict
 
 from edfi_api.conf import api_settings
-from edfi_api.documents import coercion, moments
+from edfi_api.documents import coercion, dates_and_times
 from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.logs.once import OncePerProcess
@@ -203,7 +203,7 @@ def _reason_of_blanks(text: str) -> Reason | None:
     return None if without_blanks(text) is text else Reason.OTHER_FORM
 
 
-def _reason_of(read: Callable[[str], moments.Reading | None], text: str) -> Reason | None:
+def _reason_of(read: Callable[[str], dates_and_times.ReadMoment | None], text: str) -> Reason | None:
     reading = read(text)
     return None if reading is None else reading.reason
 
@@ -214,9 +214,13 @@ _VALUE_TYPES: dict[QueryType, _ValueType] = {
     QueryType.DESCRIPTOR: _ValueType(coercion.coerce_descriptor, reason=_reason_of_blanks),
     QueryType.NUMBER: _ValueType(coercion.coerce_number, _is_number, _reason_of_blanks),
     QueryType.BOOLEAN: _BOOLEAN,
-    QueryType.DATE: _ValueType(coercion.coerce_date, moments.is_date, partial(_reason_of, moments.read_date)),
-    QueryType.DATE_TIME: _ValueType(
-        coercion.coerce_date_time, moments.is_date_time, partial(_reason_of, moments.read_date_time)
+    QueryType.DATE: _ValueType(
+        coercion.coerce_date, dates_and_times.is_date, partial(_reason_of, dates_and_times.read_date)
     ),
-    QueryType.TIME: _ValueType(coercion.coerce_time, moments.is_time, partial(_reason_of, moments.read_time)),
+    QueryType.DATE_TIME: _ValueType(
+        coercion.coerce_date_time, dates_and_times.is_date_time, partial(_reason_of, dates_and_times.read_date_time)
+    ),
+    QueryType.TIME: _ValueType(
+        coercion.coerce_time, dates_and_times.is_time, partial(_reason_of, dates_and_times.read_time)
+    ),
 }

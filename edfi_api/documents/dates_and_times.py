@@ -48,7 +48,7 @@ _ZONE = re.compile(r"(?P<time>.*\d) ?(?P<zone>Z|[+-]\d{2}:?(\d{2})?)", _FLAGS)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadMoment:
     """What a text means in its stored form, and why strict handling refuses the text; None if it does not."""
 
     stored: str
@@ -73,21 +73,21 @@ class _Day:
         return f"{self.year:04d}-{self.month:02d}-{self.day:02d}"
 
 
-def read_date(text: str) -> Reading | None:
+def read_date(text: str) -> ReadMoment | None:
     """A date, with or without a time, which is dropped; None for a text that is none, or may be two."""
     if _ISO_DATE.fullmatch(text):
-        return Reading(text) if is_date(text) else None
+        return ReadMoment(text) if is_date(text) else None
     found = _read_moment(text)
-    return None if found is None else Reading(found[0].date().isoformat(), found[1])
+    return None if found is None else ReadMoment(found[0].date().isoformat(), found[1])
 
 
-def read_date_time(text: str) -> Reading | None:
+def read_date_time(text: str) -> ReadMoment | None:
     """A date with or without a time; without a zone it is of UTC."""
     found = _read_moment(text)
-    return None if found is None else Reading(_stored_date_time(found[0]), found[1])
+    return None if found is None else ReadMoment(_stored_date_time(found[0]), found[1])
 
 
-def read_time(text: str) -> Reading | None:
+def read_time(text: str) -> ReadMoment | None:
     """A time of day on the 24-hour clock, `08:15`, or with AM or PM. `Z` is tolerated behind it; another zone is not,
     since it would be another time elsewhere."""
     time = without_blanks(text)
@@ -98,7 +98,7 @@ def read_time(text: str) -> Reading | None:
     found = _clock(time)
     if found is None:
         return None
-    return Reading(_written(*found), None if _USUAL_TIME.fullmatch(text) else Reason.OTHER_FORM)
+    return ReadMoment(_written(*found), None if _USUAL_TIME.fullmatch(text) else Reason.OTHER_FORM)
 
 
 def advice(text: str, format_: str) -> str:
