@@ -16,6 +16,7 @@ from edfi_api.hints.near_names import near_names
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog.requests import is_malformed_host
+from edfi_api.profiles import exceptions as profiles
 from edfi_api.queries import exceptions as queries
 from edfi_api.queries.operators import operators_of
 from edfi_api.security import exceptions as security
@@ -318,3 +319,14 @@ def too_many_requests(error: security.TooManyRequests, attempt: AttemptedRequest
 @hints_for.register
 def request_data_too_big(error: RequestDataTooBig, attempt: AttemptedRequest) -> Iterator[str]:
     yield f"{attempt.meta.get('CONTENT_LENGTH', 'Too many')} bytes were sent. Send less in one request."
+
+
+@hints_for.register
+def unknown_profile(error: profiles.UnknownProfile, attempt: AttemptedRequest) -> Iterator[str]:
+    if error.usable:
+        yield f"There is no profile {shown(error.profile)}. {error.header} may name: {listed(error.usable)}."
+    else:
+        yield (
+            f"There is no profile {shown(error.profile)}, nor another one for this request. It is right with "
+            f"{error.header}: application/json."
+        )

@@ -1,6 +1,6 @@
 """Exceptions about profiles in requests. They carry facts; the texts for clients are in `problem_details.catalog`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from edfi_api.model.profiles.definition import Usage
 
@@ -11,10 +11,12 @@ class MalformedProfileMediaType(Exception):
 
 @dataclass
 class UnknownProfile(Exception):
-    """A media type names a profile that does not exist, or no longer fits the standard; `header` is where it stands."""
+    """A media type names a profile that does not exist, or no longer fits the standard; `header` is where it stands,
+    `usable` are the media types that the client may name instead."""
 
     profile: str
     header: str
+    usable: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -68,7 +68,7 @@ def read_definitions(text: bytes) -> list[ProfileDefinition]:
 def refuses(checked: CheckedProfile, *, accept_warnings: bool) -> bool:
     """Whether the profile is not stored: for its errors, and for what it names without hiding it unless warnings are
     accepted."""
-    return any(_is_fatal(finding, accept_warnings) for finding in checked.findings)
+    return any(is_fatal(finding, accept_warnings) for finding in checked.findings)
 
 
 @transaction.atomic
@@ -179,7 +179,8 @@ def _named(names: Sequence[str], profiles: QuerySet[Profile]) -> list[Profile]:
     return [found[name] for name in lowered]
 
 
-def _is_fatal(finding: Finding, accept_warnings: bool) -> bool:
+def is_fatal(finding: Finding, accept_warnings: bool) -> bool:
+    """Whether a profile with this finding is not stored."""
     return finding.severity is FindingSeverity.ERROR or (finding.hides_less and not accept_warnings)
 
 

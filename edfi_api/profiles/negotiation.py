@@ -29,6 +29,7 @@ _FORM = re.compile(
     r"\.(?P<usage>readable|writable)\+json",
     re.ASCII | re.IGNORECASE,
 )
+_WEIGHT = re.compile(r"q\s*=\s*(?P<weight>0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)", re.ASCII | re.IGNORECASE)
 # Nearly all requests have the same few. Clients may send any others, of up to 64 kB.
 _MOST_HEADERS = 32
 _HEADERS = {Usage.READABLE: "Accept", Usage.WRITABLE: "Content-Type"}
@@ -58,17 +59,29 @@ def in_content_type(header: str) -> ProfileMediaType | None:
 
 @lru_cache(_MOST_HEADERS)
 def in_accept(header: str) -> ProfileMediaType | None:
-    """The media type of a profile in the list of `Accept`; None without one.
+    """The media type of a profile in the list of `Accept`, of several the one with the highest weight (RFC 9110
+    §12.5.1); None without one.
 
-    Raises MalformedProfileMediaType, also for several different ones.
+    Raises MalformedProfileMediaType, also for several different ones of the highest weight.
     """
     if _BEGINNING not in header.lower():
         return None
-    listed = [each.partition(";")[0].strip() for each in header.split(",")]
-    found = {each.lower(): each for each in listed if is_of_a_profile(each)}
-    if len(found) > 1:
+    found: dict[str, tuple[float, str]] = {}
+    for each in header.split(","):
+        media_type, *parameters = map(str.strip, each.split(";"))
+        if is_of_a_profile(media_type) and (weight := _weight(parameters)) > 0:
+            found[media_type.lower()] = max((weight, media_type), found.get(media_type.lower(), (0.0, "")))
+    highest = max((weight for weight, _ in found.values()), default=0.0)
+    preferred = [media_type for weight, media_type in found.values() if weight == highest]
+    if len(preferred) > 1:
         raise MalformedProfileMediaType
-    return next((_parsed(each) for each in found.values()), None)
+    return _parsed(preferred[0]) if preferred else None
+
+
+def _weight(parameters: list[str]) -> float:
+    """That of an element of `Accept`; 1 without one, and with one that cannot be read."""
+    found = (_WEIGHT.fullmatch(each) for each in parameters)
+    return next((float(each["weight"]) for each in found if each), 1.0)
 
 
 def _parsed(declared: str) -> ProfileMediaType:
@@ -151,8 +164,17 @@ class Negotiation:
     def _named(self, requested: ProfileMediaType) -> StoredProfile:
         named = self.catalog.named(requested.profile, self.tenant_id)
         if named is None or named.is_misfit:
-            raise UnknownProfile(requested.profile, _HEADERS[self.usage])
+            raise UnknownProfile(requested.profile, _HEADERS[self.usage], self._usable())
         return named
+
+    def _usable(self) -> list[str]:
+        """The media types that the client may name for the resource and usage."""
+        try:
+            own = self.catalog.parts(self.assigned_ids, self.resource, self.usage)
+        except NoUsableProfile:
+            return []
+        all_ = (profile.part(self.resource, self.usage) for profile in self.catalog.visible_to(self.tenant_id))
+        return [part.media_type for part in own or all_ if part is not None]
 
     def _check_media_type(self, requested: ProfileMediaType) -> None:
         if requested.resource.lower() != self.resource.name.resource.lower():

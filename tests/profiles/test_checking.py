@@ -129,9 +129,9 @@ def test_findings_of_a_read_part(checker, resource: str, part: str, severity: st
     ("part", "text"),
     [
         (
-            'IncludeAll:<Collection name="addresses" memberSelection="IncludeOnly">'
-            '<Property name="city"/></Collection>',
-            "add 'addressTypeDescriptor', 'postalCode', 'stateAbbreviationDescriptor', 'streetNumberName'.",
+            'IncludeAll:<Collection name="addresses" memberSelection="ExcludeOnly">'
+            '<Property name="postalCode"/></Collection>',
+            "The write part hides members that identify the items of 'addresses': add 'postalCode'.",
         ),
         (
             'IncludeAll:<Collection name="addresses" memberSelection="ExcludeOnly"><Property name="nameOfCounty"/>'
@@ -197,6 +197,7 @@ def test_a_resource_is_named_once_in_whatever_case(checker) -> None:
         ("BirthSexDescriptorId", "birthSexDescriptor"),
         ("StudentOtherNames", "otherNames"),
         ("PersonReference", "personReference"),
+        ("FIRSTNAME", "firstName"),
     ],
 )
 def test_the_spelling_of_the_ods_is_understood_and_noticed(checker, named: str, member: str) -> None:
@@ -257,3 +258,67 @@ def test_a_write_part_may_narrow_a_collection_with_its_key(checker) -> None:
     shown = view(checker, "School", part, Usage.WRITABLE)
 
     assert not shown.narrowed["addresses"].items.shows("nameOfCounty")
+
+
+@pytest.mark.parametrize(
+    ("resource", "part", "member"),
+    [
+        (
+            "StudentCTEProgramAssociation",
+            '<Collection name="StudentCTEProgramAssociationCTEProgramServices" memberSelection="IncludeAll"/>',
+            "cteProgramServices",
+        ),
+        ("StudentCTEProgramAssociation", '<Property name="CTEProgramServices"/>', "cteProgramServices"),
+        ("School", '<Property name="EducationOrganizationAddresses"/>', "addresses"),
+        ("School", '<Collection name="SchoolGradeLevels" memberSelection="IncludeAll"/>', "gradeLevels"),
+        (
+            "StudentCTEProgramAssociation",
+            '<Property name="GeneralStudentProgramAssociationProgramParticipationStatuses"/>',
+            "programParticipationStatuses",
+        ),
+    ],
+)
+def test_acronyms_and_names_of_the_superclass_are_understood(checker, resource: str, part: str, member: str) -> None:
+    checked = checker.check(profile_of(resource, read=f"IncludeOnly:{part}"))
+
+    assert [each.text for each in checked.findings if each.severity == "error"] == []
+    assert next(iter(checked.views.values())).shows(member)
+    assert any(f"is read as '{member}', its name in JSON." in each.text for each in checked.findings)
+
+
+@pytest.mark.parametrize(
+    ("resource", "named", "suggested"),
+    [
+        ("StudentSchoolAssociation", "Calendar", "calendarReference"),
+        ("Student", "firstNam", "firstName"),
+        ("Student", "MidleName", "middleName"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_a_suggestion(checker, resource: str, named: str, suggested: str) -> None:
+    assert findings(checker, resource, read=f'IncludeOnly:<Property name="{named}"/>') == [
+        (
+            "error",
+            f"Property '{named}' in read content type does not exist in resource '{resource}'. "
+            f"Did you mean '{suggested}'?",
+        )
+    ]
+
+
+def test_a_write_part_shows_what_identifies_items_although_it_is_not_listed(checker) -> None:
+    rule = 'IncludeAll:<Collection name="addresses" memberSelection="IncludeOnly"><Property name="city"/></Collection>'
+
+    assert findings(checker, "School", write=rule) == [
+        (
+            "notice",
+            "The write part shows also 'addressTypeDescriptor', 'postalCode', 'stateAbbreviationDescriptor', "
+            "'streetNumberName', by which the items of 'addresses' are matched with stored ones.",
+        )
+    ]
+    found = view(checker, "School", rule, Usage.WRITABLE)
+    assert found.narrowed["addresses"].items.whole == {
+        "addressTypeDescriptor",
+        "city",
+        "postalCode",
+        "stateAbbreviationDescriptor",
+        "streetNumberName",
+    }

@@ -74,11 +74,14 @@ def test_sound_profiles_are_stored_on_request(file: Path, tmp_path: Path) -> Non
 def test_a_name_that_hides_nothing_is_refused_unless_it_is_accepted(file: Path) -> None:
     file.write_bytes(profile_xml("Student", read='ExcludeOnly:<Property name="nickname"/>', name="Portal"))
 
+    out = StringIO()
     with pytest.raises(CommandError, match="refused"):
-        printed("load_profiles", file)
+        call_command("load_profiles", file, stdout=out, stderr=out)
     printed("load_profiles", "--accept-warnings", file)
 
     assert Profile.objects.count() == 1
+    unknown = "Property 'nickname' in read content type does not exist in resource 'Student'."
+    assert f"{file}:1: error: {unknown} With --accept-warnings it is a warning." in out.getvalue().splitlines()
 
 
 def test_a_rule_that_hides_nothing_of_what_it_excludes_is_refused_unless_it_is_accepted(file: Path) -> None:

@@ -229,3 +229,16 @@ def test_a_changed_definition_changes_the_tag(api, student, store: Store) -> Non
     after = api.get(student, HTTP_ACCEPT=media_type("First"), HTTP_IF_NONE_MATCH=before)
     assert after.status_code == 200
     assert names_of(after.json()) == {"studentUniqueId", "lastSurname"}
+
+
+def test_the_answer_to_an_unknown_profile_names_those_that_the_client_may_use(api, client_of, student) -> None:
+    """As last year's profile."""
+    bound, unbound = client_of("Last"), api
+    writable = "application/vnd.ed-fi.student.profile-old.writable+json"
+
+    of_bound = bound.get(student, HTTP_ACCEPT=media_type("Old")).json()["hints"]
+    of_unbound = unbound.request("post", "/students", STUDENT, content_type=writable)
+
+    assert of_bound == [f'There is no profile "Old". Accept may name: {media_type("last")}.']
+    assert of_unbound.status_code == 415
+    assert of_unbound.json()["hints"][0].startswith('There is no profile "profile-old". Content-Type may name: ')

@@ -63,7 +63,7 @@ def _without_server_members(found: dict[str, Schema], own: str) -> dict[str, Sch
     """Of the schemas of a body that is written: what only the server adds to it is left out."""
     link = schema_reference(LINK)
     written = {name: _with(schema, lambda _, each: each != link) for name, schema in found.items() if name != LINK}
-    return written | {own: _with(written[own], lambda name, _: name not in _SERVER_MEMBERS)}
+    return written | {own: _with(written[own], lambda name, _: name not in ADDED_BY_SERVER)}
 
 
 def _with(schema: Schema, is_kept: Callable[[str, Schema], bool]) -> Schema:

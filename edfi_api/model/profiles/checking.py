@@ -107,7 +107,8 @@ class ProfileChecker:
                 text = _MISSING_PARTS[usage].format(R=name)
                 findings.append(Finding(parts.line, FindingSeverity.NOTICE, text))
                 continue
-            view, found = view_of(part, name, members, usage)
+            superclass = resource.superclass.name.resource if resource.superclass else ""
+            view, found = view_of(part, name, members, usage, superclass)
             views[resource.name, usage] = view
             findings += found
             if usage is Usage.WRITABLE:

@@ -7,7 +7,8 @@ checked, and become the view of that object. The Ed-Fi ODS names members by its 
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from edfi_api.model.profiles.definition import (
     SERVER_MEMBERS,
@@ -31,20 +32,23 @@ _TYPES = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
 
 @dataclass(frozen=True, slots=True)
 class Enclosing:
-    """Where a name stands: in the body of a resource, or in a member of that name."""
+    """Where a name stands: in the body of a resource, or in a member of that name. `superclass` is that of the
+    resource, whose name the ODS puts in front of inherited members."""
 
     resource: str
     member: str = ""
+    superclass: str = ""
 
 
 def member_named(name: str, members: Collection[str], enclosing: Enclosing) -> str | None:
     """The JSON name of the member; None if no spelling fits."""
     if name in members:
         return name
+    by_lower = {member.lower(): member for member in members}
     for variant in _variants(name):
-        lowered = variant[:1].lower() + variant[1:]
-        if lowered in members:
-            return lowered
+        # The ODS writes acronyms in upper case: `IDEAEligibility` for `ideaEligibility`.
+        if found := by_lower.get(variant.lower()):
+            return found
     without_prefix = [
         member for variant in _variants(name) for member in members if _has_type_in_front(variant, member, enclosing)
     ]
@@ -54,6 +58,13 @@ def member_named(name: str, members: Collection[str], enclosing: Enclosing) -> s
 def key_named(name: str, keys: Collection[str]) -> str | None:
     """The key below `_ext` that has this name in any case; None if there is none."""
     return next((key for key in keys if key.lower() == name.lower()), None)
+
+
+def _near(name: str, members: Collection[str]) -> str | None:
+    """The member that an unknown name may mean: the reference of that name, otherwise a name like it."""
+    by_lower = {member.lower(): member for member in members}
+    alike = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.8)
+    return by_lower.get(f"{name}Reference".lower()) or (by_lower[alike[0]] if alike else None)
 
 
 def _variants(name: str) -> Iterator[str]:
@@ -67,11 +78,11 @@ def _variants(name: str) -> Iterator[str]:
 
 
 def _has_type_in_front(name: str, member: str, enclosing: Enclosing) -> bool:
-    last = member[:1].upper() + member[1:]
-    if not name.endswith(last):
+    prefix, last = name[: -len(member)], name[-len(member) :]
+    if last.lower() != member.lower() or not last[:1].isupper():
         return False
-    prefix = name.removesuffix(last)
-    return prefix.startswith(enclosing.resource) or plural(prefix.lower()) == enclosing.member.lower() != ""
+    is_of_a_type = any(prefix.startswith(each) for each in (enclosing.resource, enclosing.superclass) if each)
+    return is_of_a_type or plural(prefix.lower()) == enclosing.member.lower() != ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +98,11 @@ class _Place:
 
 
 def view_of(
-    part: ProfileRule, resource: str, members: ResourceMembers, usage: Usage
+    part: ProfileRule, resource: str, members: ResourceMembers, usage: Usage, superclass: str = ""
 ) -> tuple[ObjectView | None, list[Finding]]:
     """The view of a part, None if it hides nothing, and the findings about it."""
-    reader = _PartReader(resource, usage)
-    view = reader.object_view(part, _Place(members.root, Enclosing(resource), members.identity))
+    reader = _PartReader(resource, usage, superclass)
+    view = reader.object_view(part, _Place(members.root, reader.enclosing(), members.identity))
     return view, reader.findings
 
 
@@ -99,7 +110,12 @@ def view_of(
 class _PartReader:
     resource: str
     usage: Usage
+    superclass: str = ""
     findings: list[Finding] = field(default_factory=list)
+
+    def enclosing(self, member: str = "") -> Enclosing:
+        """The place of names in the body, or in a member."""
+        return Enclosing(self.resource, member, self.superclass)
 
     @property
     def _type(self) -> str:
@@ -172,7 +188,7 @@ class _PartReader:
         member = place.members.by_name[name]
         below = _Place(
             member.members or Members({}),
-            Enclosing(self.resource, name),
+            self.enclosing(name),
             container=element.kind.lower(),
             name=element.name,
             is_extension=place.is_extension,
@@ -180,10 +196,10 @@ class _PartReader:
         items = self.object_view(element.rule, below)
         if element.kind is ElementKind.OBJECT:
             return items
+        if self.usage is Usage.WRITABLE:
+            items = self._with_item_key(element, member, items)
         item_filter = self._filter(element.filter, member, below, items) if element.filter else None
         view = CollectionView(items, item_filter)
-        if self.usage is Usage.WRITABLE:
-            self._check_item_key(element, member, items)
         return None if view.items is None and view.filter is None else view
 
     def _extensions(self, rule: ProfileRule, place: _Place) -> list[tuple[str, ObjectView | None]]:
@@ -197,9 +213,7 @@ class _PartReader:
                 self._report_unknown_extension(element, rule)
                 continue
             members = place.members.extensions[key]
-            below = _Place(
-                members, Enclosing(self.resource), container="extension", name=element.name, is_extension=True
-            )
+            below = _Place(members, self.enclosing(), container="extension", name=element.name, is_extension=True)
             view = self.object_view(element.rule, below)
             if view is None:
                 self._warn_of_idle_rule(element, rule)
@@ -225,23 +239,39 @@ class _PartReader:
         values = [value.lower() if filtered.is_descriptor else value for value in definition.values]
         return ItemFilter(name, frozenset(values), definition.mode, filtered.is_descriptor)
 
-    def _check_item_key(self, element: RuleElement, member: ProfileMember, items: ObjectView | None) -> None:
+    def _with_item_key(
+        self, element: RuleElement, member: ProfileMember, items: ObjectView | None
+    ) -> ObjectView | None:
+        """The view of the items with what identifies them, as the ODS adds it where a rule does not list it; an error
+        if the rule excludes it, or if there is nothing."""
         if items is None:
-            return
+            return None
         if not member.item_key:
             self._error(
                 element.line,
                 f"The items of '{element.name}' have no identifying values by which items that are sent could be "
                 "matched with stored ones, so a write part cannot narrow them.",
             )
-            return
+            return items
         hidden = sorted({path.steps[0] for path in member.item_key if not items.shows(path.steps[0])})
-        if hidden:
+        if not hidden:
+            return items
+        if element.rule.selection is not MemberSelection.INCLUDE_ONLY:
             self._error(
                 element.line,
                 f"The write part hides members that identify the items of '{element.name}': "
                 f"add {names_in_order(hidden)}.",
             )
+            return items
+        self.findings.append(
+            Finding(
+                element.line,
+                FindingSeverity.NOTICE,
+                f"The write part shows also {names_in_order(hidden)}, by which the items of '{element.name}' are "
+                "matched with stored ones.",
+            )
+        )
+        return replace(items, whole=items.whole | set(hidden))
 
     def _member(self, named: NamedMember, kind: str, rule: ProfileRule, place: _Place) -> str | None:
         """The JSON name of a member; None, and a finding, if there is none of this name."""
@@ -273,6 +303,8 @@ class _PartReader:
             text = f"{called} '{named.name}' in {where} does not exist."
         else:
             text = f"{kind} '{named.name}' in {self._type} content type does not exist in resource '{self.resource}'."
+        if near := _near(named.name, place.members.by_name.keys()):
+            text += f" Did you mean '{near}'?"
         if rule.selection is MemberSelection.INCLUDE_ONLY:
             self._error(named.line, text)
         else:

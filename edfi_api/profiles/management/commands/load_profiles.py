@@ -19,8 +19,8 @@ from edfi_api.logs.printable import counted, printable
 from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
-from edfi_api.model.profiles.definition import Finding, ProfileDefinition, UnreadableDefinition
-from edfi_api.profiles.loading import NotOfTheTenant, read_definitions, refuses, store_profiles
+from edfi_api.model.profiles.definition import Finding, FindingSeverity, ProfileDefinition, UnreadableDefinition
+from edfi_api.profiles.loading import NotOfTheTenant, is_fatal, read_definitions, refuses, store_profiles
 from edfi_api.security.clients import COMMAND
 from edfi_api.startup import current_surface
 
@@ -57,7 +57,8 @@ class Command(BaseCommand):
             self._store([each.definition for each in checked if each not in refused], tenant, is_dry_run=dry_run)
         found = iter(checked)
         for file in read:
-            self._print(file.path, [*file.problems, *_findings(islice(found, len(file.definitions)))])
+            findings = [*file.problems, *_findings(islice(found, len(file.definitions)))]
+            self._print(file.path, findings, accept_warnings=accept_warnings)
         if wrong:
             others = "the others are stored" if valid_only and not dry_run else "nothing is stored"
             raise CommandError(f"{_refused(len(refused), wrong - len(refused))} refused; {others}.")
@@ -71,10 +72,13 @@ class Command(BaseCommand):
             self.stdout.write(str(change))
         self.stdout.write(f"{counted(len(changes), 'change')}{' would be made' if is_dry_run else ''}.")
 
-    def _print(self, file: Path, findings: list[Finding]) -> None:
+    def _print(self, file: Path, findings: list[Finding], *, accept_warnings: bool) -> None:
         for finding in findings:
             place = f"{printable(file)}:{finding.line}" if finding.line else printable(file)
-            self.stderr.write(f"{place}: {finding.severity}: {printable(finding.text)}")
+            severity, text = finding.severity, printable(finding.text)
+            if severity is not FindingSeverity.ERROR and is_fatal(finding, accept_warnings):
+                severity, text = FindingSeverity.ERROR, f"{text} With --accept-warnings it is a warning."
+            self.stderr.write(f"{place}: {severity}: {text}")
 
 
 @dataclass(frozen=True)
