@@ -59,8 +59,8 @@ def in_content_type(header: str) -> ProfileMediaType | None:
 
 @lru_cache(_MOST_HEADERS)
 def in_accept(header: str) -> ProfileMediaType | None:
-    """The media type of a profile in the list of `Accept`, of several the one with the highest weight (RFC 9110
-    §12.5.1); None without one.
+    """The media type of a profile in the list of `Accept`; None without one. Of several the one with the highest weight
+    counts (RFC 9110 §12.5.1).
 
     Raises MalformedProfileMediaType, also for several different ones of the highest weight.
     """
