@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.batch.batch_client import BatchClient, parts
 from tests.bulk.both_ways import rolled_back
 from tests.conftest import ApiTestClient
+from tests.security.strategies.granted import student, writer
 from tests.security.strategies.scenario import EOP, Scenario
-from tests.security.strategies.test_what_is_not_told import student, writer
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
 OWN, HIDDEN, ABSENT = "S-own", "S-hidden", "S-absent"
