@@ -43,7 +43,7 @@ _ATTEMPTS_AT_COMPLETENESS = 3
 _ATTEMPTS_AT_JSON = 5
 # Of a page, and of all pages that wait to be written. A page that has more is read in smaller parts.
 _MOST_VALUES = 250_000
-_MOST_BYTES_WAITING = 96 * 2**20
+_MOST_BYTES_WAITING = 72 * 2**20
 _MOST_BYTES_OF_DOCUMENT = 16 * 2**20
 _PART_OF_PAGE = 8
 _MOST_PARTITIONS = 1_000
