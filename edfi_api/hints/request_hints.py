@@ -325,8 +325,3 @@ def request_data_too_big(error: RequestDataTooBig, attempt: AttemptedRequest) ->
 def unknown_profile(error: profiles.UnknownProfile, attempt: AttemptedRequest) -> Iterator[str]:
     if error.usable:
         yield f"There is no profile {shown(error.profile)}. {error.header} may name: {listed(error.usable)}."
-    else:
-        yield (
-            f"There is no profile {shown(error.profile)}, nor another one for this request. It is right with "
-            f"{error.header}: application/json."
-        )
