@@ -275,7 +275,9 @@ def identity_conflict(error: storage.IdentityConflict, attempt: RefusedAttempt) 
 
 
 @_problem_of.register
-def dependent_item_exists(error: references.DependentItemExists, attempt: RefusedAttempt) -> Problem:
+def dependent_item_exists(error: references.DependentItemExists, attempt: RefusedAttempt) -> Problem | None:
+    if not error.resources:
+        return None
     detail = (
         "The requested action cannot be performed because this item is referenced by an existing "
         f"'{error.resources[0]}' item."

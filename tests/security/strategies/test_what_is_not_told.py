@@ -132,8 +132,12 @@ def test_a_conflict_names_types_of_referrers_that_the_client_may_read_only(scena
     )
 
 
-def test_a_conflict_without_a_referrer_that_the_client_may_read_names_none(scenario, hidden) -> None:
+@pytest.mark.parametrize("compatibility", ["", "ods"])
+def test_a_conflict_without_a_referrer_that_the_client_may_read_names_none(
+    scenario, hidden, settings, compatibility
+) -> None:
     client = writer(1)
+    settings.EDFI_API = settings.EDFI_API | {"COMPATIBILITY": compatibility}
 
     response = client.delete(hidden)
 
