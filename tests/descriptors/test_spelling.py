@@ -10,6 +10,7 @@ from django.db import connections
 
 from edfi_api.changes.change_queries import restoring
 from edfi_api.loading.bulk import Candidate, bulk_writer
+from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.models import Document
 from edfi_api.storage import store
@@ -173,6 +174,16 @@ def test_a_rehearsal_finds_unchanged_what_differs_in_the_case_of_the_key_only(ap
     call_command("load_documents", str(tmp_path), dry_run=True)
 
     assert capsys.readouterr().out.splitlines()[1].split() == ["ProgramTypeDescriptor", "0", "0", "1", "0"]
+
+
+def test_a_rehearsal_accepts_a_new_descriptor_with_its_key(api, resource_named) -> None:
+    candidate = Candidate.of(resource_named("ProgramTypeDescriptor"), CHESS, "")
+
+    with AcceptedDocuments() as accepted, bulk_writer(DOCUMENTS, processes=0, rehearsal=accepted) as writer:
+        [written] = writer.write([candidate])
+        body = accepted.body(written.aliases[0])
+
+    assert json.loads(body or "") == CHESS
 
 
 def test_an_import_keeps_the_spelling_and_gives_the_envelope(api, chess, resource_named) -> None:

@@ -83,7 +83,7 @@ def body_of(row: str, *, keeps_keys: bool) -> str:
 
 # For a rehearsal: each row with its body, and whether the stored one is the same; NULL if none is stored.
 COMPARED = """
-SELECT s.position, s.resource_type_id, coalesce({body}, s.body)::text, d.body = {body}
+SELECT s.position, s.resource_type_id, (CASE WHEN d.id IS NULL THEN s.body ELSE {body} END)::text, d.body = {body}
   FROM staged_document s
   LEFT JOIN alias a ON a.referential_id = s.referential_id
   LEFT JOIN document d ON d.id = a.document_id
