@@ -173,6 +173,13 @@ def test_the_correlation_id_of_the_ods(ods: ApiTestClient, path: str, headers: d
     assert response.json()["correlationId"] == expected
 
 
+def test_of_repeated_comparisons_all_count_and_of_other_parameters_the_first(ods: ApiTestClient) -> None:
+    since, before = "comparisons=birthDate[gte]=1900-01-01", "comparisons=birthDate[lt]=1900-01-02"
+
+    assert len(ods.get(f"/students?{since}&limit=1&limit=0").json()) == 1
+    assert ods.get(f"/students?{since}&{before}").json() == []
+
+
 def test_deletes_ignore_what_they_do_not_know(ods: ApiTestClient) -> None:
     for tail in ("deletes", "keyChanges"):
         assert ods.get(f"/students/{tail}?correlationId=1&pageToken=x&lastSurname=y").status_code == 200

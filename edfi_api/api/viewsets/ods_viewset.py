@@ -1,9 +1,7 @@
 """Viewsets that answer as the ODS/API does: a class for each of its ways, chosen when viewsets are made."""
 
-import re
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse, QueryDict
 from rest_framework.request import Request
@@ -13,18 +11,12 @@ from edfi_api.api.viewsets.ods_representation import id_of_digits
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries.ods_pagination import OdsPagination
+from edfi_api.queries.parameters import COMPARISONS_PARAMETER
 from edfi_api.writes import Write, WrittenDocument
-
-_DIGITS = re.compile(r"[0-9a-fA-F]{32}")
 
 
 class IdsOfDigits(ResourceViewSet):
-    """The id in `Location` has 32 digits, and paths may have it so."""
-
-    def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
-        if document_id is not None and _DIGITS.fullmatch(document_id):
-            document_id = str(UUID(document_id))
-        super().initial(request, *args, document_id=document_id, **kwargs)
+    """The id in `Location` has 32 digits."""
 
     def written_response(
         self, request: EdFiRequest, prefix: str, written: WrittenDocument, status: int
@@ -58,13 +50,14 @@ class OdsPaging(ResourceViewSet):
 
 
 class FirstOfRepeatedParameters(ResourceViewSet):
-    """Of a repeated parameter the first counts."""
+    """Of a repeated parameter the first counts. That of comparisons, which the ODS/API does not have, is a list."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         sent = request._request.GET
         if any(len(values) > 1 for _, values in sent.lists()):
             first = QueryDict(mutable=True)
-            first.update({name: values[0] for name, values in sent.lists()})
+            for name, values in sent.lists():
+                first.setlist(name, values if name.lower() == COMPARISONS_PARAMETER else values[:1])
             request._request.GET = first  # type: ignore[assignment]  # Another one of the same class.
         super().initial(request, *args, **kwargs)
 
