@@ -109,7 +109,7 @@ if values["BEHIND_PROXY"]:
     MIDDLEWARE.insert(0, "meadowlark.middleware.ForwardedHeadersMiddleware")
 if values["GZIP"]:
     # After the middleware that handles every request, which sees the size of the answer.
-    MIDDLEWARE.insert(2, "meadowlark.middleware.DataGZipMiddleware")
+    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.middleware.DataGZipMiddleware")
 # Only listed origins are allowed; without any, the middleware is not installed.
 CORS_ALLOWED_ORIGINS = list(values["CORS_ORIGINS"])
 if values["ROUTE_QUALIFIERS"] or values["MULTI_TENANCY"]:
