@@ -83,7 +83,7 @@ class SharedDatabases:
         found = self._identities.get(alias) or self._identified(alias)
         uses = self._uses.setdefault(found, set())
         uses.add(_Use(alias, store.id, store.tenant.id))
-        if len(uses) == 1:
+        if all(use.tenant == store.tenant.id for use in set(uses)):
             return
         served = {database.alias for database in routes().table().databases} | {DEFAULT_DB_ALIAS}
         oldest = min((use for use in set(uses) if use.alias in served), key=lambda use: use.store, default=None)
