@@ -267,12 +267,6 @@ NOT_FOLLOWED = (
         "a client whose variable is empty would take everything for what it asked for",
     ),
     OdsFault(
-        OdsArea.CHANGES,
-        "`Use-Snapshot` with `limit=0` is 200 without a snapshot",
-        "404, as for every other page",
-        "the client would believe that there is a snapshot",
-    ),
-    OdsFault(
         OdsArea.PROBLEMS,
         "what a claim set lacks is named by claims of the ODS/API; parsers have their own sentences",
         "by the name of the resource; sentences of this server",
