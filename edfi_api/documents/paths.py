@@ -1,4 +1,4 @@
-"""Evaluates the steps of a `JsonPath` on a body, keeping the array indexes of each match; values as text."""
+"""Reads and sets values of a body by the steps of a `JsonPath`; a match keeps its array indexes. Values as text."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -25,6 +25,14 @@ def values_at(body: Any, steps: Path, indexes: Indexes = ()) -> Sequence[tuple[I
             return ()
         body = body[step]
     return ((indexes, body),)
+
+
+def put_value(body: dict[str, Any], steps: Path, value: Any) -> None:
+    """Set the value at a path outside of arrays, with the objects around it."""
+    *outer, last = steps
+    for step in outer:
+        body = body.setdefault(step, {})
+    body[last] = value
 
 
 def concrete(steps: Path, indexes: Indexes) -> str:

@@ -13,11 +13,11 @@ from django.db import connections
 from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
+from edfi_api.documents.paths import put_value
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.loading.reports.results import RefusalHandler, Refused
 from edfi_api.model.metaed.model import PropertyType
 from edfi_api.model.surface.columns import Column
-from edfi_api.model.surface.resource import JsonPath
 from edfi_api.ods_import.deletes import Deletes, SourceDelete
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.ods_source import HIGHEST_VERSION, OdsSource, quoted, quoted_name
@@ -256,12 +256,5 @@ def _body(query: DocumentQuery, values: Sequence[Any]) -> dict[str, Any]:
     """The part of a body in which the values of the identity stand."""
     body: dict[str, Any] = {}
     for path, value in zip(query.resource.identity, values, strict=True):
-        _put(body, path, value)
+        put_value(body, path.steps, value)
     return body
-
-
-def _put(body: dict[str, Any], path: JsonPath, value: Any) -> None:
-    *way, last = path.steps
-    for step in way:
-        body = body.setdefault(step, {})
-    body[last] = value

@@ -14,6 +14,7 @@ from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.documents.paths import as_text
+from edfi_api.model.surface.json_schema import schema_at
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, QueryType, Resource, ResourceName
 from edfi_api.ods_compatibility import OdsCompatibility
@@ -177,17 +178,11 @@ def _bounds(field: QueryField, resource: Resource) -> range | None:
     """The numbers that an integer of the field can be; None if it is of another type."""
     if field.type is not QueryType.NUMBER:
         return None
-    schemas = [_schema_at(resource.json_schema, path) for path in field.paths]
+    schemas = [schema_at(resource.json_schema, path) for path in field.paths]
     if any(schema.get("type") != "integer" for schema in schemas):
         return None
     bits = 32 if all(schema.get("format") == "int32" for schema in schemas) else 64
     return range(-(2 ** (bits - 1)), 2 ** (bits - 1))
-
-
-def _schema_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
-    for step in path.steps:
-        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
-    return schema
 
 
 def _any_predicate(predicates: Iterable[Predicate]) -> Predicate:

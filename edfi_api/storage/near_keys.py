@@ -12,7 +12,7 @@ from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.lookalikes import folded, spellings
-from edfi_api.documents.paths import values_at
+from edfi_api.documents.paths import put_value, values_at
 from edfi_api.model.surface.resource import JsonPath, Resource
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute
@@ -88,11 +88,7 @@ def body_of(key: Key) -> dict[str, Any]:
     """The smallest body with this key, or this part of one."""
     body: dict[str, Any] = {}
     for path, value in key.items():
-        *way, last = path.steps
-        place = body
-        for step in way:
-            place = place.setdefault(step, {})
-        place[last] = value
+        put_value(body, path.steps, value)
     return body
 
 

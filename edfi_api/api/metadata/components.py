@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX, extension_key, lower_camel, singular
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
 
 Schema = dict[str, Any]
 _Steps = tuple[str, ...]
@@ -49,13 +49,6 @@ _LINK_SCHEMA: Schema = {
 def schema_reference(component: str) -> Schema:
     """A `$ref` to a schema component."""
     return {"$ref": f"#/components/schemas/{component}"}
-
-
-def schema_at(schema: Schema, path: JsonPath) -> Schema:
-    """The subschema of the values at a path."""
-    for step in path.steps:
-        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
-    return schema
 
 
 def scalar_schema(schema: Schema) -> Schema:

@@ -11,9 +11,9 @@ from edfi_api.api.metadata.components import (
     ComponentNames,
     Schema,
     scalar_schema,
-    schema_at,
     schema_reference,
 )
+from edfi_api.model.surface.json_schema import schema_at
 from edfi_api.model.surface.resource import Resource
 
 _ID: Schema = {"type": "string", "description": "The identifier that the server gave the item."}

@@ -21,9 +21,10 @@ from django.db import connections, transaction
 from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
+from edfi_api.documents.paths import put_value
 from edfi_api.exchange.pull.client_writer import CLIENT_REFUSALS, ClientRights
 from edfi_api.exchange.pull.outcomes import DueDelete, Outcomes
-from edfi_api.exchange.pull.tracked_keys import KeyBody, TrackedKeys, put, put_key, remote_id_of
+from edfi_api.exchange.pull.tracked_keys import KeyBody, TrackedKeys, put_key, remote_id_of
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.security.claim_names import Action
@@ -358,7 +359,7 @@ class KeyChanges:
         if path is None:
             return False
         key: KeyBody = {}
-        put(key, path, text)
+        put_value(key, path.steps, text)
         try:
             self._update(DueDelete(resource, "", document), key, is_temporary=True)
         except DocumentNotFound:

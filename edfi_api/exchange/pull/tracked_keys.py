@@ -11,10 +11,10 @@ from uuid import UUID
 from edfi_api.documents import violations
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.paths import values_at
+from edfi_api.documents.paths import put_value, values_at
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.remote_api import plain_id
-from edfi_api.model.surface.resource import JsonPath, ReferencePath, Resource, Surface
+from edfi_api.model.surface.resource import ReferencePath, Resource, Surface
 
 # The part of a body that is its key.
 KeyBody = dict[str, Any]
@@ -39,7 +39,7 @@ class TrackedKeys:
         for field, paths in resource.key_places:
             if (value := given.get(field.name.lower())) is not None:
                 for path in paths:
-                    put(key, path, value)
+                    put_value(key, path.steps, value)
         missing = [path for path in resource.identity if not values_at(key, path.steps)]
         if missing:
             raise DataValidationFailed([violations.required(str(path)) for path in missing])
@@ -68,7 +68,7 @@ class TrackedKeys:
                 moved = moved if moved is not None else deepcopy(key)
                 for pair in reference.identity:
                     for _, value in values_at(changed, pair.there.steps):
-                        put(moved, pair.here, value)
+                        put_value(moved, pair.here.steps, value)
         return moved
 
 
@@ -82,19 +82,11 @@ def is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float | Decimal)
 
 
-def put(body: dict[str, Any], path: JsonPath, value: Any) -> None:
-    """Set a value outside of arrays."""
-    *way, last = path.steps
-    for step in way:
-        body = body.setdefault(step, {})
-    body[last] = value
-
-
 def put_key(body: dict[str, Any], resource: Resource, key: KeyBody) -> None:
     """Give a body this key."""
     for path in resource.identity:
         for _, value in values_at(key, path.steps):
-            put(body, path, value)
+            put_value(body, path.steps, value)
 
 
 def _parent(key: Mapping[str, Any], reference: ReferencePath) -> KeyBody | None:
@@ -104,5 +96,5 @@ def _parent(key: Mapping[str, Any], reference: ReferencePath) -> KeyBody | None:
         found = values_at(key, pair.here.steps)
         if not found:
             return None
-        put(parent, pair.there, found[0][1])
+        put_value(parent, pair.there.steps, found[0][1])
     return parent

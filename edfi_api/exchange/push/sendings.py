@@ -15,7 +15,7 @@ from uuid import UUID
 from edfi_api.changes.change_stream.changes import Change, Operation
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparer, Preparers
-from edfi_api.documents.paths import values_at
+from edfi_api.documents.paths import put_value, values_at
 from edfi_api.model.surface.resource import Resource
 from edfi_api.startup import current_surface
 
@@ -125,7 +125,7 @@ def former_identity(sending: Sending, change: Change) -> tuple[KeyValues, frozen
     for query_field, _ in sending.resource.key_fields:
         for path in query_field.paths:
             if path in sending.resource.identity and query_field.name in change.old_key_values:
-                _set(body, path.steps, change.old_key_values[query_field.name])
+                put_value(body, path.steps, change.old_key_values[query_field.name])
     return change.old_key_values, _links(sending.resource, body)[0]
 
 
@@ -153,10 +153,3 @@ def _links(resource: Resource, body: dict[str, Any]) -> tuple[frozenset[UUID], f
         return frozenset(extractor.identity(body).aliases), targets
     except (DataValidationFailed, KeyError):
         return frozenset(), frozenset()
-
-
-def _set(body: dict[str, Any], steps: tuple[str, ...], value: Any) -> None:
-    *outer, last = steps
-    for step in outer:
-        body = body.setdefault(step, {})
-    body[last] = value

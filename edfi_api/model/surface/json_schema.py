@@ -12,6 +12,7 @@ from typing import Any
 from edfi_api.model.metaed.model import Cardinality, Property, PropertyType
 from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.path_table import Additions, DocumentBody, Member, ReferenceMember
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
 
 JsonSchema = dict[str, Any]
 
@@ -47,6 +48,13 @@ _SCHEMAS_WITHOUT_LIMITS: dict[PropertyType, JsonSchema] = {
     },
     PropertyType.YEAR: {"type": "integer"},
 }
+
+
+def schema_at(schema: JsonSchema, path: JsonPath) -> JsonSchema:
+    """The schema of the values at a path, which the schema of the document has."""
+    for step in path.steps:
+        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
+    return schema
 
 
 def document_schema(document: DocumentBody, title: str) -> JsonSchema:
