@@ -228,7 +228,7 @@ For an empty variable the default holds; only an empty `MEADOWLARK_ADMIN_PATH` r
 A variable that begins with `MEADOWLARK_` and is not a setting is reported at the start of a server and by `manage.py
 check`, with the nearest name."""
 
-_ODS_INTRODUCTION = f"""# Beside the ODS/API
+_ODS_INTRODUCTION = f"""# Compared with the ODS/API
 
 For those who bring clients of Ed-Fi's older server, the ODS/API: where its answers differ from those of this API, and
 which of its ways are followed with `MEADOWLARK_COMPATIBILITY=ods`. {_MADE}
