@@ -45,7 +45,7 @@ class BodyReader:
         self._coerce = compiled(schema)
 
     def read(self, sent: dict[str, Any], leniency: Leniency | None = None) -> ReadBody:
-        """Without `leniency` members are read in any case, and nothing is refused."""
+        """Read a sent body. Without `leniency` members are read in any case, and nothing is refused."""
         noted = Leniency(any_case=True) if leniency is None else leniency
         body = self._coerce(sent, noted)
         return self._read_leniently(sent, noted) if noted.is_used else ReadBody(sent, body, [])

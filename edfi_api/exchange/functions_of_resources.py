@@ -13,7 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def marking(mark: str, resource: str) -> Callable[[Function], Function]:
-    """A decorator, which may be applied several times."""
+    """Return a decorator that marks a function for the resource with this path. It may be applied several times."""
 
     def set_mark(function: Function) -> Function:
         setattr(function, mark, (*getattr(function, mark, ()), resource.strip("/").lower()))
@@ -36,7 +36,7 @@ class FunctionsOfResources:
         return resource.lower() in self._functions
 
     def results(self, resource: str, argument: Any) -> list[Any]:
-        """All that the functions of a resource return. One that fails is logged, and returns nothing."""
+        """Call the functions of a resource; return all that they return. One that fails is logged and adds nothing."""
         found: list[Any] = []
         for function in self._functions.get(resource.lower(), ()):
             try:

@@ -114,7 +114,7 @@ class StoredProfile:
         return known
 
     def tag(self, resource: Resource) -> str:
-        """That of the parts for the resource; empty if there are none."""
+        """Return the tag of the parts for the resource, which is empty if there are none."""
         return self._tags.get(resource.name, "")
 
     def usages(self, resource: Resource) -> list[Usage]:

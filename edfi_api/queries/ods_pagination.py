@@ -27,14 +27,14 @@ class OdsPagination(EdFiPagination):
         return page_by_offset(given)
 
     def read_offset(self, request: Request) -> Page:
-        """The requested page of deletes or key changes. Raises the same."""
+        """The requested page of deletes or key changes. Raises what `read` does."""
         given = _typed(request.query_params)
         message = f"Limit must be omitted or set to a value between 1 and {api_settings.MAX_PAGE_SIZE}."
         _check(given, message, least=1)
         return page_by_offset(given)
 
     def read_number(self, request: Request) -> int:
-        """The requested number of partitions. Raises the same."""
+        """The requested number of partitions. Raises what `read` does."""
         name, value = last_values(request.query_params).get("number", ("number", "1"))
         if not _is_integer(value):
             raise InvalidQueryValues([InvalidQueryValue(f"$.{name}", "", value)])

@@ -39,7 +39,7 @@ class QueryByExample:
         self._resource = resource
         self._refuses_unreadable = OdsCompatibility.PARAMETER_TYPES.applies
         self._fields = {field.name.lower(): field for field in resource.query_fields}
-        self._code_fields = {field.name.lower(): field for field in resource.code_fields}
+        self._with_codes = self._fields | {field.name.lower(): field for field in resource.code_fields}
         self._meant_filters = MeantFilters(resource)
         self._descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
         rare_paths = _rare_paths(resource)
@@ -64,8 +64,7 @@ class QueryByExample:
         Whether one exists is told of those types only of which the client `reads_all`.
         """
         leniency = leniency or Leniency()
-        fields = self._with_code_fields() if self._code_fields else self._fields
-        filters = read_filters(fields, query, other, leniency, self._meant_filters.match)
+        filters = read_filters(self._filterable(), query, other, leniency, self._meant_filters.match)
         if impossible := list(self._no_integers(filters)):
             raise InvalidQueryValues(impossible)
         if self._refuses_unreadable and (unreadable := self._unreadable(filters, selection.using)):
@@ -78,8 +77,9 @@ class QueryByExample:
         """The order of `orderBy`. Raises ParameterValidationFailed."""
         return read_order(self._resource, self._fields, text)
 
-    def _with_code_fields(self) -> Mapping[str, QueryField]:
-        return self._fields | self._code_fields if OdsCompatibility.IDENTIFICATION_CODES.applies else self._fields
+    def _filterable(self) -> Mapping[str, QueryField]:
+        has_codes = self._resource.code_fields and OdsCompatibility.IDENTIFICATION_CODES.applies
+        return self._with_codes if has_codes else self._fields
 
     def _unreadable(self, filters: Iterable[Filter | Comparison], using: str) -> list[InvalidQueryValue]:
         """What the ODS/API refuses: ids that are none, and descriptors without `#`."""

@@ -25,7 +25,7 @@ class Covered(NamedTuple):
 
 
 def covered(prefixes: Iterable[str]) -> Covered:
-    """What these prefixes cover together."""
+    """Return what these prefixes cover together."""
     return _covered(tuple(prefixes), OdsCompatibility.PLAIN_NAMESPACE_PREFIXES.applies)
 
 

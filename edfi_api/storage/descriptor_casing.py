@@ -40,8 +40,8 @@ def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
 
 
 def forget(using: str) -> None:
-    """To be called when a descriptor has been deleted: it may be created again in another case. Other processes forget
-    it within the minute."""
+    """Forget all spellings, because a descriptor has been deleted, which may be created again in another case. Other
+    processes forget it within the minute."""
     database_state(using).value(_remembered).clear()
 
 

@@ -36,7 +36,7 @@ class UrisOfDescriptors:
     _known: dict[UUID, str] = field(default_factory=dict)
 
     def of(self, ids: Iterable[UUID]) -> Mapping[UUID, str]:
-        """At least those of the stored descriptors among these referential ids."""
+        """Return the URIs, by referential id, of at least the stored descriptors among these ids."""
         if unknown := {id_ for id_ in ids if id_ not in self._known}:
             self._known |= read_uris(list(unknown), self.using)
         return self._known

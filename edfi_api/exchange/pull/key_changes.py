@@ -215,8 +215,8 @@ class KeyChanges:
                 self.has_any = True
 
     def pin(self, deletes: Callable[[], Iterable[tuple[Resource, Sequence[Mapping[str, Any]]]]]) -> None:
-        """Find the documents here, and those of the deletes of the window, as long as they have their old keys. A
-        window that was interrupted has found them already."""
+        """Find the documents here, and those of the deletes of the window, while they have their old keys. The database
+        keeps them: a window that was interrupted goes on with them."""
         connection = {"connection": self.outcomes.connection.pk}
         with connections[self.using].cursor() as cursor:
             cursor.execute(_PINNED, connection)
@@ -232,7 +232,7 @@ class KeyChanges:
                 self._keep(part)
 
     def find(self, deletes: Callable[[], Iterable[tuple[Resource, Sequence[Mapping[str, Any]]]]]) -> None:
-        """As `pin`, without keeping what is found."""
+        """Find the documents as `pin` does, in memory alone."""
         for part in self.memory.parts():
             stored = stored_versions([each.old for each in part], self.using)
             found = ((each, stored[each.old].document_uuid if each.old in stored else None) for each in part)
@@ -245,7 +245,7 @@ class KeyChanges:
             self.memory.pin((resource.url_path, ids[id_], found.document_uuid, True) for id_, found in stored.items())
 
     def make(self) -> None:
-        """Change the keys."""
+        """Give the documents here their new keys."""
         for part in self.memory.parts():
             # Most documents have got their new keys together with those of their parents.
             stored = stored_versions([each.new for each in part], self.using)
@@ -257,7 +257,8 @@ class KeyChanges:
                     self._make(change)
 
     def replaced(self) -> Iterator[tuple[Resource, UUID]]:
-        """Documents that have given way to others, and those with the temporary keys of these, referrers first."""
+        """Yield the documents that have given way to others, and those that have their temporary keys in their own,
+        referrers first."""
         for resource, temporary, document in self.memory.given_way():
             names = {resource_types.numbers(self.using)[each.name]: each for each in self.memory.resources}
             with connections[self.using].cursor() as cursor:
@@ -266,12 +267,12 @@ class KeyChanges:
                     yield names.get(number, resource), document_uuid
 
     def candidates(self, resource: Resource, key: KeyBody) -> list[UUID]:
-        """The key, and what the changes of its parents have made of it."""
+        """Return the referential ids of a listed key, and of what the key changes of its parents have made of it."""
         moved = self.keys.with_moved_parents(resource, key, self._new_key)
         return [self.keys.id_of(resource, each) for each in (key, moved) if each is not None]
 
     def _make(self, first: ListedKeyChange) -> None:
-        """Behind those that give up the new keys."""
+        """Change the key of a document, after those of the documents that give up the new key."""
         on_way = [first]
         while on_way:
             change = on_way[-1]
@@ -333,7 +334,7 @@ class KeyChanges:
             return None  # Reported when it is to be deleted.
 
     def _change_key(self, due: DueDelete, change: ListedKeyChange) -> None:
-        """With the new key as it is listed; or with what later changes of its parents have made of it."""
+        """Give a document its new key as it is listed, or as later changes of its parents have made it."""
         try:
             try:
                 self._update(due, change.new_key)
@@ -348,7 +349,7 @@ class KeyChanges:
             self.due.append(due)
 
     def _keep(self, rows: Sequence[tuple[str, str, UUID | None, bool]]) -> None:
-        """So that a window that is interrupted goes on with them."""
+        """Store pinned documents, so that a window that is interrupted goes on with them."""
         resources, ids, uuids, are_deletes = (list(column) for column in zip(*rows, strict=True))
         columns = {"resources": resources, "ids": ids, "uuids": uuids, "deletes": are_deletes}
         with connections[self.using].cursor() as cursor:

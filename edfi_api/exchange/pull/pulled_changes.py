@@ -41,7 +41,7 @@ class PulledChanges:
     _due: list[DueDelete] = field(default_factory=list)
 
     def delete_instead(self, due: Iterable[DueDelete]) -> None:
-        """Documents that could not get the keys that they have there."""
+        """Take documents that could not get the keys that they have there: `repeat` deletes them."""
         self._due += due
 
     def delete_listed(self, resource: Resource, listed: Sequence[Mapping[str, Any]]) -> None:

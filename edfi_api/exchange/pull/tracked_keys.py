@@ -31,7 +31,7 @@ class TrackedKeys:
         self._mapping = mapping
 
     def read(self, resource: Resource, listed: Any) -> KeyBody:
-        """Raises DataValidationFailed with the paths of which nothing is listed."""
+        """Return the key in listed values. Raises DataValidationFailed with the paths of which nothing is listed."""
         values = dict(listed) if isinstance(listed, dict) else {}
         self._mapping.to_here(values)
         given = {name.lower(): value for name, value in values.items() if is_scalar(value)}
@@ -46,7 +46,7 @@ class TrackedKeys:
         return key
 
     def id_of(self, resource: Resource, key: KeyBody) -> UUID:
-        """The referential id. Raises DataValidationFailed for what cannot be a key."""
+        """Return the referential id of a key. Raises DataValidationFailed for what cannot be one."""
         found = self._preparers[resource.name].aliases_of_refused(key)
         if not found:
             raise DataValidationFailed([violations.required(str(path)) for path in resource.identity])

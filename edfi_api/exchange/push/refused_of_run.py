@@ -15,7 +15,7 @@ class RefusedOfRun(TemporaryDatabase):
         super().__init__(_SCHEMA)
 
     def refuse(self, documents: Iterable[tuple[UUID, bool]]) -> None:
-        """Documents, and whether they were denied."""
+        """Record refused documents, each with whether it was denied."""
         rows = ((document.bytes, is_denied) for document, is_denied in documents)
         self._database.executemany("INSERT OR REPLACE INTO refused VALUES (?, ?)", rows)
 

@@ -41,28 +41,28 @@ class HeldChanges(TemporaryDatabase):
         return self._size
 
     def hold(self, own: bytes, rank: int, candidate: Candidate[Place], *, has_replaced: bool) -> None:
-        """Let it wait, in place of an earlier one."""
+        """Let a candidate wait, in place of an earlier one for the same document."""
         self._size += self.of(own) is None
         self._database.execute(_HOLD, (own, rank, *candidate.origin, candidate.text, has_replaced))
 
     def of(self, own: bytes) -> Candidate[Place] | None:
-        """The candidate that waits for a document."""
+        """Return the candidate that waits for a document, or None."""
         row = self._database.execute(_HELD, (own,)).fetchone() if self._size else None
         return None if row is None else self._candidate(row)
 
     def drop(self, own: bytes) -> None:
-        """A later candidate counts."""
+        """Drop the candidate that waits for a document, since a later one counts."""
         self._database.execute("DELETE FROM held WHERE own = ?", (own,))
         self._size -= 1
 
     def in_order(self) -> Iterator[Candidate[Held]]:
-        """All, in the order in which they came."""
+        """Yield all candidates in load order, those of a resource as they came."""
         for row in self._database.execute(_IN_ORDER):
             resource, text, place = self._candidate(row)
             yield Candidate(resource, text, Held(place, bool(row[-1])))
 
     def clear(self) -> None:
-        """None waits any longer."""
+        """Drop all candidates."""
         self._database.execute("DELETE FROM held")
         self._size = 0
 

@@ -52,13 +52,14 @@ def limit_waits(using: str) -> None:
 
 
 def limiting() -> str:
-    """The statement for that."""
+    """Return the statement that limits the waits of a transaction."""
     return f"SET LOCAL lock_timeout = '{WAIT_MILLISECONDS}ms'"
 
 
 def in_turns(change: Callable[[], Result], using: str) -> Result:
-    """What `change` returns, which limits its waits and leaves nothing behind when it fails. It is tried again while it
-    fails since a lock is not free; the log says so, and who holds locks. Raises LocksNotFree after the last turn."""
+    """Return what `change` returns, which limits its waits and leaves nothing behind when it fails. It is tried again
+    while it fails because a lock is not free; the log says so, and who holds locks. Raises LocksNotFree after the last
+    turn."""
     for turn in range(1, TURNS + 1):
         try:
             return change()
@@ -80,12 +81,12 @@ def in_turns(change: Callable[[], Result], using: str) -> Result:
 
 
 def counted_turns() -> str:
-    """`60 turns of 1000 ms`"""
+    """Return how long a change is tried, in words: `60 turns of 1000 ms`."""
     return f"{TURNS} turn{'' if TURNS == 1 else 's'} of {WAIT_MILLISECONDS} ms"
 
 
 def holders(using: str) -> list[str]:
-    """Who holds locks of tables and views."""
+    """Return a text for each of the first sessions that hold locks of tables and views."""
     with connections[using].cursor() as cursor:
         cursor.execute(_HOLDERS)
         return [text for (text,) in cursor.fetchall()]

@@ -70,16 +70,17 @@ def write_staged(
 
 
 def of_rows(*, keeps_keys: bool, began: int | None = None) -> Sql:
-    """The statement of `write_staged`. `keeps_keys` says that the rows are descriptors: stored ones keep the spelling
-    of their keys. With the change version at which the load `began`, stored documents stay as they are, and are
-    DIFFERENT, or REPEATED if they were written since then."""
+    """Return the statement of `write_staged`. `keeps_keys` says that the rows are descriptors: stored ones keep the
+    spelling of their keys. With the change version at which the load `began`, stored documents stay as they are, and
+    are DIFFERENT, or REPEATED if they were written since then."""
     if began is None:
         return Sql(statements.write(keeps_keys=keeps_keys))
     return Sql(statements.insert(keeps_keys=keeps_keys), {"began": began})
 
 
 def under_conditions(conditions: SetConditions, *, keeps_keys: bool) -> Sql:
-    """The same for rows for which these conditions hold; others have no outcome."""
+    """Return the statement of `write_staged` for rows for which these conditions hold; others have no outcome.
+    `keeps_keys` as in `of_rows`."""
     stored, new = all_of([conditions.using, conditions.with_check]), conditions.with_check_new
     text = statements.authorized_pass(stored.text, new.text, keeps_keys=keeps_keys)
     return Sql(text, merged(stored.parameters, new.parameters))

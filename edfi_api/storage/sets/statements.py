@@ -258,13 +258,13 @@ def write(*, keeps_keys: bool) -> str:
 
 @cache
 def insert(*, keeps_keys: bool) -> str:
-    """The same for new documents only; of stored ones whose bodies are other ones it only says so."""
+    """Inserts the staged rows of a pass that are new; of stored documents with other bodies it only says so."""
     return _written(_IN_A_PASS | _NOTHING_IMPORTED | _INSERTS_ONLY, keeps_keys=keeps_keys)
 
 
 @cache
 def write_imported(*, keeps_keys: bool) -> str:
-    """The same for rows with envelopes."""
+    """Writes the staged rows of a pass, which have envelopes."""
     return _written(_IN_A_PASS | _IMPORTED, keeps_keys=keeps_keys)
 
 
