@@ -66,7 +66,7 @@ class DocumentReference(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Its path in the body."""
+        """The path of the reference in the body."""
         return concrete(self.steps, self.indexes)
 
 

@@ -29,9 +29,9 @@ _EXACT_IN_A_DOUBLE = 2**53
 
 
 def compile_ods_coercion(schema: Mapping[str, Any]) -> Coercion:
-    """As `compile_coercion`; besides, numbers and booleans become the texts of members that are texts, and empty
-    collections count as absent at every depth, since answers have them. An empty object in a list is one that lacks its
-    members."""
+    """Return a coercion as `compile_coercion` does. Besides, numbers and booleans become the texts of members that are
+    texts, and empty collections count as absent at every depth, since answers have them. An empty object in a list is
+    one that lacks its members."""
     coerce = compile_coercion(dict(schema), counts_as_absent=_is_empty)
     change = _change(schema)
 
@@ -105,7 +105,7 @@ class OdsValidator(Validator):
                 yield from _at_items(body, first, second) or _at_both(first, second, values)
 
     def validate_schema(self, body: dict[str, Any], *, drops_empty_texts: bool = False) -> None:
-        """As without; what is refused besides is reported with the violations of the schema."""
+        """As `Validator.validate_schema`; what is refused besides is reported with the violations of the schema."""
         found = violations.as_many_as_reported(self._refused(body))
         try:
             super().validate_schema(body, drops_empty_texts=drops_empty_texts)

@@ -69,7 +69,7 @@ def misspelt_namespace(path: str) -> Violation:
 
 
 def like_stored_key(path: str, stored: str) -> Violation:
-    """`stored` is the value of the key that looks equal, told apart by escapes."""
+    """A key that looks like a stored one, whose value is `stored`, told apart by escapes."""
     message = f"{_name(path)} looks like that of another item with the same key, {stored}, and is not equal to it."
     return Violation(path, message, f"Send {stored} if that item is meant.")
 
@@ -102,7 +102,7 @@ def above_maximum(path: str, limit: object) -> Violation:
 
 
 def out_of_decimal_range(path: str, most: str, least: str = "") -> Violation:
-    """`least` is `most` below 0 if it is not given."""
+    """A decimal below `least`, which is the negative of `most` if it is not given, or above `most`."""
     return Violation(path, f"{_name(path)} must be between {least or f'-{most}'} and {most}.", rule=BrokenRule.DECIMAL)
 
 
@@ -125,7 +125,7 @@ def nul_character(path: str) -> Violation:
 
 
 def markup(path: str) -> Violation:
-    """In the words of the ODS/API."""
+    """A text that may be markup, in the words of the ODS/API, which alone refuses it."""
     name = _name(path)
     return Violation(
         path,
@@ -136,7 +136,7 @@ def markup(path: str) -> Violation:
 
 
 def default_value(path: str, value: str) -> Violation:
-    """In the words of the ODS/API."""
+    """A value that the ODS/API takes for none, in its words."""
     name = _name(path)
     return Violation(path, f"{name[:1].upper()}{name[1:]} value must be different than {value}.", "")
 

@@ -43,7 +43,7 @@ def readable_near_descriptors(uri: str, resource: Resource, attempt: AttemptedRe
 
 
 def _still_stored(near: Near, using: str) -> Near:
-    """Without those that were deleted within the last minute."""
+    """Return these descriptors without those that were deleted within the last minute."""
     rows = {row for (row,) in execute(_STORED.with_values(rows=list(near)), using)} if near else ()
     return {row: each for row, each in near.items() if row in rows}
 

@@ -39,7 +39,7 @@ _MOST_BYTES = 32 * 2**20
 _MOST_ITEMS = MOST_VALUES // 2
 _TOO_LARGE = f"it has more than {MOST_VALUES:,} values, or {_MOST_BYTES // 2**20} MB"
 _NO_MOMENT = "its createdate or lastmodifieddate is no date of the years 1 to 9999"
-_NO_VERSION = f"its change version is not between 0 and {HIGHEST_VERSION:,}"
+NO_VERSION = f"its change version is not between 0 and {HIGHEST_VERSION:,}"
 
 # The aliases of the tables of a row, by name of the table.
 Aliases = Mapping[str, str]
@@ -274,11 +274,11 @@ class _QueryOf:
 
     def _fault(self, root: SqlTable, alias: str) -> str:
         """Why a row cannot be a document here, whatever its body is; NULL if it can."""
-        moments = " AND ".join(_is_moment(f"{alias}.{name}") for name in ("createdate", "lastmodifieddate"))
+        moments = " AND ".join(is_moment(f"{alias}.{name}") for name in ("createdate", "lastmodifieddate"))
         cases = [f"WHEN NOT ({moments}) THEN {literal(_NO_MOMENT)}"]
         if self._model.source.has(root, Envelope.CHANGE_VERSION):
             version = f"{alias}.changeversion"
-            cases.append(f"WHEN NOT {version} BETWEEN 0 AND {HIGHEST_VERSION} THEN {literal(_NO_VERSION)}")
+            cases.append(f"WHEN NOT {version} BETWEEN 0 AND {HIGHEST_VERSION} THEN {literal(NO_VERSION)}")
         return f"CASE {' '.join(cases)} END"
 
     def _lineage(self, main: SqlTable) -> Iterator[tuple[SqlTable, ForeignKey | None]]:
@@ -411,7 +411,7 @@ class _QueryOf:
                 read = f"{value}::text"
             case PropertyType.DATETIME:
                 moment = f"rtrim(rtrim(to_char({value}, {_TIMESTAMP}), '0'), '.') || 'Z'"
-                read = f"CASE WHEN {_is_moment(value)} THEN {moment} ELSE {value}::text END"
+                read = f"CASE WHEN {is_moment(value)} THEN {moment} ELSE {value}::text END"
             case _:
                 read = self._bounded(table, column, value)
         return read
@@ -475,7 +475,7 @@ _IS_TOO_LARGE = (
 )
 
 
-def _is_moment(value: str) -> str:
+def is_moment(value: str) -> str:
     """Whether a time, if there is one, is of a year that a date can have."""
     return f"({value} IS NULL OR {value} >= '0001-01-01' AND {value} < '10000-01-01')"
 

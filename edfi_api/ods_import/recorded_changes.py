@@ -19,7 +19,7 @@ from edfi_api.loading.reports.results import RefusalHandler, Refused
 from edfi_api.model.metaed.model import PropertyType
 from edfi_api.model.surface.columns import Column
 from edfi_api.ods_import.deletes import Deletes, SourceDelete
-from edfi_api.ods_import.document_queries import DocumentQuery
+from edfi_api.ods_import.document_queries import NO_VERSION, DocumentQuery, is_moment
 from edfi_api.ods_import.ods_source import HIGHEST_VERSION, OdsSource, quoted, quoted_name
 from edfi_api.sql_views.casts import literal
 from edfi_api.sql_views.shape import SqlColumn
@@ -30,10 +30,8 @@ _SECURED = tuple(name for name in COLUMNS if name not in ("hierarchy", "is_perso
 _OLD, _NEW = "old", "new"
 _NO_WHOLE_KEY = "it has no whole key"
 _FAULT = f"""
-CASE WHEN NOT (createdate >= '0001-01-01' AND createdate < '10000-01-01')
-     THEN 'its createdate is no date of the years 1 to 9999'
-     WHEN NOT changeversion BETWEEN 0 AND {HIGHEST_VERSION}
-     THEN 'its change version is not between 0 and {HIGHEST_VERSION:,}'
+CASE WHEN NOT {is_moment("createdate")} THEN 'its createdate is no date of the years 1 to 9999'
+     WHEN NOT changeversion BETWEEN 0 AND {HIGHEST_VERSION} THEN {literal(NO_VERSION)}
      ELSE '' END
 """
 

@@ -62,7 +62,7 @@ def _attempt(request: Any, view: Any) -> AttemptedRequest:
 
 
 def _query(request: Any) -> Mapping[str, str]:
-    """Empty if it has more parameters than Django reads."""
+    """Return the query of the request, which is empty if it has more parameters than Django reads."""
     try:
         return cast(Mapping[str, str], request.query_params)
     except SuspiciousOperation:

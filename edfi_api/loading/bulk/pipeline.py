@@ -74,8 +74,8 @@ class BulkWriter:
 
     @contextmanager
     def leaving_stored(self) -> Iterator[None]:
-        """Within it, stored documents stay as they are: outcomes DIFFERENT and REPEATED. Results of earlier calls have
-        been taken before."""
+        """Within this context stored documents stay as they are, with the outcomes DIFFERENT and REPEATED. Results of
+        earlier calls of `write` have been taken before."""
         if self._began is None:
             self._began = last_version(self._using)
         self._writer.leaves_since = self._began

@@ -27,7 +27,7 @@ class Replaced(NamedTuple):
         return printable(f"{self.resource} {self.natural_key}: {of} is replaced by {self.by}")
 
     def facts(self) -> dict[str, Any]:
-        """For the JSON report."""
+        """Return the members of the JSON report."""
         return {
             "resource": self.resource,
             "naturalKey": printable(self.natural_key),
@@ -45,7 +45,7 @@ class ReplacedDocuments:
     _preparers: PreparersOnDemand = field(default_factory=PreparersOnDemand)
 
     def add(self, written: Written[Place], sources: Sequence[object]) -> None:
-        """One that has been replaced, or one that has replaced another."""
+        """Count a document that has been replaced, or that has replaced another one."""
         self.count += 1
         if len(self.named) >= MOST_NAMED:
             return
@@ -57,7 +57,7 @@ class ReplacedDocuments:
         self.named.append(Replaced(candidate.resource.name.resource, key, place, by))
 
     def lines(self, most: int) -> Iterator[str]:
-        """`2 documents are replaced by later ones of the same load:`, and the first ones; nothing without any."""
+        """Yield a line with the number of replaced documents, and one for each of the first; nothing without any."""
         if not self.count:
             return
         documents = "document is" if self.count == 1 else "documents are"

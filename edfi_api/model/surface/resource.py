@@ -260,7 +260,7 @@ class Resource:
         return tuple(places)
 
     def _equal_to(self, paths: Iterable[JsonPath]) -> set[JsonPath]:
-        """These paths, and all that equality constraints lead to."""
+        """Return these paths with all to which equality constraints lead."""
         found, frontier = set(paths), list(paths)
         while frontier:
             path = frontier.pop()

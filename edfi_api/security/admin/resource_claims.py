@@ -93,7 +93,7 @@ def _lines_of_defaults(claim: str, inherited: Mapping[str, tuple[Strategies, str
 
 
 class ResourceClaimForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Names are understood as the ODS/API spells them, too."""
+    """The form of a resource claim, which understands its name as the ODS/API spells it, too."""
 
     def clean_name(self) -> str:
         return ClaimNames(current_surface()).one_of(self.cleaned_data["name"])
