@@ -105,8 +105,6 @@ MIDDLEWARE = [
     "meadowlark.middleware.AdminAuthenticationMiddleware",
     "meadowlark.middleware.AdminMessageMiddleware",
 ]
-if values["BEHIND_PROXY"]:
-    MIDDLEWARE.insert(0, "meadowlark.middleware.ForwardedHeadersMiddleware")
 if values["GZIP"]:
     # After the middleware that handles every request, which sees the size of the answer.
     MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.middleware.DataGZipMiddleware")
@@ -131,6 +129,9 @@ if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
     # After the middleware that handles every request.
     MIDDLEWARE.insert(2, "corsheaders.middleware.CorsMiddleware")
+if values["BEHIND_PROXY"]:
+    # Before all others, which see the request as it was sent.
+    MIDDLEWARE.insert(0, "meadowlark.middleware.ForwardedHeadersMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "no-referrer"  # The admin has another one, see meadowlark/middleware.py.
 X_FRAME_OPTIONS = "DENY"
