@@ -194,7 +194,7 @@ class OdsCompatibility(Enum):
     )
     REPEATED_PARAMETERS = OdsWay(
         OdsArea.QUERIES,
-        "of a repeated parameter the first counts",
+        "of a repeated parameter the first counts; `comparisons`, which the ODS/API does not have, may be repeated",
         "the last counts",
         ("api/viewsets/ods_viewset.py",),
         "the same request finds the same documents",

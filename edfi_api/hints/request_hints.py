@@ -9,16 +9,19 @@ from django.http import Http404
 from edfi_api import addresses
 from edfi_api.conf import api_settings
 from edfi_api.data_stores import exceptions as data_stores
-from edfi_api.documents import dates_and_times
+from edfi_api.documents import coercion, dates_and_times
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_descriptors import readable_near_descriptors
 from edfi_api.hints.near_names import near_names
+from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog.requests import is_malformed_host
 from edfi_api.profiles import exceptions as profiles
 from edfi_api.queries import exceptions as queries
 from edfi_api.queries.operators import operators_of
+from edfi_api.queries.parameters import COMPARISONS_PARAMETER
+from edfi_api.queries.unknown_parameters import compared_field
 from edfi_api.security import exceptions as security
 from edfi_api.startup import current_surface
 from edfi_api.storage import exceptions as storage
@@ -43,6 +46,8 @@ _ADVICE = {
     "pagetoken": "The first page needs none; each answer has the next one in the header Next-Page-Token.",
     "number": "It is the number of parts into which the collection is divided.",
     "totalcount": "The number of documents is in the header Total-Count.",
+    COMPARISONS_PARAMETER: "A library that sends the name of a type, or an object, cannot write this parameter. Leave "
+    "it out, and add field[operator]=value itself to the address.",
 }
 _EXAMPLES = {
     QueryType.NUMBER: "a number",
@@ -94,15 +99,19 @@ def _misplaced(path: str, segments: list[str], surface: Surface) -> str:
         return _NO_COMPOSITES
     if "//" in path:
         return f"Two slashes follow each other; write {'/' + '/'.join(segments)[:200]}."
-    if not segments or segments[0].lower() != addresses.DATA:
+    data = next((place for place, segment in enumerate(segments) if segment.lower() == addresses.DATA), None)
+    if data is None:
         return ""
     year = next((place for place, segment in enumerate(segments) if _YEAR.fullmatch(segment)), None)
     names = {project.endpoint.lower() for project in surface.projects}
     if year is None or not names.intersection(segment.lower() for segment in segments[year + 1 :]):
         return ""
+    # Tenants and contexts are before the data; other servers have other segments there.
+    begin = 0 if api_settings.MULTI_TENANCY or api_settings.ROUTE_QUALIFIERS else data
+    right = [segment for place, segment in enumerate(segments) if place >= begin and place != year]
     return (
-        f"The addresses of this server have no school year {segments[year]} there; write "
-        f"/{'/'.join(segments[:year] + segments[year + 1 :])[:200]}. GET / lists the addresses."
+        f"The addresses of this server have no school year {segments[year]} there; write /{'/'.join(right)[:200]}. "
+        "GET / lists the addresses."
     )
 
 
@@ -239,13 +248,15 @@ def unknown_query_field(error: queries.UnknownQueryField, attempt: AttemptedRequ
 
 
 def _operators(name: str, known: Collection[str], resource: Resource | None) -> str:
-    """The operators of the known field in `lastSurname.like` or `lastSurname__like`; empty if it is none."""
-    beginning, *operator = re.split(r"[.:]|__", name, maxsplit=1)
-    fields = resource.query_fields if resource and operator else ()
-    field = next((each for each in fields if each.name.lower() == beginning.lower() and each.name in known), None)
-    if field is None:
+    """The operators of the known field in `lastSurname.like` or `lastSurname>`; empty if there is none."""
+    fields = {each.name: each for each in resource.query_fields if each.name in known} if resource else {}
+    compared = compared_field(name, fields)
+    operators = operators_of(fields[compared]) if compared else ()
+    if not operators:
         return ""
-    return f"Operators are written like {field.name}[exists]; those of {field.name} are {listed(operators_of(field))}."
+    meant = re.split(r"[\W_]+", name.strip("])}"))[-1].lower()
+    example = meant if meant in operators else operators[0]
+    return f"Operators are written like {compared}[{example}]=...; those of {compared} are {listed(operators)}."
 
 
 @hints_for.register
@@ -261,10 +272,18 @@ def invalid_query_values(error: queries.InvalidQueryValues, attempt: AttemptedRe
     found = attempt.resource
     fields = {each.name.lower(): each for each in (*found.query_fields, *found.code_fields)} if found else {}
     for value in error.values:
-        field = fields.get(value.name.lower().partition(".")[0])
+        field = fields.get(re.split(r"[.\[]", value.name.lower())[0])
         meant = dates_and_times.advice(value.value, field.type) if field and value.reason is None else ""
-        expected = f" {meant or f'Expected is {_EXAMPLES[field.type]}.'}" if field else ""
+        expected = f" {meant or f'Expected is {_expected(field, value.value)}.'}" if field else ""
         yield f"{value.name}={value.value[:60]} was sent.{expected}{_near_values(value, field, attempt)}"
+
+
+def _expected(field: QueryField, text: str) -> str:
+    if field == ID_FIELD:
+        return "a UUID"
+    if field.type is QueryType.NUMBER and not isinstance(coercion.coerce_number(text), str):
+        return "a whole number, not larger than the member can hold"
+    return _EXAMPLES[field.type]
 
 
 def _near_values(value: queries.InvalidQueryValue, field: QueryField | None, attempt: AttemptedRequest) -> str:

@@ -1,23 +1,29 @@
 """Whether a query parameter that a resource does not have may be meant as a filter."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
 from edfi_api.model.surface.resource import Resource
+from edfi_api.queries.operators import Operator, parts_of
 
 _SERVER_MEMBERS = ("_etag", "_lastModifiedDate")
 _SEPARATORS = re.compile(r"[^0-9a-z]+|_+")
 # Of other APIs, before or behind the name of a member: `birthDate.gte`, `birthDate__lt`, `minBirthDate`.
 _COMPARISONS = (
-    "after", "before", "begins", "beginswith", "between", "contains", "ends", "endswith", "eq", "equals", "exact",
-    "exists", "from", "ge", "greaterthan", "gt", "gte", "icontains", "iexact", "ilike", "in", "is", "isnull", "le",
-    "lessthan", "like", "lt", "lte", "max", "min", "ne", "neq", "nin", "not", "notequal", "notin", "prefix", "since",
-    "starts", "startswith", "suffix", "to", "until",
+    "after", "atleast", "atmost", "before", "begin", "begins", "beginswith", "between", "contains", "end", "ends",
+    "endswith", "eq", "equal", "equals", "equalto", "exact", "exists", "from", "ge", "greaterorequal", "greaterthan",
+    "greaterthanequal", "greaterthanorequal", "greaterthanorequalto", "gt", "gte", "has", "icontains", "iexact",
+    "ilike", "in", "is", "isnot", "isnull", "istartswith", "le", "lessorequal", "lessthan", "lessthanequal",
+    "lessthanorequal", "lessthanorequalto", "like", "lt", "lte", "max", "maximum", "min", "minimum", "ne", "neq", "nin",
+    "not", "notequal", "notequals", "notequalto", "notin", "notnull", "on", "onorafter", "onorbefore", "prefix",
+    "range", "regex", "since", "start", "starts", "startswith", "suffix", "to", "until",
 )  # fmt: skip
+_OPERATORS = frozenset((*Operator, *_COMPARISONS))
+_FIELD_WITH_MORE = re.compile(r"\s*([^\W_]+)[\W_]+\S*")
 # Parameters of other APIs that contain filters: `$filter`, `filter[lastSurname]`.
-_FILTERS = frozenset({"filter", "filters", "where"})
+_FILTERS = frozenset({"filter", "filters", "where", "comparison", "comparisons"})
 
 
 class MeantFilters:
@@ -27,12 +33,15 @@ class MeantFilters:
         self._resource = resource
 
     def match(self, name: str) -> bool:
-        """Whether the parameter `name` is spelt like a member or a comparison of one. Without regard to case, and to
-        what separates its words."""
-        words = [word for word in _SEPARATORS.split(name.lower()) if word]
+        """Whether the parameter `name` is spelt like a member, several of them, or a comparison, even of no member.
+        Without regard to case, and to what separates its words."""
+        words = _words(name)
         joined = "".join(words)
+        _, operator = parts_of(name.lower()) or ("", "")
         return (
-            joined in self._members
+            operator in _OPERATORS
+            or joined in self._members
+            or joined.removesuffix("s") in self._members
             or not _FILTERS.isdisjoint(words)
             or any(rest in self._members for rest in _without_comparison(joined))
             or (_has_parts(name) and not self._members.isdisjoint(words))
@@ -41,6 +50,21 @@ class MeantFilters:
     @cached_property
     def _members(self) -> frozenset[str]:
         return frozenset(name.lower().lstrip("_") for name in (*_SERVER_MEMBERS, *_names(self._resource.json_schema)))
+
+
+def compared_field(name: str, fields: Iterable[str]) -> str | None:
+    """The one of the fields of which the parameter `name` is spelt like a comparison: `birthDate>`, `birthDate__lt`,
+    `minBirthDate`. None if it is of none."""
+    by_name = {field.lower(): field for field in fields}
+    begun = _FIELD_WITH_MORE.fullmatch(name.rstrip())
+    if begun and begun[1].lower() in by_name and name.strip().lower() not in by_name:
+        return by_name[begun[1].lower()]
+    joined = "".join(_words(name))
+    return next((by_name[rest] for rest in _without_comparison(joined) if rest in by_name and rest != joined), None)
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in _SEPARATORS.split(name.lower()) if word]
 
 
 def _without_comparison(name: str) -> Iterator[str]:

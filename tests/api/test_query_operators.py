@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.api.students import unique_ids
 from tests.factories import STUDENT
+from tests.serving import like_the_ods
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
 
@@ -71,6 +72,67 @@ def test_what_is_no_comparison_is_refused_and_never_ignored(api, students, setti
     assert refusal.json()["errors"] == [
         f"'{text}' is no comparison. The parameter comparisons has the form field[operator]=value, and is repeated for "
         "each further one."
+    ]
+
+
+def test_with_ods_comparisons_may_be_repeated_and_are_of_known_fields(api, students):
+    born = "comparisons=birthDate[gte]=2010-02-03"
+    with like_the_ods():
+        assert unique_ids(api.get(f"/students?{born}&comparisons=birthDate[lt]=2011-01-01")) == ["1", "2"]
+        assert unique_ids(api.get(f"/students?{born}&lastSurname=Lee&lastSurname=Ortiz")) == ["3"]
+        assert api.get(f"/students?{born}&comparisons=x").status_code == 400
+        assert api.get("/students?comparisons=name[prefix]=O").status_code == 400
+        assert api.get("/students?comparisons=name[startsWith]=O").status_code == 400
+
+
+def test_what_a_library_sends_in_place_of_a_comparison_is_called_so(api):
+    refusal = api.get("/students?comparisons=System.Collections.Generic.Dictionary%602[System.String,System.String]")
+
+    assert refusal.json()["hints"] == [
+        "comparisons=System.Collections.Generic.Dictionary`2[System.String,System was sent. A library that sends the "
+        "name of a type, or an object, cannot write this parameter. Leave it out, and add field[operator]=value itself "
+        "to the address."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        ("birthDate.gte", "gte"),
+        ("birthDate__lt", "lt"),
+        ("birthDate>", "gt"),
+        ("birthDate_gte", "gte"),
+        ("birthDate-gte", "gte"),
+        ("birthDate(lte)", "lte"),
+        ("birthDateAfter", "gt"),
+        ("min_birth_date", "gt"),
+        ("gte.birthDate", "gt"),
+    ],
+)
+def test_a_comparison_in_another_spelling_is_answered_with_the_right_one(api, name, example):
+    refusal = api.get("/students", QUERY_STRING=urlencode({name: "2011-01-01"}))
+
+    assert refusal.status_code == 400
+    assert refusal.json()["hints"][0] == (
+        f"{name} was sent. Operators are written like birthDate[{example}]=...; those of birthDate are gt, gte, lt, "
+        "lte, in, ne and exists."
+    )
+
+
+@pytest.mark.parametrize("name", ["birthDate ", "birth_date", "birthDates", "student.birthDate", "filter[birthDate]"])
+def test_a_field_in_another_spelling_is_answered_with_the_right_one(api, name):
+    refusal = api.get("/students", QUERY_STRING=urlencode({name: "2011-01-01"}))
+
+    assert refusal.json()["hints"] == [f"{name} was sent. Did you mean birthDate?"]
+
+
+@pytest.mark.parametrize("condition", ["schoolId=1.5", "schoolId[gt]=1.5", "schoolId=99999999999999999999"])
+def test_a_number_that_a_whole_number_cannot_be_is_refused_as_such(api, condition):
+    refusal = api.get(f"/schools?{condition}")
+
+    assert refusal.status_code == 400
+    assert refusal.json()["hints"] == [
+        f"{condition} was sent. Expected is a whole number, not larger than the member can hold."
     ]
 
 
