@@ -110,9 +110,9 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
         resource = resource_of(document.resource_type)
         return {
             "title": document.resource_type.name,
-            "subtitle": document.document_title,
+            "subtitle": str(document.document_title),
             "shown_key": abridged(document.natural_key),
-            "values": readable_values(document.body),
+            "values": readable_values(document.body, document.marked),
             "referrers": referrers.by_resource(document),
             "refusals": stories_about(document, store_number(request)) if user.has_perm(VIEW_KEYS) else None,
             "results": results_of(document) if user.has_perm("validation.view_validationresult") else None,

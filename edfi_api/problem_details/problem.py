@@ -10,6 +10,8 @@ from edfi_api.documents.violations import MOST_REPORTED
 
 MEDIA_TYPE = "application/problem+json"
 URN_PREFIX = "urn:ed-fi:api"
+# Stands in a detail before what would help.
+HINT = "Hint: "
 _LONGEST_TEXT = 1000
 _THERE_ARE_MORE = f"Only the first {MOST_REPORTED} are listed; there are more."
 

@@ -1,6 +1,6 @@
 """Refused writes → rows of the ledger. Refusals with one key are one row with a count."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +9,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.partial_identity import PartialIdentity
+from edfi_api.problem_details.problem import HINT
 from edfi_api.refusals.causes import Cause, cause_of
 from edfi_api.refusals.occurrences import Occurrences, Refusals
 from edfi_api.refusals.personal_data import digest, is_hashed, kept_errors, kept_id, kept_paths
@@ -17,6 +18,7 @@ from edfi_api.refusals.write_recorder import RefusedWrite
 # The columns of a row of the table `refusal`, as JSON values.
 Entry = dict[str, Any]
 
+_AUTHORIZATION = "security:"
 _LONGEST_KEY = 1000
 _LONGEST_TEXT = 100
 
@@ -91,7 +93,7 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "problem": problem,
         "title": write.problem["title"],
         "paths": paths,
-        "errors": kept_errors(write.problem.get("errors") or [], problem),
+        "errors": kept_errors(_errors(write.problem, problem), problem),
         "cause": cause.id,
         "cause_text": cause.text,
         "awaited_resource": cause.awaited_resource,
@@ -101,6 +103,15 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "last_at": occurrences.last_at,
         "count": occurrences.count,
     }
+
+
+def _errors(body: Mapping[str, Any], problem: str) -> list[str]:
+    """With what only the detail says of a client that is not authorized: which association is missing, or anything."""
+    errors = list(body.get("errors") or [])
+    if not problem.startswith(_AUTHORIZATION):
+        return errors
+    said, _, hint = str(body.get("detail", "")).partition(HINT)
+    return [*(errors or [said.strip()]), *([f"{HINT}{hint}"] if hint else [])]
 
 
 def _identity(write: RefusedWrite) -> PartialIdentity:

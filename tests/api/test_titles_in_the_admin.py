@@ -119,3 +119,14 @@ def test_no_page_shows_the_prefix_of_natural_keys(steward, stored):
     student = Document.objects.get(resource_type__name="Student")
     for page in ("/admin/", LIST, f"{LIST}{student.pk}/change/", f"{LIST}{student.pk}/delete/"):
         assert "NK#" not in steward.get(page).content.decode()
+
+
+def test_names_from_right_to_left_leave_the_numbers_beside_them_in_place(steward, api):
+    assert api.post("/students", STUDENT | {"firstName": "\u05de\u05d0\u05d4"}).status_code == 201
+    row = Document.objects.get(resource_type__name="Student").pk
+
+    for path in (LIST, f"{LIST}{row}/change/", "/admin/"):
+        page = steward.get(path).content.decode()
+        assert "<bdi>\u05de\u05d0\u05d4 Ortiz</bdi> · 604822" in page, path
+    head = steward.get(f"{LIST}{row}/change/").content.decode().partition("</title>")[0]
+    assert "\u05de\u05d0\u05d4 Ortiz · 604822" in head and "bdi" not in head

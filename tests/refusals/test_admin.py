@@ -18,6 +18,7 @@ from edfi_api.refusals.models import Refusal, SubmissionHour
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD, store_school
+from tests.conftest import ApiTestClient, new_token
 from tests.factories import STUDENT
 from tests.queries.touched import touched
 from tests.refusals.conftest import client_id
@@ -33,6 +34,10 @@ ENROLLMENT = {
     "entryGradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade",
 }
 
+ASSOCIATION = {
+    "studentReference": {"studentUniqueId": "604822"},
+    "educationOrganizationReference": {"educationOrganizationId": 7},
+}
 HOURS = """
 INSERT INTO submission_hour
 SELECT %s, 0, '/ed-fi/students', date_trunc('hour', now()) - n * interval '1 hour', 1, 0,
@@ -380,4 +385,27 @@ def test_causes_are_sentences(steward, api, refused):
 def test_what_is_missing_is_a_link_to_its_search(steward, two):
     page = steward.get(f"{LIST}{two[0].pk}/change/").content.decode()
 
-    assert f'href="/admin/edfi_api/document/?q={quote("NK#schoolId=7")}"' in page
+    assert f'href="/admin/edfi_api/document/?q={quote("schoolId=7")}"' in page
+
+
+def test_pages_show_neither_natural_keys_nor_types_of_problems(steward, helper, two, api, refused):
+    vendor = ApiTestClient(new_token("school", "SISVendor", education_organization_ids=[7]))
+    assert api.post("/students", STUDENT).status_code == 201
+    assert vendor.post("/studentEducationOrganizationAssociations", ASSOCIATION).status_code == 403
+    denied = refused()[-1]
+
+    pages = [steward.get(f"{LIST}{entry.pk}/change/").content.decode() for entry in (*two, denied)]
+    pages += [helper.get(f"{LIST}{two[0].pk}/change/").content.decode(), shown(steward)]
+    texts = [re.sub(r"<[^>]+>", " ", page) for page in pages]
+    overview = re.sub(r"<[^>]+>", " ", steward.get(f"{LIST}overview/").content.decode())
+
+    headings = [re.findall(r"<h2>(.*?)</h2>", page)[0] for page in pages[:4]]
+    assert headings == [
+        "classPeriods First · 7: Unresolved reference",
+        "students Mae Ortiz · 604822: Data validation failed",
+        "studentEducationOrganizationAssociations Mae Ortiz · 7: Not authorized",
+        "classPeriods: Unresolved reference",
+    ]
+    assert not [text for text in [*texts, overview] if "NK#" in text]
+    assert "Not authorized: StudentUniqueId" in overview and "data-conflict:" not in overview
+    assert "You may need to create a corresponding &#x27;StudentSchoolAssociation&#x27; item." in pages[4]

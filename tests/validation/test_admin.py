@@ -288,9 +288,12 @@ def test_the_document_of_a_result_has_the_values_marked(admin_client, rows) -> N
     with connection.cursor() as cursor:
         cursor.execute("""UPDATE validation_result SET context = '{"first": "Mae"}'""")
     page = admin_client.get(f"{ADMIN}/validationresult/{number}/change/").content.decode()
-    [address] = re.findall(r'href="(/admin/edfi_api/document/\d+/change/\?mark=Mae)"', page)
+    [address] = re.findall(r'href="(/admin/edfi_api/document/\d+/change/\?mark=Mae)#marked"', page)
+    document = admin_client.get(address).content.decode()
 
-    assert "<mark>  &quot;firstName&quot;: &quot;Mae&quot;,</mark>" in admin_client.get(address).content.decode()
+    assert "<mark>  &quot;firstName&quot;: &quot;Mae&quot;,</mark>" in document
+    assert '<tr><th scope="row">First name</th><td><mark id="marked">Mae</mark></td></tr>' in document
+    assert document.count('id="marked"') == 1
 
 
 def test_the_overview_counts_by_rule(admin_client) -> None:

@@ -4,13 +4,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.utils import timezone
-from django.utils.formats import localize
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.models import Writers
 from edfi_api.logs.attribution import attribute_to
+from edfi_api.operation.administration.moments import moment
 
 
 def admin_user(request: HttpRequest) -> str:
@@ -39,8 +38,6 @@ class RecordedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's tak
         first = (row.created_by, getattr(row, "created_at", None) or getattr(row, "created", None))
         last = (row.modified_by, getattr(row, "modified_at", None) or getattr(row, "updated", None))
         lines = (
-            (what, localize(timezone.localtime(at)) if at else "", by)
-            for what, (by, at) in {"First": first, "Last": last}.items()
-            if by
+            (what, moment(at) if at else "", by) for what, (by, at) in {"First": first, "Last": last}.items() if by
         )
         return format_html_join("", "{}: {} by {}<br>", lines) or SafeString("by an earlier version")

@@ -1,7 +1,13 @@
 """The form that times have on pages: `2026-11-27 14:10 UTC`, with the seconds on hover."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import cache
+from typing import Any
 
+from django.contrib import admin
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import DateTimeField, Model
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -18,3 +24,23 @@ def moment(at: datetime | None) -> SafeString | str:
 def written_moment(at: datetime) -> str:
     """The text alone, in the time zone of the pages."""
     return f"{timezone.localtime(at):%Y-%m-%d %H:%M %Z}"
+
+
+def is_time(model: type[Model], name: Any) -> bool:
+    """Whether the model has a field of this name with times. Other names of columns are methods and functions."""
+    try:
+        return isinstance(name, str) and isinstance(model._meta.get_field(name), DateTimeField)
+    except FieldDoesNotExist:
+        return False
+
+
+@cache
+def shown_time(model: type[Model], name: str) -> Callable[[Any], SafeString | str]:
+    """A column or a read-only field in place of the field of this name, of which Django's pages show the text only."""
+
+    @admin.display(description=str(model._meta.get_field(name).verbose_name), ordering=name)  # type: ignore[union-attr]
+    def shown(row: Any) -> SafeString | str:
+        return moment(getattr(row, name))
+
+    shown.__name__ = name
+    return shown

@@ -3,37 +3,77 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.model.surface.naming import is_descriptor_name
 
-# The parameter of the page of a document with values to mark in its body.
+# The parameter of the page of a document with values to mark, and the id of the first of them.
 MARK = "mark"
+MARKED = "marked"
+_TARGET = f'<mark id="{MARKED}">{{}}</mark>'
+# A line of indented JSON with a value that is neither an object nor a list.
+_VALUE_OF_LINE = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*": )?("(?:[^"\\]|\\.)*"|[^\s{}\[\],"]+),?')
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SUFFIX = re.compile(r" (?:descriptor|reference)$")
 _MOST_ITEMS = 5
 _LONGEST = 200
 
 
-def readable_values(body: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Label and text of each member that is no reference; lists are cut after some items."""
-    shown = ((name, _text(name, value)) for name, value in body.items() if not _is_reference(name, value))
-    return [(words(name), text) for name, text in shown if text]
+class ReadableValue(NamedTuple):
+    """`is_marked` if the member has one of the values to mark, at any depth; `is_target` if it is the first such
+    member."""
+
+    label: str
+    text: str
+    is_marked: bool = False
+    is_target: bool = False
+
+
+def readable_values(body: Mapping[str, Any], marked: Collection[str] = ()) -> list[ReadableValue]:
+    """Each member that is no reference; lists are cut after some items."""
+    found: list[ReadableValue] = []
+    for name, value in body.items():
+        if _is_reference(name, value) or not (text := _text(name, value)):
+            continue
+        is_marked = any(_is_one_of(each, marked) for each in _leaves(value))
+        is_target = is_marked and not any(each.is_marked for each in found)
+        found.append(ReadableValue(words(name), text, is_marked, is_target))
+    return found
 
 
 def marked_body(body: Mapping[str, Any], values: Collection[str]) -> SafeString:
-    """The body as indented JSON, with the lines marked that have one of these values."""
+    """The body as indented JSON, with the lines marked that have one of these values. The first is the target of links
+    unless the readable values have it."""
     lines = json.dumps(body, indent=2, ensure_ascii=False).split("\n")
-    shown = (format_html("<mark>{}</mark>", line) if _has_one_of(line, values) else line for line in lines)
+    marked = [number for number, line in enumerate(lines) if _has_one_of(line, values)]
+    is_above = any(each.is_marked for each in readable_values(body, values))
+    target = None if is_above or not marked else marked[0]
+    shown = [
+        format_html(_TARGET if number == target else "<mark>{}</mark>", line) if number in marked else line
+        for number, line in enumerate(lines)
+    ]
     return format_html("<pre>{}</pre>", format_html_join("\n", "{}", ((line,) for line in shown)))
 
 
 def _has_one_of(line: str, values: Collection[str]) -> bool:
-    value = line.strip().rstrip(",").rpartition(": ")[2].strip('"')
-    return bool(value) and value in values
+    value = _VALUE_OF_LINE.fullmatch(line)
+    return value is not None and _is_one_of(json.loads(value[1]), values)
+
+
+def _is_one_of(value: Any, values: Collection[str]) -> bool:
+    """As the API writes the value, or as Python does."""
+    return bool(values) and value not in {"", None} and (str(value) in values or json.dumps(value) in values)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(each)
+    else:
+        yield value
 
 
 def words(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 from django.db import DatabaseError, InterfaceError
@@ -21,19 +22,50 @@ from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 from edfi_api.operation.administration import navigation, overview, status
+from edfi_api.operation.administration.moments import is_time, shown_time
 from edfi_api.operation.administration.store_choice import PARAMETER, choice_url, choose_view, chosen
 from edfi_api.operation.sign_in.site import SignInSite
 
 
 class AdministrationPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
-    """Names lists by their rows; logs deletions one by one, since Django inserts the entries of several rows without
-    signals, which the audit log needs; validates the selected primary keys, which Django takes from the request
-    unchecked."""
+    """Names lists by their rows; shows times with their ISO form on hover; logs deletions one by one, since Django
+    inserts the entries of several rows without signals, which the audit log needs; validates the selected primary keys,
+    which Django takes from the request unchecked."""
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         found = super().get_changelist_instance(request)
         found.title = capfirst(str(self.opts.verbose_name_plural))
         return found
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return self._with_times(super().get_list_display(request))
+
+    def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
+        found = super().get_list_display_links(request, list_display)
+        return None if found is None else self._with_times(found)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self._with_times(super().get_readonly_fields(request, obj))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Django shows all fields read-only to those who may not change the row."""
+        found = super().get_fieldsets(request, obj)
+        if obj is not None and not self.has_change_permission(request, obj):
+            return self._with_shown_times(found, flatten_fieldsets(found))
+        return self._with_shown_times(found, super().get_readonly_fields(request, obj))
+
+    def _with_shown_times(self, fieldsets: Any, read_only: Any) -> Any:
+        def shown(field: Any) -> Any:
+            if isinstance(field, list | tuple):
+                return [shown(each) for each in field]
+            return self._with_times([field])[0] if field in read_only else field
+
+        return [
+            (name, {**options, "fields": [shown(each) for each in options["fields"]]}) for name, options in fieldsets
+        ]
+
+    def _with_times(self, names: Any) -> list[Any]:
+        return [shown_time(self.model, name) if is_time(self.model, name) else name for name in names]
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         """Returns nothing: Django uses no result."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +10,8 @@ from django.contrib.admin import AdminSite
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+
+from edfi_api.operation.administration.moments import moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,12 @@ class Cell:
     def is_number(self) -> bool:
         return isinstance(self.value, int)
 
+    @property
+    def shown(self) -> Any:
+        if isinstance(self.value, datetime):
+            return moment(self.value)
+        return "-" if self.value is None else self.value
+
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
@@ -31,6 +40,11 @@ class PageTable:
     heads: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     empty: str
+
+    @property
+    def columns(self) -> list[tuple[str, bool]]:
+        """Each head, and whether numbers are below it."""
+        return [(head, any(row[place].is_number for row in self.rows)) for place, head in enumerate(self.heads)]
 
 
 def cells(*values: Any) -> list[Cell]:

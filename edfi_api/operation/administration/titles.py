@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
+from unicodedata import bidirectional
 from uuid import UUID
 
 import orjson
@@ -35,6 +36,7 @@ from edfi_api.storage import resource_types
 
 _MOST_NAMESAKES = 50
 _SEPARATOR = " · "
+_ISOLATED = "<bdi>{}</bdi>"
 _DAY_FORM = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR_FORM = re.compile(r".*[yY]ear")
 _NAMESPACE = re.compile(r"uri://")
@@ -75,14 +77,29 @@ class _NamedTarget:
         return id_of_key(self.name, [(self.path, value)])
 
 
-def titles(keys: Sequence[DocumentKey], using: str) -> list[str]:
+class Title(str):
+    """A title; in HTML its parts that are written right to left are isolated, since they would turn the numbers beside
+    them around."""
+
+    __slots__ = ()
+
+    def __html__(self) -> SafeString:
+        parts = ((_ISOLATED if _is_right_to_left(part) else "{}", part) for part in str(self).split(_SEPARATOR))
+        return SafeString(_SEPARATOR.join(format_html(form, part) for form, part in parts))
+
+
+def _is_right_to_left(text: str) -> bool:
+    return any(bidirectional(character) in {"R", "AL"} for character in text)
+
+
+def titles(keys: Sequence[DocumentKey], using: str) -> list[Title]:
     """The titles of documents, with one query whatever their number."""
     read = [_Key(*key) for key in keys]
     names = _names({id_ for key in read for id_ in key.ids()}, using)
     return [key.title(names) for key in read]
 
 
-def title_of(resource: Resource | None, natural_key: str, using: str) -> str:
+def title_of(resource: Resource | None, natural_key: str, using: str) -> Title:
     """The title of one document."""
     [title] = titles([DocumentKey(resource, natural_key)], using)
     return title
@@ -121,6 +138,15 @@ class TitledAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no ar
         if found is not None:
             self._give_titles([found])
         return found
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        if (row := options.get("obj")) is not None:
+            context["subtitle"] = self.heading(row)
+        return super().render_change_form(request, context, *args, **options)
+
+    def heading(self, row: Any) -> str:
+        """What the page of a row has beneath its title."""
+        return str(row.document_title)
 
     def _give_titles(self, rows: Sequence[Any]) -> None:
         """Documents lie in the database of the rows, or, for the ledger, where the row says."""
@@ -168,7 +194,7 @@ class _Key:
             if target is not None:
                 yield target.id_of(element.value)
 
-    def title(self, names: dict[UUID, str]) -> str:
+    def title(self, names: dict[UUID, str]) -> Title:
         own_name = (names.get(self._own) if self._own else None) or self._name_in_body()
         parts = [(_PERSON, own_name)] if own_name else []
         for element, target in zip(self._elements, self._targets, strict=True):
@@ -181,7 +207,7 @@ class _Key:
         superfluous = {_YEAR} if any(rank == _DAY for rank, _ in parts) else set()
         shown = [(rank, text) for rank, text in parts if rank not in superfluous and not _NAMESPACE.match(text)]
         shown = shown or parts
-        return _SEPARATOR.join(dict.fromkeys(text for _, text in sorted(shown, key=lambda part: part[0])))
+        return Title(_SEPARATOR.join(dict.fromkeys(text for _, text in sorted(shown, key=lambda part: part[0]))))
 
     def _name_in_body(self) -> str | None:
         members = _members().get(self._resource.name, ()) if self._resource else ()

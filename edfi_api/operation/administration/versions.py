@@ -25,7 +25,7 @@ from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import Document
 from edfi_api.operation.administration.list_filters import row_in
-from edfi_api.operation.administration.moments import written_moment
+from edfi_api.operation.administration.moments import moment
 from edfi_api.operation.administration.store_choice import address_with_store, shown_in, with_choice
 from edfi_api.operation.administration.titles import DocumentKey, title_of, titles
 from edfi_api.security.models import ApiClient
@@ -42,7 +42,7 @@ class ShownVersion:
     """A version as the page shows it; `changes` are texts by path."""
 
     version: Version
-    at: str
+    at: SafeString | str
     key: str
     writer: str
     changes: list[tuple[str, str, str]]
@@ -78,7 +78,8 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         context = {
             **self.admin_site.each_context(request),
             "title": f"Versions of {resource.name.resource}",
-            "subtitle": named[0],
+            "subtitle": str(named[0]),
+            "document": named[0],
             "versions": list(_shown(found, named, self._may_restore(request), is_first_page=before == NEWEST)),
             "older": found[_SHOWN - 1].change_version if len(found) > _SHOWN else None,
         }
@@ -95,12 +96,14 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
             raise Http404 from refusal
         [newest] = history.versions(resource, document_uuid, 1, using=using)
         is_deleted = newest.operation == DELETE
+        title = title_of(resource, kept.natural_key, using)
         context = {
             **self.admin_site.each_context(request),
             "title": "Restore a version",
-            "subtitle": title_of(resource, kept.natural_key, using),
+            "subtitle": str(title),
+            "document": title,
             "version": kept,
-            "at": written_moment(datetime.fromisoformat(kept.at)),
+            "at": moment(datetime.fromisoformat(kept.at)),
             "is_deleted": is_deleted,
             "changes": [] if is_deleted else [_texts(each) for each in differences(newest.body, kept.body)],
             "form_address": address_with_store(request),
@@ -131,7 +134,7 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
 class TimelineEntry:
     """A version in a line."""
 
-    at: str
+    at: SafeString | str
     operation: str
     writer: str
 
@@ -141,7 +144,7 @@ def timeline(resource: Resource, document_uuid: UUID, using: str) -> list[Timeli
     found = history.versions(resource, document_uuid, _IN_TIMELINE, using=using)
     writers = _writers(found)
     return [
-        TimelineEntry(written_moment(datetime.fromisoformat(version.at)), version.operation.replace("_", " "), writer)
+        TimelineEntry(moment(datetime.fromisoformat(version.at)), version.operation.replace("_", " "), writer)
         for version, writer in zip(found, writers, strict=True)
     ]
 
@@ -171,7 +174,7 @@ def _shown(found: list[Version], named: list[str], may_restore: bool, *, is_firs
             return
         is_current = is_first_page and number == 0 and version.operation != DELETE
         can_be_restored = may_restore and version.text is not None and not is_current
-        at = written_moment(datetime.fromisoformat(version.at))
+        at = moment(datetime.fromisoformat(version.at))
         yield ShownVersion(version, at, named[number], writers[number], _changes(version, older), can_be_restored)
 
 

@@ -34,8 +34,8 @@ class SignInSite(admin.AdminSite):
         return "sign_in/login.html" if api_settings.SIGN_IN_ISSUER else None
 
     @property
-    def logout_template(self) -> str | None:  # type: ignore[override]  # As above.
-        return "sign_in/logged_out.html" if api_settings.SIGN_IN_ISSUER else None
+    def logout_template(self) -> str:  # type: ignore[override]  # As above.
+        return "sign_in/logged_out.html"
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if api_settings.SIGN_IN_ISSUER:

@@ -3,7 +3,7 @@
 from rest_framework.exceptions import PermissionDenied
 
 from edfi_api.problem_details.catalog.registry import problem_of, quoted
-from edfi_api.problem_details.problem import Problem
+from edfi_api.problem_details.problem import HINT, Problem
 from edfi_api.security import exceptions as security
 
 _LISTED_CLAIMS = 5
@@ -52,7 +52,7 @@ def no_relationship(error: security.NoRelationship) -> Problem:
 
 
 def _hint(hints: tuple[str, ...]) -> str:
-    return f" Hint: {' '.join(hints)}" if hints else ""
+    return f" {HINT}{' '.join(hints)}" if hints else ""
 
 
 def claimed(ids: tuple[int, ...]) -> str:

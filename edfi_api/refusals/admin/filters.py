@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from edfi_api.operation.administration.list_filters import row_in
-from edfi_api.refusals.admin.sentences import cause_in_words
+from edfi_api.refusals.admin.sentences import cause_in_words, problem_in_words
 from edfi_api.refusals.models import OpenRefusals, Refusal
 from edfi_api.refusals.overview import LOOKED_AT, found_by_rules
 from edfi_api.security.models import ApiClient, Application, Vendor
@@ -112,6 +112,9 @@ class ProblemFilter(_TextFilter):
 
     title = "problem"
     parameter_name = "problem"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        return [(value, problem_in_words(value)) for value, _ in super().lookups(request, model_admin)]
 
 
 class WriteRuleFilter(admin.SimpleListFilter):

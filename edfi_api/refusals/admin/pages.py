@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import reverse
 
 from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered
-from edfi_api.refusals.admin.sentences import cause_in_words
+from edfi_api.refusals.admin.sentences import cause_in_words, problem_in_words
 from edfi_api.refusals.overview import LOOKED_AT, Activity, CauseCount, FoundByRule, Writes
 from edfi_api.refusals.overview import EntryCount as Open
 from edfi_api.write_rules.ruled_write import WriteRule
@@ -29,7 +29,7 @@ def open_by(name: str, caption: str, found: Iterable[Open]) -> PageTable:
     """Open entries; `name` is that of the filter for the first column."""
     rows = [
         cells(
-            each.name,
+            problem_in_words(each.name) if name == "problem" else each.name,
             each.resource,
             Cell(each.entries, filtered(_LIST, {name: each.choice, "resource": each.resource})),
         )
@@ -42,7 +42,7 @@ def causes(found: Iterable[CauseCount]) -> PageTable:
     rows = [
         cells(
             cause_in_words(each.text),
-            each.problem,
+            problem_in_words(each.problem),
             Cell(each.entries, filtered(_LIST, {"cause": each.id})),
             each.occurrences,
             "yes" if each.is_gone else "no",

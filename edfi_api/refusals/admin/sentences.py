@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.problem_details.problem import HINT
 
 # By the beginning of a problem type, the longest first, for problems whose messages do not say it by themselves.
 _REASONS = {
@@ -21,6 +22,8 @@ _REASONS = {
     "system": "The server failed; its log tells why under the correlation id.",
 }
 _DENIED = "security:"
+# The type of a problem, alone or with names of elements behind it.
+_PROBLEM = re.compile(r"[a-z]+(?:[-:][a-z]+)*(?:: |$)")
 _KEY = re.compile(r"NK#.+?(?= is missing$|$)")
 
 
@@ -37,8 +40,18 @@ def why(entry: Any) -> str:
 
 
 def cause_in_words(text: str) -> str:
-    """`School NK#schoolId=7 is missing` with the values of the key in place of the key."""
+    """`School NK#schoolId=7 is missing` with the values of the key in place of the key; the type of a problem, which is
+    the cause of refusals that have no other, in words."""
+    if _PROBLEM.match(text):
+        problem, _, about = text.partition(": ")
+        return f"{problem_in_words(problem)}: {about}" if about else problem_in_words(problem)
     return _KEY.sub(lambda key: abridged(key[0]), text)
+
+
+def problem_in_words(problem: str) -> str:
+    """`bad-request:data-validation-failed` → `Data validation failed`."""
+    words = problem.rpartition(":")[2].replace("-", " ").capitalize()
+    return "Not authorized" if words == "Authorization" else words
 
 
 def became(entry: Any) -> str:
@@ -67,9 +80,9 @@ def _missing(entry: Any) -> str:
 
 
 def _denied(entry: Any) -> str:
-    about = entry.cause_text.partition(": ")[2]
-    reason = "The client is not authorized"
-    return f"{reason} for this {about.replace(', ', ' or ')}." if about else f"{reason} for this document."
+    about = entry.cause_text.partition(": ")[2].replace(", ", " or ") or "document"
+    hints = (text.removeprefix(HINT) for text in entry.errors if text.startswith(HINT))
+    return " ".join([f"The client is not authorized for this {about}.", *hints])
 
 
 def _first_message(entry: Any) -> str:

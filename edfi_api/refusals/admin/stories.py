@@ -15,6 +15,7 @@ from edfi_api.model.surface.resource import Resource
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.moments import moment
+from edfi_api.operation.administration.natural_keys import abridged, without_prefix
 from edfi_api.operation.administration.store_choice import PARAMETER
 from edfi_api.operation.administration.tables import filtered
 from edfi_api.refusals.admin.sentences import missing_key, times, why
@@ -52,8 +53,12 @@ def missing(entry: Any) -> SafeString | str:
         return "-"
     key = missing_key(entry)
     if (document := _identified_by(entry.awaited, entry)) is not None:
-        return format_html("{}, which is there now", _link(document, entry, f"{entry.awaited_resource} {key}"))
-    return format_html('<a href="{}">Search for it</a>', _address(filtered(_DOCUMENTS, {"q": key}), entry))
+        return format_html(
+            "{}, which is there now", _link(document, entry, f"{entry.awaited_resource} {abridged(key)}")
+        )
+    return format_html(
+        '<a href="{}">Search for it</a>', _address(filtered(_DOCUMENTS, {"q": without_prefix(key)}), entry)
+    )
 
 
 def stored(entry: Any) -> SafeString | str:
@@ -80,9 +85,9 @@ def resource_of_entry(entry: Any) -> Resource | None:
     return current_surface().resource_at(entry.resource)
 
 
-def _title(entry: Any) -> str:
+def _title(entry: Any) -> SafeString:
     resource = entry.resource.rpartition("/")[2]
-    return f"{resource} {entry.document_title}".strip()
+    return format_html("{} {}" if resource and entry.document_title else "{}{}", resource, entry.document_title)
 
 
 def _outcome(entry: Any) -> SafeString | str:

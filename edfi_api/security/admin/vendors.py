@@ -11,6 +11,7 @@ from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.admin import TenantOwnedAdmin
+from edfi_api.operation.administration.moments import shown_time
 from edfi_api.profiles.forms import ApplicationForm
 
 from ..models import ApiClient, Application, Vendor
@@ -67,7 +68,7 @@ class ApiClientInline(admin.TabularInline):  # type: ignore[type-arg]
     """The clients of an application, read-only: their own pages create and change them, and handle the secrets."""
 
     model = ApiClient
-    readonly_fields = ("name", "client_id", "is_active", "expires_at")
+    readonly_fields = ("name", "client_id", "is_active", shown_time(ApiClient, "expires_at"))
     fields = readonly_fields
     show_change_link = True
     extra = 0

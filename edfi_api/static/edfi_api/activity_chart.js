@@ -7,10 +7,11 @@
     if (!data || !place || typeof uPlot === "undefined") return;
     const writes = JSON.parse(data.textContent);
     const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"];
-    const style = getComputedStyle(document.body);
+    // Read at each drawing, since the theme of the page can be changed.
+    const textColour = () => getComputedStyle(document.body).color;
     const line = (label, colour, dash) => ({label: label, stroke: colour, width: 2, dash: dash, points: {show: false}});
-    const axis = {stroke: style.color, grid: {stroke: "rgba(128, 128, 128, 0.2)"}, ticks: {show: false}};
-    const series = [{}];
+    const axis = {stroke: textColour, grid: {stroke: "rgba(128, 128, 128, 0.2)"}, ticks: {show: false}};
+    const series = [{label: "Hour"}];
     const values = [writes.hours];
     writes.vendors.forEach((vendor, index) => {
         const colour = colours[index % colours.length];
@@ -18,11 +19,19 @@
         values.push(vendor.accepted, vendor.refused);
     });
     const size = () => ({width: place.clientWidth, height: 260});
+    // Beside the names are the numbers of the hour under the pointer; of the last one, if there is none.
+    const fillLegend = (chart) => {
+        if (chart.cursor.idx == null) chart.setLegend({idx: writes.hours.length - 1});
+    };
     const options = Object.assign(size(), {
         series: series,
         axes: [axis, Object.assign({size: 60}, axis)],
+        hooks: {ready: [fillLegend], setCursor: [fillLegend]},
         scales: {y: {range: (_, low, high) => [0, Math.max(high, 1)]}},
     });
     const chart = new uPlot(options, values, place);
     window.addEventListener("resize", () => chart.setSize(size()));
+    const redraw = () => chart.redraw(false, true);
+    new MutationObserver(redraw).observe(document.documentElement, {attributeFilter: ["data-theme"]});
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })();

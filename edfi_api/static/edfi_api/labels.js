@@ -1,7 +1,9 @@
 "use strict";
 // Names for what has none: the values of cards, which narrow windows show in place of the rows of a list (admin.css), and
-// Django's fields of inline tables, dates and times, for screen readers.
+// Django's search box of lists, whose label is a picture, its fields of inline tables, dates and times, for screen readers.
 const text = (element) => element?.innerText.trim() ?? "";
+
+document.getElementById("searchbar")?.setAttribute("aria-label", "Search");
 
 for (const table of document.querySelectorAll("#result_list")) {
   const heads = Array.from(table.querySelectorAll("thead th"), text);

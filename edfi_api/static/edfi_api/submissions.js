@@ -88,9 +88,21 @@ function inWords(naturalKey) {
 const key = (entry) => inWords(entry.naturalKey || "");
 const withoutKeys = (text) => text.replace(/NK#.+?(?= is missing$|$)/, inWords);
 
+// security:authorization: StudentUniqueId as Not authorized: StudentUniqueId. The type of a problem is the cause of
+// refusals that have no other.
+function causeInWords(text) {
+  const [type, about] = text.match(/^[a-z]+(?:[-:][a-z]+)*(?=: |$)/) ? text.split(": ", 2) : [];
+  if (!type) return withoutKeys(text);
+  const last = type.split(":").at(-1).replaceAll("-", " ");
+  const words = last === "authorization" ? "Not authorized" : last[0].toUpperCase() + last.slice(1);
+  return about ? `${words}: ${about}` : words;
+}
+
 const what = (entry) => `${METHODS[entry.operation] || "Operation"} of ${entry.resource || "an unknown resource"}`;
 const messages = (entry) => [...Object.values(entry.validationErrors).flat(), ...entry.errors];
-const why = (entry) => messages(entry)[0] || entry.title;
+// A hint stands behind what the client is refused for.
+const isHint = (text) => text.startsWith("Hint: ");
+const why = (entry) => [messages(entry)[0] || entry.title, ...messages(entry).slice(1).filter(isHint)].join(" ");
 
 function state(entry) {
   if (entry.state === "resolved") return RESOLUTIONS[entry.resolution] || "resolved";
@@ -116,7 +128,7 @@ function facts(entry) {
   ]);
   const rest = {
     Errors: entry.errors.join(" "),
-    Cause: withoutKeys(entry.cause.text),
+    Cause: causeInWords(entry.cause.text),
     Status: `${entry.status} ${entry.title}`,
     "Document id": entry.documentId,
     Organization: entry.educationOrganizationId,
@@ -180,8 +192,11 @@ async function showCauses() {
   filled(
     "causes",
     found.map((cause) => [
-      button(withoutKeys(cause.text), () => only(cause.id)),
-      Object.entries(cause.resources).map(([resource, number]) => element("div", `${number} of ${resource}`)),
+      button(causeInWords(cause.text), () => only(cause.id)),
+      [
+        ...Object.entries(cause.resources).map(([resource, number]) => element("div", `${number} of ${resource}`)),
+        element("div", cause.occurrences === cause.entries ? "" : `by ${cause.occurrences} writes`, { className: "quiet" }),
+      ],
       time(cause.firstAt),
       cause.causeGone ? "gone; send again" : "open",
     ]),

@@ -19,7 +19,7 @@ from edfi_api.models import Document
 from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.operation.administration.moments import moment
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.readable_values import MARK
+from edfi_api.operation.administration.readable_values import MARK, MARKED
 from edfi_api.operation.administration.related_links import as_list, links
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
 from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
@@ -149,6 +149,10 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         name = resource_types.names(row._state.db).get(row.resource_type_id)
         return DocumentKey(current_surface().by_name.get(name) if name else None, row.natural_key or "")
 
+    def heading(self, row: Any) -> str:
+        """The rule, and what it is about."""
+        return ": ".join(filter(None, (str(row.rule), row.document_title)))
+
     @admin.display(description="what")
     def what(self, result: Any) -> SafeString:
         return titled(result.document_title, result.natural_key or "")
@@ -214,7 +218,7 @@ def _link_to(document: int, text: str, mark: Mapping[str, object]) -> SafeString
     """To the page of the document, which marks the members of these names and values."""
     address = reverse("admin:edfi_api_document_change", args=[document])
     marked = urlencode({MARK: [str(value) for value in mark.values() if value is not None]}, doseq=True)
-    return format_html('<a href="{}">{}</a>', f"{address}?{marked}" if marked else address, text)
+    return format_html('<a href="{}">{}</a>', f"{address}?{marked}#{MARKED}" if marked else address, text)
 
 
 def results_of(document: Document) -> list[SafeString]:
