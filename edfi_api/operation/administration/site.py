@@ -65,7 +65,9 @@ class AdministrationPages(ModelAdmin):  # type: ignore[type-arg]  # Django's tak
         ]
 
     def _with_times(self, names: Any) -> list[Any]:
-        return [shown_time(self.model, name) if is_time(self.model, name) else name for name in names]
+        return [
+            shown_time(cast("type[Model]", self.model), name) if is_time(self.model, name) else name for name in names
+        ]
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         """Returns nothing: Django uses no result."""

@@ -19,7 +19,7 @@ from uuid import UUID
 import orjson
 from django.contrib.admin import ModelAdmin
 from django.db import DatabaseError, InterfaceError, connections
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -139,7 +139,9 @@ class TitledAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no ar
             self._give_titles([found])
         return found
 
-    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
+    ) -> HttpResponse:
         if (row := options.get("obj")) is not None:
             context["subtitle"] = self.heading(row)
         return super().render_change_form(request, context, *args, **options)

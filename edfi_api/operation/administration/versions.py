@@ -1,6 +1,6 @@
 """The history of a document in the admin: its versions with what each changed, and restoring one of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -167,7 +167,9 @@ def _resource(number: int, using: str) -> Resource:
     return resource
 
 
-def _shown(found: list[Version], named: list[str], may_restore: bool, *, is_first_page: bool) -> Iterator[ShownVersion]:
+def _shown(
+    found: list[Version], named: Sequence[str], may_restore: bool, *, is_first_page: bool
+) -> Iterator[ShownVersion]:
     writers = _writers(found)
     for number, (version, older) in enumerate(pairwise([*found, None])):
         if version is None or number == _SHOWN:

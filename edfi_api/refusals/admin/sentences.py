@@ -49,9 +49,10 @@ def cause_in_words(text: str) -> str:
 
 
 def problem_in_words(problem: str) -> str:
-    """`bad-request:data-validation-failed` → `Data validation failed`."""
-    words = problem.rpartition(":")[2].replace("-", " ").capitalize()
-    return "Not authorized" if words == "Authorization" else words
+    """`Data validation failed` for `bad-request:data-validation-failed`; `Not authorized` for all of authorization."""
+    if problem.startswith(_DENIED):
+        return "Not authorized"
+    return problem.rpartition(":")[2].replace("-", " ").capitalize()
 
 
 def became(entry: Any) -> str:

@@ -1,7 +1,10 @@
 // The page of refused writes: a client of /submissions/v1 like any program. The token is kept until the tab is closed,
 // so that the page can be loaded again; the secret is in no variable that outlives the request for it. What is shown
 // (filters, page, refusal) is in the address, so that Back leads to what was shown before.
-const PAGE = 25;
+const isNarrow = matchMedia("(max-width: 50rem)").matches;
+// Rows become cards in narrow windows.
+const PAGE = isNarrow ? 10 : 25;
+const MOST_CAUSES = 500;
 const METHODS = { upsert: "POST", update: "PUT", delete: "DELETE" };
 const RESOLUTIONS = {
   succeeded: "it was accepted",
@@ -16,6 +19,7 @@ const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSt
 const TOKEN = "token of refused writes";
 let token = sessionStorage.getItem(TOKEN) || "";
 let offset = 0;
+let causesShown = isNarrow ? 5 : 20;
 let shown = null;
 
 class Refused extends Error {}
@@ -94,7 +98,7 @@ function causeInWords(text) {
   const [type, about] = text.match(/^[a-z]+(?:[-:][a-z]+)*(?=: |$)/) ? text.split(": ", 2) : [];
   if (!type) return withoutKeys(text);
   const last = type.split(":").at(-1).replaceAll("-", " ");
-  const words = last === "authorization" ? "Not authorized" : last[0].toUpperCase() + last.slice(1);
+  const words = type.startsWith("security:") ? "Not authorized" : last[0].toUpperCase() + last.slice(1);
   return about ? `${words}: ${about}` : words;
 }
 
@@ -188,7 +192,8 @@ function query() {
 }
 
 async function showCauses() {
-  const found = await (await request("/submissions/v1/causes?limit=20")).json();
+  const found = await (await request(`/submissions/v1/causes?limit=${causesShown}`)).json();
+  byId("more-causes").hidden = found.length < causesShown || causesShown === MOST_CAUSES;
   filled(
     "causes",
     found.map((cause) => [
@@ -220,7 +225,7 @@ async function showRefusals() {
     found.map((entry) => [
       time(entry.lastAt),
       [button(what(entry), async () => tell(await one(entry.id))), element("div", key(entry), { className: "quiet" })],
-      why(entry),
+      element("div", why(entry), { className: "excerpt" }),
       String(entry.count),
       state(entry),
     ]),
@@ -232,6 +237,11 @@ const one = async (id) => (await request(`/submissions/v1/refusals/${id}`)).json
 
 async function show() {
   await Promise.all([showCauses(), showRefusals()]);
+}
+
+async function showMoreCauses() {
+  causesShown = Math.min(MOST_CAUSES, causesShown + 20);
+  await showCauses();
 }
 
 async function only(cause) {
@@ -311,6 +321,7 @@ filters.addEventListener("submit", acting(filter));
 byId("clear").addEventListener("click", acting(() => (filters.reset(), filter())));
 byId("leave").addEventListener("click", () => leave());
 byId("csv").addEventListener("click", acting(download));
+byId("more-causes").addEventListener("click", acting(showMoreCauses));
 byId("earlier").addEventListener("click", acting(() => turn(-1)));
 byId("later").addEventListener("click", acting(() => turn(1)));
 byId("same-cause").addEventListener("click", acting(() => (story.close(), only(shown.cause.id))));
