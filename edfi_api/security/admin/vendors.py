@@ -1,7 +1,7 @@
 """Vendors with their applications, and these with their clients and profiles."""
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -68,8 +68,8 @@ class ApiClientInline(admin.TabularInline):  # type: ignore[type-arg]
     """The clients of an application, read-only: their own pages create and change them, and handle the secrets."""
 
     model = ApiClient
-    readonly_fields = ("name", "client_id", "is_active", shown_time(ApiClient, "expires_at"))
-    fields = readonly_fields
+    readonly_fields: ClassVar[Any] = ("name", "client_id", "is_active", shown_time(ApiClient, "expires_at"))
+    fields: ClassVar[Any] = readonly_fields
     show_change_link = True
     extra = 0
     can_delete = False
