@@ -22,6 +22,7 @@ from meadowlark.postgres_programs import EmbeddedPostgresError, binaries
 
 # Errors of statements in a database that has not been migrated, or not by this version.
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
+_DJANGO_COMMANDS = "django.core.management.commands."
 
 
 def main() -> None:
@@ -45,8 +46,8 @@ class _CommandLine(ManagementUtility):
     """Prints only the line that names a wrong option. argparse prints the usage before it, which fills a screen for a
     command with many options; `--help` still prints it.
 
-    Of the commands only Django's make system checks (`check`, `migrate`, `runserver`): they build the whole API, which
-    takes longer than most commands.
+    Of the commands only Django's, and those derived from them, make system checks (`check`, `migrate`, `runserver`):
+    they build the whole API, which takes longer than most commands.
     """
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
@@ -54,7 +55,7 @@ class _CommandLine(ManagementUtility):
             command = super().fetch_command(subcommand)
         finally:
             garbage_collection.resume()
-        if not command.__module__.startswith("django."):
+        if not any(each.__module__.startswith(_DJANGO_COMMANDS) for each in type(command).__mro__):
             command.requires_system_checks = ()
         create_parser = command.create_parser
 

@@ -143,6 +143,8 @@ class BulkWriter:
         prepared = self._normalised(under_way.work, sent)
         results = self._writer.write(under_way.batch, prepared)
         sent.warnings.update(prepared.warnings)
+        # In the stored case rules may accept what they refused as it was sent.
+        sent.aliases.update(prepared.aliases)
         return results
 
     def _normalised(self, work: Work, prepared: Prepared) -> Prepared:
