@@ -109,7 +109,7 @@ def test_a_client_cannot_assign_the_id(api):
     assert response.status_code == 400
     problem = response.json()
     assert problem["detail"] == "The request data was constructed incorrectly."
-    assert problem["validationErrors"] == {}
+    assert problem["validationErrors"] == {"$.Id": ["Id is not a member of this resource; its name is spelt id."]}
 
 
 def test_a_null_id_counts_as_absent(api):

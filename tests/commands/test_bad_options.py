@@ -36,6 +36,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "enable_connection": {"name": ["connection"]},
     "list_connections": {},
     "remove_connection": {"name": ["removed"]},
+    "migrate": {"app_label": ["edfi_api"]},
     "run_exchange": {"is_listed": ["--list"]},
     "pull_changes": {"name": ["connection"]},
     "push_changes": {"name": ["connection"]},

@@ -310,7 +310,7 @@ def test_data_stores_are_assigned_on_the_page_of_a_client(configured, make_store
     tenant, other = create_tenant("Lakeside"), create_tenant("Grand-Bend")
     create_client("sis", "EdFiSandbox", tenant=tenant)
     client = ApiClient.objects.get(name="sis")
-    stores = [create_data_store("2027", tenant=each, connection="dbname=x") for each in (tenant, other)]
+    stores = [create_data_store("2027", tenant=each, connection=f"dbname={each.name}") for each in (tenant, other)]
     page = f"/admin/security/apiclient/{client.pk}/change/"
     prefix = "apiclientdatastore_set"
 

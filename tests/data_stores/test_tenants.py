@@ -258,7 +258,8 @@ def test_commands_about_tenants(configured, db, second_server, store_databases, 
     with pytest.raises(CommandError, match=r"Say whose: --tenant\. There are: Grand-Bend, Lakeside"):
         run("provision_data_store", "2027", "--url", store_databases.shared())
     for tenant in ("lakeside", "grand-bend"):
-        create_data_store("2027", tenant=_row(tenant), context={"schoolYear": "2027"}, connection="dbname=x")
+        connection = f"dbname={tenant}"
+        create_data_store("2027", tenant=_row(tenant), context={"schoolYear": "2027"}, connection=connection)
 
     assert [line.split("  ")[1:] for line in run("list_tenants")] == [
         ["Lakeside", "1 data store"],

@@ -129,6 +129,8 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
         ("exchange", "0003_windows_under_way"),
         ("exchange", "0004_every_waiting_delete"),
         ("exchange", "0005_name_taken"),
+        ("exchange", "0006_pinned_documents"),
+        ("exchange", "0007_requests_per_second"),
         ("ods_import", "0002_documents_of_the_last_pass"),
         ("refusals", "0002_direction"),
         ("refusals", "0003_rules"),

@@ -456,8 +456,10 @@ def test_the_admin_refuses_cross_site_requests() -> None:
     assert ApiClient.objects.count() == get_user_model().objects.count() == 1
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, gzip"])
-def test_compressed_bodies_are_refused_without_decompression(encoding: str, token: str) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "status"), [("gzip", 413), ("deflate", 400), ("br", 415), ("zstd", 415), ("gzip, gzip", 400)]
+)
+def test_compressed_bodies_are_not_decompressed_beyond_the_limit(encoding: str, status: int, token: str) -> None:
     bomb = gzip.compress(b'{"studentUniqueId": "' + b" " * 50_000_000 + b'"}')
     start = time.process_time()
 
@@ -466,7 +468,7 @@ def test_compressed_bodies_are_refused_without_decompression(encoding: str, toke
         http().post("/oauth/token", bomb[:10_000], "application/json", headers={"Content-Encoding": encoding}),
     ]
 
-    assert [answer.status_code for answer in answers] == [400, 400]
+    assert [answer.status_code for answer in answers] == [status, status]
     assert time.process_time() - start < 1
 
 

@@ -353,7 +353,7 @@ def test_descriptors(api) -> None:
     [
         ("validationResults?severityDescriptor=x", 400, "severityDescriptor"),
         ("validationResults?minChangeVersion=x", 400, "MinChangeVersion"),
-        ("validationRules?minChangeVersion=3&maxChangeVersion=2", 400, "MinChangeVersion"),
+        ("validationRules?minChangeVersion=4&maxChangeVersion=2", 400, "MinChangeVersion"),
         ("severityDescriptors?maxChangeVersion=-1", 400, "MaxChangeVersion"),
         ("validationResults?pageToken=x", 400, "page token"),
         ("validationResults?pageSize=1", 400, "PageToken is required"),

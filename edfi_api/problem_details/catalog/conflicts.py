@@ -40,7 +40,8 @@ def key_change_contradicts(error: storage.KeyChangeContradicts) -> Problem:
         errors=[
             f"{f'{error.resource.name.resource} {error.natural_key}'.rstrip()}: {violation.path}: {violation.message}"
             for violation in error.violations
-        ],
+        ]
+        or ["The client may not read the item."],
     )
 
 
