@@ -92,7 +92,8 @@ PAIRS = {
     "employments": st.sets(st.tuples(st.sampled_from(STAFF), st.sampled_from((*SCHOOLS, *DISTRICTS)))),
 }
 PARENTS = st.fixed_dictionaries({school: st.sets(st.sampled_from(DISTRICTS), max_size=1) for school in SCHOOLS})
-CLAIMS = st.sets(st.sampled_from((*SCHOOLS, *DISTRICTS, 999)), max_size=2)
+# Without organizations, collections are refused.
+CLAIMS = st.sets(st.sampled_from((*SCHOOLS, *DISTRICTS, 999)), min_size=1, max_size=2)
 
 
 @pytest.fixture

@@ -37,6 +37,8 @@ AssessmentVendor the school itself     .+..     .+..    ----                    
 AssessmentVendor another district      .s..     .p..    ----                     nnnn
 OwnershipBased  the school itself      oooo     oooo    oooo                     oooo
 """
+AUTHORIZATION = "urn:ed-fi:api:security:authorization"
+NO_ORGANIZATIONS = ":relationships:invalid-client:no-education-organizations"
 NOT_GRANTED = "Access to the resource could not be authorized."
 HINT = f"{DENIED} Hint: You may need to create a corresponding 'StudentSchoolAssociation' item."
 UNRELATED = "No relationships have been established between the caller's education organization id {claims} and "
@@ -101,7 +103,7 @@ def test_actions_granted_by_claim_set_and_owner(
         codes = cells[name]
         path, collection = paths[name], scenario.endpoint(name)
         id_, body = path.rsplit("/", 1)[1], body_of(scenario, path)
-        assert_lists(client.get(f"{collection}?totalCount=true"), codes, id_)
+        assert_lists(client.get(f"{collection}?totalCount=true"), codes, id_, near)
         requests = {
             "Create": ("post", collection, body, 200),
             "Read": ("get", path, None, 200),
@@ -125,7 +127,7 @@ def body_of(scenario: Scenario, path: str) -> dict[str, Any]:
     return {name: value for name, value in scenario.api.get(path).json().items() if name != "id" and name[0] != "_"}
 
 
-def assert_lists(answer: HttpResponse, codes: str, id_: str) -> None:
+def assert_lists(answer: HttpResponse, codes: str, id_: str, near: dict[str, Any]) -> None:
     """A collection contains the documents that may be read singly; it is refused only if it must always be empty."""
     match codes[1]:
         case "+":
@@ -133,6 +135,8 @@ def assert_lists(answer: HttpResponse, codes: str, id_: str) -> None:
             assert (id_ in shown, answer["Total-Count"]) == (True, str(len(shown)))
         case "." | "-" | "0":
             assert answer.status_code == 403
+        case "s" | "p" | "b" if not near["organizations"]:
+            assert (answer.status_code, answer.json()["type"]) == (403, f"{AUTHORIZATION}{NO_ORGANIZATIONS}")
         case _:
             assert (answer.json(), answer["Total-Count"]) == ([], "0")
 
@@ -142,4 +146,4 @@ def denial(code: str, claim_set: str, name: str, action: str, near: dict[str, An
     claims = f"claim ({ids})" if len(near["organizations"]) == 1 else f"claims ({ids or 'none'})"
     facts = {"claim_set": claim_set, "name": name, "action": action, "claims": claims, "prefixes": prefixes}
     type_, detail, *errors = (text.format(**facts) for text in DENIALS[code])
-    return {"type": f"urn:ed-fi:api:security:authorization{type_}", "detail": detail, "errors": errors}
+    return {"type": f"{AUTHORIZATION}{type_}", "detail": detail, "errors": errors}
