@@ -12,8 +12,8 @@ FIRST, SECOND, THIRD = ((f"NK#studentUniqueId={number}", "Has none") for number 
 STATES = "SELECT status FROM validation_run ORDER BY id"
 
 
-class Killed(BaseException):
-    """Ends a run without any of its own handling of errors, as the end of its process does."""
+class Killed(KeyboardInterrupt):
+    """Ends a run as the end of its process does: whatever else is raised is a failure of the rule alone."""
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> list[int]:
