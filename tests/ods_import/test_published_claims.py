@@ -69,7 +69,8 @@ def test_clients_of_claim_sets_of_everything_may_read_everything(
 ) -> None:
     import_clients(admin, security)
 
-    api = ApiTestClient(new_token("one", claim_set, namespace_prefixes=["uri://ed-fi.org"]))
+    of_client = {"namespace_prefixes": ["uri://ed-fi.org"], "education_organization_ids": [255901]}
+    api = ApiTestClient(new_token("one", claim_set, **of_client))
     endpoints = [resource.endpoint for resource in surface.resources if resource.project_endpoint == "ed-fi"]
     answers = {endpoint: api.get(f"{DATA}/{endpoint}").status_code for endpoint in endpoints}
     assert [endpoint for endpoint, status in answers.items() if status != 200] == []

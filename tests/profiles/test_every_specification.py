@@ -265,8 +265,11 @@ def fitting(schema: Schema, value: Any, *, only_required: bool) -> Any:
     match schema["type"]:
         case "object":
             names = schema.get("required", []) if only_required else schema["properties"]
+            # The body of a POST has no `id`.
             return {
-                name: fitting(schema["properties"][name], value[name], only_required=only_required) for name in names
+                name: fitting(schema["properties"][name], value[name], only_required=only_required)
+                for name in names
+                if name != "id"
             }
         case "array":
             return [fitting(schema["items"], item, only_required=only_required) for item in value]

@@ -130,6 +130,7 @@ def test_an_application_gets_the_variables_of_wsgi() -> None:
 
     assert variables.pop("wsgi.errors")
     assert variables.pop("wsgi.input")
+    assert variables.pop("meadowlark.held")
     assert int(variables.pop("REMOTE_PORT")) > 0
     assert variables == {
         "REQUEST_METHOD": "POST",
