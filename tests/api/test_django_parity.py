@@ -31,7 +31,7 @@ def test_a_json_text_response_has_the_attributes_of_a_django_response():
         {
             "PATH_INFO": "/data/ed-fi/students",
             "CONTENT_LENGTH": "17",
-            "CONTENT_TYPE": "application/json; charset=utf-8",
+            "CONTENT_TYPE": "application/json; version=2",
         },
         {"PATH_INFO": "/data//ed-fi/%20/..", "CONTENT_LENGTH": "", "REQUEST_METHOD": "get"},
         {"PATH_INFO": "/data/ed-fi/students", "CONTENT_LENGTH": "-1"},
@@ -54,3 +54,18 @@ def test_a_lean_request_has_the_attributes_of_a_django_request(sent: dict[str, A
     assert actual.META["SCRIPT_NAME"] == expected.META["SCRIPT_NAME"]
     assert actual.META["PATH_INFO"] == expected.META["PATH_INFO"]
     assert actual.body == expected.body
+
+
+def test_the_charset_of_a_body_does_not_decode_the_query_string():
+    request = LeanRequest(
+        {
+            "REQUEST_METHOD": "POST",
+            "PATH_INFO": "/data/ed-fi/students",
+            "QUERY_STRING": "lastSurname=M%C3%BCller",
+            "CONTENT_TYPE": "application/json; charset=iso-8859-1",
+            "wsgi.input": BytesIO(),
+        }
+    )
+
+    assert request.content_params == {"charset": "iso-8859-1"}
+    assert request.GET["lastSurname"] == "Müller"

@@ -220,10 +220,21 @@ def bounded(provider: IdentityProvider, accept: Accept, db: None) -> IdentityPro
 
 
 @pytest.mark.parametrize(
-    "claims", [{}, {"namespacePrefixes": "uri://lakeside.example/more", "educationOrganizationIds": 255901}]
+    "claims",
+    [
+        {"educationOrganizationIds": 255901},
+        {"namespacePrefixes": "uri://lakeside.example/more", "educationOrganizationIds": 255901},
+    ],
 )
 def test_within_its_bounds_an_issuer_grants(bounded: IdentityProvider, claims: dict[str, Any]) -> None:
     assert status(bounded.token(scope="SISVendor", **claims)) == 200
+
+
+def test_within_its_bounds_an_issuer_may_grant_a_claim_set_alone(bounded: IdentityProvider) -> None:
+    info = described(bounded.token(scope="SISVendor"))
+
+    assert info["claim_set"] == {"name": "SISVendor"}
+    assert (info["education_organizations"], info["namespace_prefixes"]) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def accepted(provider: IdentityProvider, accept: Accept) -> IdentityProvider:
 
 
 def test_a_client_is_made_with_an_identity_and_without_secret(accepted: IdentityProvider, log: Log) -> None:
-    arguments = ["Lakeside SIS", "--claim-set=SISVendor", "--external", accepted.issuer, CLIENT, "--format=json"]
-    made = json.loads(run("create_api_client", *arguments))
+    arguments = ["Lakeside SIS", "--claim-set=SISVendor", "--education-organization-id=255901", "--format=json"]
+    made = json.loads(run("create_api_client", *arguments, "--external", accepted.issuer, CLIENT))
 
     assert made["secret"] is None
     assert status(accepted.token()) == 200
@@ -55,7 +55,7 @@ def test_a_client_is_made_with_an_identity_and_without_secret(accepted: Identity
 
 
 def test_another_client_of_an_application_with_an_identity(accepted: IdentityProvider) -> None:
-    create_client("Lakeside SIS", "SISVendor")
+    create_client("Lakeside SIS", "SISVendor", [255901])
 
     run("create_api_client", "By provider", "--application=Lakeside SIS", "--external", accepted.issuer, CLIENT)
 
@@ -97,7 +97,7 @@ def form(client: ApiClient, *identity: str, **more: Any) -> dict[str, Any]:
 
 
 def test_an_identity_is_set_changed_and_removed_in_the_admin(accepted: IdentityProvider, superuser: Client) -> None:
-    create_client("Lakeside SIS", "SISVendor")
+    create_client("Lakeside SIS", "SISVendor", [255901])
     client = ApiClient.objects.get()
     page = f"{PAGES}{client.pk}/change/"
     assert f'<option value="{accepted.issuer}">' in superuser.get(page).content.decode()
