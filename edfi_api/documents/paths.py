@@ -48,5 +48,6 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float | Decimal):
-        return f"{Decimal(str(value)).normalize():f}"
+        text = f"{Decimal(str(value)):f}"  # `normalize` would round to the 28 digits of the context.
+        return text.rstrip("0").rstrip(".") if "." in text else text
     return str(value)

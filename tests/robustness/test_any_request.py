@@ -71,8 +71,13 @@ def test_extreme_numbers_in_a_query(send, field, value):
 
 
 @pytest.mark.parametrize("digits", [29, 40])
-def test_a_whole_number_of_very_many_digits_in_a_query(send, digits):
-    assert send("GET", f"/data/ed-fi/schools?schoolId={'9' * digits}").status_code == 200
+def test_a_whole_number_of_very_many_digits_in_a_query_is_refused_as_it_was_sent(send, digits):
+    sent = "9" * digits
+
+    response = send("GET", f"/data/ed-fi/schools?schoolId={sent}")
+
+    assert response.status_code == 400
+    assert response.json()["validationErrors"] == {"$.schoolId": [f"The value '{sent}' is not valid for schoolId."]}
 
 
 HEADERS = ["CONTENT_TYPE", "HTTP_ACCEPT", "HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_CORRELATIONID"]
