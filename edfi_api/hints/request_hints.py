@@ -102,12 +102,14 @@ def _misplaced(path: str, segments: list[str], surface: Surface) -> str:
     data = next((place for place, segment in enumerate(segments) if segment.lower() == addresses.DATA), None)
     if data is None:
         return ""
-    year = next((place for place, segment in enumerate(segments) if _YEAR.fullmatch(segment)), None)
+    # Tenants and contexts, which may be years, are before the data; other servers have other segments there.
+    has_context = bool(api_settings.MULTI_TENANCY or api_settings.ROUTE_QUALIFIERS)
+    years = (place for place, segment in enumerate(segments) if _YEAR.fullmatch(segment))
+    year = next((place for place in years if place > data or not has_context), None)
     names = {project.endpoint.lower() for project in surface.projects}
     if year is None or not names.intersection(segment.lower() for segment in segments[year + 1 :]):
         return ""
-    # Tenants and contexts are before the data; other servers have other segments there.
-    begin = 0 if api_settings.MULTI_TENANCY or api_settings.ROUTE_QUALIFIERS else data
+    begin = 0 if has_context else data
     right = [segment for place, segment in enumerate(segments) if place >= begin and place != year]
     return (
         f"The addresses of this server have no school year {segments[year]} there; write /{'/'.join(right)[:200]}. "
