@@ -138,7 +138,7 @@ def test_the_key_of_an_unreadable_contradicting_document_is_not_disclosed(api, c
     response = put_key(client, chain["Session"], "sessions", schoolReference={"schoolId": 5})
 
     assert response.status_code == 400
-    assert response.json()["errors"] == ["The client may not read the item."]
+    assert response.json()["errors"] == ["The client may not read what would contradict itself."]
 
 
 def test_an_identity_update_of_a_missing_document_is_not_found(api, chain):

@@ -41,7 +41,7 @@ def key_change_contradicts(error: storage.KeyChangeContradicts) -> Problem:
             f"{f'{error.resource.name.resource} {error.natural_key}'.rstrip()}: {violation.path}: {violation.message}"
             for violation in error.violations
         ]
-        or ["The client may not read the item."],
+        or ["The client may not read what would contradict itself."],
     )
 
 
