@@ -67,6 +67,10 @@ class DeadLetterAdmin(TitledAdmin, RemovableAdmin):
     def document_key(self, row: DeadLetter) -> DocumentKey:
         return DocumentKey(current_surface().resource_at(row.resource), row.natural_key)
 
+    def heading(self, request: HttpRequest, row: Any) -> str:
+        """The title of the document, for users who may see it."""
+        return super().heading(request, row) if _shown_to(request, ["what"]) else ""
+
     @admin.display(description="document")
     def what(self, letter: Any) -> SafeString:
         return titled(letter.document_title, letter.natural_key)

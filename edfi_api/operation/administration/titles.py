@@ -143,10 +143,10 @@ class TitledAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no ar
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
     ) -> HttpResponse:
         if (row := options.get("obj")) is not None:
-            context["subtitle"] = self.heading(row)
+            context["subtitle"] = self.heading(request, row)
         return super().render_change_form(request, context, *args, **options)
 
-    def heading(self, row: Any) -> str:
+    def heading(self, request: HttpRequest, row: Any) -> str:
         """What the page of a row has beneath its title."""
         return str(row.document_title)
 

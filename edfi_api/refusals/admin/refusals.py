@@ -223,7 +223,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
             return DocumentKey(None, "")
         return DocumentKey(stories.resource_of_entry(row), row.natural_key or "")
 
-    def heading(self, row: Any) -> str:
+    def heading(self, request: HttpRequest, row: Any) -> str:
         """What was sent, and the kind of the problem."""
         sent = " ".join(filter(None, (row.resource.rpartition("/")[2], row.document_title)))
         return f"{sent or 'unknown resource'}: {sentences.problem_in_words(row.problem)}"

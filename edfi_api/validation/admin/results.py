@@ -149,7 +149,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         name = resource_types.names(row._state.db).get(row.resource_type_id)
         return DocumentKey(current_surface().by_name.get(name) if name else None, row.natural_key or "")
 
-    def heading(self, row: Any) -> str:
+    def heading(self, request: HttpRequest, row: Any) -> str:
         """The rule, and what it is about."""
         return ": ".join(filter(None, (str(row.rule), row.document_title)))
 
