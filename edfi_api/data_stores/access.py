@@ -7,12 +7,9 @@ from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.storage.database_state import database_state
-from edfi_api.storage.replicas import Replicas
-
-from .breaker import Breaker, Load, is_failure
-from .databases import alias_of, has_met_an_error, is_connected
-from .exceptions import (
+from edfi_api.data_stores.breaker import Breaker, Load, is_failure
+from edfi_api.data_stores.databases import alias_of, has_met_an_error, is_connected
+from edfi_api.data_stores.exceptions import (
     ConnectionUnusable,
     DataStoreReadOnly,
     DataStoreUnavailable,
@@ -20,10 +17,12 @@ from .exceptions import (
     SnapshotNotFound,
     SnapshotReadOnly,
 )
-from .models import DerivativeType, State
-from .provisioning_state import Provisioned
-from .routing import Store
-from .sharing import refuse_other_tenants_database
+from edfi_api.data_stores.models import DerivativeType, State
+from edfi_api.data_stores.provisioning_state import Provisioned
+from edfi_api.data_stores.routing import Store
+from edfi_api.data_stores.sharing import refuse_other_tenants_database
+from edfi_api.storage.database_state import database_state
+from edfi_api.storage.replicas import Replicas
 
 # Seconds; an operator takes it offline for longer than a failover takes.
 _RETRY_AFTER_OFFLINE = 60

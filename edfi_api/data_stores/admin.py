@@ -13,16 +13,15 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.connection_strings import LONGEST, MAIN, encrypt
+from edfi_api.data_stores.databases import alias_of, allowed_destination
+from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
+from edfi_api.data_stores.routes import primary_of
+from edfi_api.data_stores.routing import Database
+from edfi_api.data_stores.sharing import refuse_shared_database
+from edfi_api.data_stores.stores import check_qualifiers, check_segment
 from edfi_api.operation.administration.authorship import RecordedAdmin
-
-from .connection_strings import LONGEST, MAIN, encrypt
-from .databases import alias_of, allowed_destination
-from .exceptions import ConnectionUnusable, NoStoreKey
-from .models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
-from .routes import primary_of
-from .routing import Database
-from .sharing import refuse_shared_database
-from .stores import check_qualifiers, check_segment
 
 
 class TenantOwnedAdmin(RecordedAdmin):

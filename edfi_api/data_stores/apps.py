@@ -13,6 +13,6 @@ class DataStoresConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from .status import report  # noqa: PLC0415  Models need the app registry.
+        from edfi_api.data_stores.status import report  # noqa: PLC0415  Models need the app registry.
 
         post_migrate.connect(report, sender=self)

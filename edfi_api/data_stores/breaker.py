@@ -13,9 +13,8 @@ from django.db import OperationalError
 from psycopg import errors
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.exceptions import DataStoreUnavailable
 from edfi_api.storage.driver.exceptions import is_outage
-
-from .exceptions import DataStoreUnavailable
 
 _OUTAGES = 2
 _SECONDS = 5.0

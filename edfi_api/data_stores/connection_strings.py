@@ -23,9 +23,8 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.logs.printable import is_printable
-
-from .exceptions import ConnectionUnusable, NoStoreKey
 
 LONGEST = 1000
 # The control database as a data store.

@@ -9,11 +9,18 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.conf import api_settings
-
-from .connection_strings import MAIN, Destination, decrypt, destination, is_allowed, is_masked, servers
-from .exceptions import ConnectionNotAllowed, ConnectionUnusable
-from .request_options import REQUEST_OPTIONS, limit
-from .routing import Database
+from edfi_api.data_stores.connection_strings import (
+    MAIN,
+    Destination,
+    decrypt,
+    destination,
+    is_allowed,
+    is_masked,
+    servers,
+)
+from edfi_api.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable
+from edfi_api.data_stores.request_options import REQUEST_OPTIONS, limit
+from edfi_api.data_stores.routing import Database
 
 # What the settings give the control database, and the connections to all others need too.
 _INHERITED = ("keepalives_idle", "keepalives_interval", "keepalives_count")

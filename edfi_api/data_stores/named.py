@@ -3,7 +3,7 @@ are tenants, their name comes first: `lakeside/2027`, or `lakeside/` for all of 
 
 from collections.abc import Iterable
 
-from .routing import RoutingTable, Store, context_of
+from edfi_api.data_stores.routing import RoutingTable, Store, context_of
 
 
 class NoSuchDataStore(Exception):

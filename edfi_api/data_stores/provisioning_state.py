@@ -8,9 +8,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from edfi_api.data_stores.exceptions import NotProvisioned
 from edfi_api.storage.database_state import database_state
-
-from .exceptions import NotProvisioned
 
 # The apps whose tables are in the database of every data store.
 DATA_APPS = frozenset(

@@ -13,14 +13,13 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.databases import remove
+from edfi_api.data_stores.models import DataStore, DerivativeType, State
+from edfi_api.data_stores.routing import Database, NamedTenant, RoutingTable, Store, context_of
 from edfi_api.storage.database_state import database_state, discard
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
-
-from .databases import remove
-from .models import DataStore, DerivativeType, State
-from .routing import Database, NamedTenant, RoutingTable, Store, context_of
 
 _ROUTES = statements_beside(__file__)("routes")
 _VERSION = Sql("SELECT version FROM data_stores_version")

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from .exceptions import AmbiguousDataStore, DataStoreNotFound
-from .models import DerivativeType, State
+from edfi_api.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
+from edfi_api.data_stores.models import DerivativeType, State
 
 # The qualifiers of a data store or of an address with their values, case-folded.
 Context = frozenset[tuple[str, str]]

@@ -8,13 +8,12 @@ from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections
 from django.db.models import QuerySet
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.connection_strings import MAIN, decrypt, destination, servers
+from edfi_api.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable
+from edfi_api.data_stores.models import DataStore, DataStoreDerivative
+from edfi_api.data_stores.routes import routes
+from edfi_api.data_stores.routing import Store
 from edfi_api.storage.database_state import database_state
-
-from .connection_strings import MAIN, decrypt, destination, servers
-from .exceptions import ConnectionNotAllowed, ConnectionUnusable
-from .models import DataStore, DataStoreDerivative
-from .routes import routes
-from .routing import Store
 
 # Names of hosts differ for one server; its identifier and the number of the database do not.
 _IDENTITY = """

@@ -7,15 +7,14 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
+from edfi_api.data_stores.breaker import Breaker
+from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.data_stores.models import DataStoresVersion
+from edfi_api.data_stores.provisioning_state import needed_migrations, pending_migrations
+from edfi_api.data_stores.routes import read_table
+from edfi_api.data_stores.routing import Database, Store
 from edfi_api.storage.database_state import known_database_state
-
-from .breaker import Breaker
-from .databases import alias_of
-from .exceptions import ConnectionUnusable
-from .models import DataStoresVersion
-from .provisioning_state import needed_migrations, pending_migrations
-from .routes import read_table
-from .routing import Database, Store
 
 # Each waits for one server at a time, 2 seconds at most to connect.
 _THREADS = 16

@@ -9,11 +9,10 @@ import re
 from django.core.exceptions import ValidationError
 from django.db.models import Model, Q
 
+from edfi_api.data_stores.exceptions import TenantMalformed, TenantTooLong
+from edfi_api.data_stores.models import LONGEST_NAME, TENANT_NAME, Tenant
+from edfi_api.data_stores.stores import COMMAND, check_segment
 from edfi_api.logs import audit
-
-from .exceptions import TenantMalformed, TenantTooLong
-from .models import LONGEST_NAME, TENANT_NAME, Tenant
-from .stores import COMMAND, check_segment
 
 
 def create_tenant(name: str, *, by: str = COMMAND) -> Tenant:

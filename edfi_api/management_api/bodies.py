@@ -18,9 +18,8 @@ from django.http import HttpRequest
 from msgspec import UNSET, UnsetType
 
 from edfi_api.conf import api_settings
+from edfi_api.management_api import problems, texts
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
-
-from . import problems, texts
 
 _LARGEST_INTEGER = 2**31
 _LARGEST_LONG = 2**63

@@ -13,11 +13,10 @@ from django.utils import timezone
 from oauth2_provider.settings import oauth2_settings
 
 from edfi_api.logs import audit
+from edfi_api.management_api.models import ManagementClient, ManagementToken
+from edfi_api.management_api.scopes import Scope, granted
 from edfi_api.security.credentials import Credentials
 from edfi_api.security.requests.authentication import token_checksum
-
-from .models import ManagementClient, ManagementToken
-from .scopes import Scope, granted
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.listing.pages import Listed
-
-from . import problems, texts
-from .bodies import BodyMember, Integer, ManagementBody, integer, members_of, read
-from .listing import Listing, page
-from .views import ManagementViewSet, base_address
+from edfi_api.management_api import problems, texts
+from edfi_api.management_api.bodies import BodyMember, Integer, ManagementBody, integer, members_of, read
+from edfi_api.management_api.listing import Listing, page
+from edfi_api.management_api.views import ManagementViewSet, base_address
 
 
 class Answered(ManagementBody, frozen=True, kw_only=True):

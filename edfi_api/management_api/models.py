@@ -8,8 +8,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from edfi_api.data_stores.models import Writers
-
-from .scopes import Scope
+from edfi_api.management_api.scopes import Scope
 
 LONGEST_NAME = 256
 

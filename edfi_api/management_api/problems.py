@@ -6,9 +6,8 @@ Their types differ from those of the data API (`problem_details.catalog`), and n
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from edfi_api.management_api import texts
 from edfi_api.problem_details.problem import Problem
-
-from . import texts
 
 SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 

@@ -18,12 +18,11 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.logs import audit
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.logs.remote_address import remote_address
+from edfi_api.management_api import access, problems
+from edfi_api.management_api.access import Caller
+from edfi_api.management_api.answer_shapes import DescribedAnswer
+from edfi_api.management_api.answers import FORMS, answer, problem_for, write_transaction
 from edfi_api.problem_details.http.handler import correlation_id
-
-from . import access, problems
-from .access import Caller
-from .answer_shapes import DescribedAnswer
-from .answers import FORMS, answer, problem_for, write_transaction
 
 _log = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ from django.db.models import OuterRef
 from django.utils import timezone
 
 from edfi_api.data_stores.models import DataStoresVersion
-
-from .models import ApiClient, ApiClientDataStore, Application, ClaimsVersion
+from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ClaimsVersion
 
 # Work that takes longer looks its client up again.
 _LIFE_OF_WORK = timedelta(days=1)

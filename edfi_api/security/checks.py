@@ -11,16 +11,15 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connections
 
 from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.security.claim_names import claim_name
+from edfi_api.security.claims.compile import all_defaults, granted_strategies
 from edfi_api.security.claims.file import UNSECURED
+from edfi_api.security.claims.model import Strategies
+from edfi_api.security.claims.stored_claims import stored_claims
+from edfi_api.security.claims.strategy_faults import is_applicable, unknown_for, unknown_in
+from edfi_api.security.issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
+from edfi_api.security.models import Application, ClaimSet, OverridingStrategies, ResourceClaim
 from edfi_api.startup import current_surface
-
-from .claim_names import claim_name
-from .claims.compile import all_defaults, granted_strategies
-from .claims.model import Strategies
-from .claims.stored_claims import stored_claims
-from .claims.strategy_faults import is_applicable, unknown_for, unknown_in
-from .issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
-from .models import Application, ClaimSet, OverridingStrategies, ResourceClaim
 
 
 @register(Tags.security)

@@ -16,10 +16,9 @@ from oauth2_provider.models import get_access_token_model
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
-
-from .credentials import Credentials
-from .models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
-from .ods_secrets import hasher_of
+from edfi_api.security.credentials import Credentials
+from edfi_api.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
+from edfi_api.security.ods_secrets import hasher_of
 
 COMMAND = "command"
 _LONGEST_CLIENT_NAME = 255

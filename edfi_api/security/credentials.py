@@ -8,7 +8,7 @@ from urllib.parse import unquote_plus
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-from .ods_secrets import hasher_of
+from edfi_api.security.ods_secrets import hasher_of
 
 _LENGTH = 48
 _CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits, "-_.")

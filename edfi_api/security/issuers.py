@@ -14,8 +14,7 @@ import msgspec
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.conf import api_settings
-
-from .token_claims import is_path
+from edfi_api.security.token_claims import is_path
 
 LONGEST_ISSUER = 255
 _MOST_SKEW = 120

@@ -23,10 +23,9 @@ from oauth2_provider.models import AbstractApplication
 
 from edfi_api.data_stores.models import DataStore, Recorded, Tenant, Writers
 from edfi_api.data_stores.tenants import refuse_taken_name, visible_to
-
-from .claim_names import Action, claim_of
-from .issuers import LONGEST_ISSUER, issuers
-from .names import validate_name, validate_namespace_prefix
+from edfi_api.security.claim_names import Action, claim_of
+from edfi_api.security.issuers import LONGEST_ISSUER, issuers
+from edfi_api.security.names import validate_name, validate_namespace_prefix
 
 LONGEST_NAME = 256
 _LONGEST_EXTERNAL_CLIENT = 255

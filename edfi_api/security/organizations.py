@@ -13,9 +13,8 @@ from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit
 from edfi_api.data_stores.exceptions import ConnectionUnusable, DataStoreUnavailable, NotProvisioned
 from edfi_api.data_stores.routes import routes
 from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.security.models import ApiClientDataStore, Application
 from edfi_api.storage import resource_types
-
-from .models import ApiClientDataStore, Application
 
 # The claimed organizations and their descendants, with all ancestors of these.
 _FAMILY = """

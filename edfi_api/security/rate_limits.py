@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from .exceptions import TooManyRequests
+from edfi_api.security.exceptions import TooManyRequests
 
 _SECONDS = 60
 # Full buckets are redundant; they are removed once in so many events.

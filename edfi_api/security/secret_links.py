@@ -13,8 +13,8 @@ from cryptography.fernet import Fernet
 from django.db import connection
 from django.utils import timezone
 
-from .credentials import Credentials
-from .models import ApiClient, SecretLink
+from edfi_api.security.credentials import Credentials
+from edfi_api.security.models import ApiClient, SecretLink
 
 VALID = timedelta(hours=24)
 _BYTES = 32

@@ -12,6 +12,6 @@ class ValidationConfig(AppConfig):
     verbose_name = "Validation"
 
     def ready(self) -> None:
-        from .login import grant_reading  # noqa: PLC0415  Its imports need the app registry.
+        from edfi_api.validation.login import grant_reading  # noqa: PLC0415  Its imports need the app registry.
 
         post_migrate.connect(grant_reading, sender=self)

@@ -11,14 +11,13 @@ from psycopg import errors
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
-
-from .connections import Reading, reading
-from .faults import fault_of, resource_of
-from .finding import RuleFault, checked_columns
-from .login import NoLogin
-from .query_text import ROW_LIMIT, QueryFault, parameters_in, violations_statement
-from .rule import SCOPE, Problem, Rule
-from .values import RunValues, standard_of
+from edfi_api.validation.connections import Reading, reading
+from edfi_api.validation.faults import fault_of, resource_of
+from edfi_api.validation.finding import RuleFault, checked_columns
+from edfi_api.validation.login import NoLogin
+from edfi_api.validation.query_text import ROW_LIMIT, QueryFault, parameters_in, violations_statement
+from edfi_api.validation.rule import SCOPE, Problem, Rule
+from edfi_api.validation.values import RunValues, standard_of
 
 _SECONDS = 30
 _MANY_ROWS = 100_000

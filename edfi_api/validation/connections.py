@@ -16,9 +16,8 @@ from django.db import connections
 from psycopg import sql
 
 from edfi_api.storage.replicas import replicas
-
-from .login import in_place_of, login_for
-from .rule import Rule
+from edfi_api.validation.login import in_place_of, login_for
+from edfi_api.validation.rule import Rule
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 

@@ -13,8 +13,7 @@ from edfi_api.compilation import is_api_schema
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 from edfi_api.startup import compilation_of
-
-from .resources import ENDPOINT, PROJECT
+from edfi_api.validation.resources import ENDPOINT, PROJECT
 
 _MODEL = Path(__file__).parent / "extension"
 

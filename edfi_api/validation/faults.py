@@ -5,12 +5,11 @@ import traceback
 import psycopg
 
 from edfi_api.model.surface.resource import Resource, Surface
-
-from .finding import RuleFault
-from .login import NoLogin
-from .query_text import QueryFault
-from .rule import Rule
-from .values import UnusableValue
+from edfi_api.validation.finding import RuleFault
+from edfi_api.validation.login import NoLogin
+from edfi_api.validation.query_text import QueryFault
+from edfi_api.validation.rule import Rule
+from edfi_api.validation.values import UnusableValue
 
 
 def resource_of(rule: Rule, surface: Surface) -> Resource:

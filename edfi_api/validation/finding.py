@@ -14,10 +14,9 @@ from psycopg.types.json import Jsonb
 from uuid_utils.compat import uuid7
 
 from edfi_api.model.surface.resource import Resource, Surface
-
-from .connections import BATCH, Reading
-from .query_text import ROW_LIMIT, violations_statement
-from .rule import Rule, RuleViolation, Scope
+from edfi_api.validation.connections import BATCH, Reading
+from edfi_api.validation.query_text import ROW_LIMIT, violations_statement
+from edfi_api.validation.rule import Rule, RuleViolation, Scope
 
 _LONGEST_MESSAGE = 1024
 _LONGEST_NAME, _LONGEST_VALUE = 60, 4000

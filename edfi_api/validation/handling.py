@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from edfi_api.changes.change_stream.handlers import Handled, called_for
-
-from .events import ResultEvent, ResultLog
+from edfi_api.validation.events import ResultEvent, ResultLog
 
 Handle = Callable[[ResultEvent], object]
 

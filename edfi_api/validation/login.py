@@ -11,9 +11,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
 
 from edfi_api.conf import api_settings
-
-from .rule import Rule
-from .rule_files import BUNDLED
+from edfi_api.validation.rule import Rule
+from edfi_api.validation.rule_files import BUNDLED
 
 # What rules read, besides SQL views.
 TABLES = ("document", "organization_closure", "resource_type")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from .rule import FIXED_TYPES, PARAMETER_TYPES, SCOPE, Incremental, Parameter, Rule, Scope, Severity
+from edfi_api.validation.rule import FIXED_TYPES, PARAMETER_TYPES, SCOPE, Incremental, Parameter, Rule, Scope, Severity
 
 _REQUIRED = ("identifier", "source", "version", "short", "severity", "category", "resource")
 _LONGEST = {

@@ -6,10 +6,9 @@ from enum import StrEnum
 
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
-
-from .connections import Connection
-from .finding import Staged
-from .rule import Scope
+from edfi_api.validation.connections import Connection
+from edfi_api.validation.finding import Staged
+from edfi_api.validation.rule import Scope
 
 _sql = statements_beside(__file__)
 _LOCK, _APPEAR, _CHANGE, _RESOLVE, _RETIRE = map(_sql, ("lock_publishing", "appear", "change", "resolve", "retire"))

@@ -9,8 +9,7 @@ from django.db import connections
 
 from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.exceptions import TooManyRequests
-
-from .running import RunOptions
+from edfi_api.validation.running import RunOptions
 
 _SECONDS_BETWEEN = 3600
 _SOON = 60

@@ -14,9 +14,8 @@ from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.marked import marked_functions
-
-from .metadata import InvalidRule, rule_of
-from .rule import Find, Problem, Rule
+from edfi_api.validation.metadata import InvalidRule, rule_of
+from edfi_api.validation.rule import Find, Problem, Rule
 
 BUNDLED = Path(__file__).with_name("bundled")
 SHARED = "rules.toml"

@@ -8,9 +8,8 @@ from typing import Any
 
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage.driver.sql_files import statements_beside
-
-from .connections import Connection
-from .rule import Rule
+from edfi_api.validation.connections import Connection
+from edfi_api.validation.rule import Rule
 
 log = logging.getLogger(__name__)
 

@@ -19,15 +19,14 @@ from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage import resource_types
-
-from .connections import Connection, OutOfTime, Reading, caught_up_replica, connected, reading
-from .faults import fault_of, resource_of
-from .finding import Finder, Found, Staged
-from .publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
-from .rule import Rule, Scope
-from .rule_registry import RegisteredRule, register
-from .scoping import RunFully, Watched, changed_values
-from .values import RunValues, run_values
+from edfi_api.validation.connections import Connection, OutOfTime, Reading, caught_up_replica, connected, reading
+from edfi_api.validation.faults import fault_of, resource_of
+from edfi_api.validation.finding import Finder, Found, Staged
+from edfi_api.validation.publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
+from edfi_api.validation.rule import Rule, Scope
+from edfi_api.validation.rule_registry import RegisteredRule, register
+from edfi_api.validation.scoping import RunFully, Watched, changed_values
+from edfi_api.validation.values import RunValues, run_values
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,8 @@ from typing import Any
 
 from edfi_api.documents.securables import SecurableKind, groups
 from edfi_api.model.surface.resource import Resource
-
-from .connections import Reading
-from .rule import Scope
+from edfi_api.validation.connections import Reading
+from edfi_api.validation.rule import Scope
 
 # With more values, a full run is about as fast.
 MOST_VALUES = 20_000

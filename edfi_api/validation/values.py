@@ -12,9 +12,8 @@ from edfi_api.model.surface.resource import ResourceKind, Surface
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
-
-from .query_text import parameters_in
-from .rule import SCHOOL_YEAR, TODAY, Rule
+from edfi_api.validation.query_text import parameters_in
+from edfi_api.validation.rule import SCHOOL_YEAR, TODAY, Rule
 
 _CURRENT_YEAR = """
 SELECT max((body ->> 'schoolYear')::integer) FROM document

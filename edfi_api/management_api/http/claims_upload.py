@@ -10,6 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
+from edfi_api.management_api import problems
+from edfi_api.management_api.answer_shapes import DescribedAnswer, ReplacedClaims
+from edfi_api.management_api.bodies import read_object
+from edfi_api.management_api.views import ManagementView
 from edfi_api.security.claims.file import bundled_claims
 from edfi_api.security.claims.model import Claims
 from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
@@ -25,11 +29,6 @@ from edfi_api.security.claims.strategy_faults import unknown_in
 from edfi_api.security.claims.upload import InvalidUpload, read_upload, uploadable
 from edfi_api.security.models import ClaimSet, ClaimsVersion
 from edfi_api.startup import current_surface
-
-from .. import problems
-from ..answer_shapes import DescribedAnswer, ReplacedClaims
-from ..bodies import read_object
-from ..views import ManagementView
 
 
 class ClaimsView(ManagementView):

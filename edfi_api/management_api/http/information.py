@@ -5,10 +5,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
+from edfi_api.management_api.scopes import Scope
+from edfi_api.management_api.views import AnonymousView, base_address
 from edfi_api.version import VERSION
-
-from ..scopes import Scope
-from ..views import AnonymousView, base_address
 
 APPLICATION = "Ed-Fi API Configuration Service"
 _SAID_VERSIONS = {"v3": ("3.0", "v3"), "v2": ("2.0", "v2")}

@@ -8,26 +8,25 @@ from django.urls import URLPattern
 
 from edfi_api.addresses import below, fixed_path
 from edfi_api.conf import api_settings
-
-from ..answers import FORMS
-from ..collections import Collection
-from ..v2 import claim_sets as claim_sets_v2
-from ..v2 import collections as v2
-from ..v2 import ods_instances
-from ..v3 import resource_claims
-from ..v3.api_clients import ApiClients
-from ..v3.applications import Applications
-from ..v3.claim_sets import ClaimSets, Grants
-from ..v3.data_stores import DataStoreContexts, DataStoreDerivatives, DataStores, Tenants
-from ..v3.exchange_connections import Connections
-from ..v3.profiles import Profiles
-from ..v3.vendors import Vendors
-from ..views import UnknownAddressView
-from .authorization_metadata import AuthorizationMetadataView
-from .claims_upload import CurrentView, ReloadView, UploadView
-from .connect import IntrospectView, ManagementTokenView, RegisterView, RevokeView
-from .information import InformationView, JwksView, ManagementHealthView, OpenIdView
-from .openapi import Address, SpecificationView
+from edfi_api.management_api.answers import FORMS
+from edfi_api.management_api.collections import Collection
+from edfi_api.management_api.http.authorization_metadata import AuthorizationMetadataView
+from edfi_api.management_api.http.claims_upload import CurrentView, ReloadView, UploadView
+from edfi_api.management_api.http.connect import IntrospectView, ManagementTokenView, RegisterView, RevokeView
+from edfi_api.management_api.http.information import InformationView, JwksView, ManagementHealthView, OpenIdView
+from edfi_api.management_api.http.openapi import Address, SpecificationView
+from edfi_api.management_api.v2 import claim_sets as claim_sets_v2
+from edfi_api.management_api.v2 import collections as v2
+from edfi_api.management_api.v2 import ods_instances
+from edfi_api.management_api.v3 import resource_claims
+from edfi_api.management_api.v3.api_clients import ApiClients
+from edfi_api.management_api.v3.applications import Applications
+from edfi_api.management_api.v3.claim_sets import ClaimSets, Grants
+from edfi_api.management_api.v3.data_stores import DataStoreContexts, DataStoreDerivatives, DataStores, Tenants
+from edfi_api.management_api.v3.exchange_connections import Connections
+from edfi_api.management_api.v3.profiles import Profiles
+from edfi_api.management_api.v3.vendors import Vendors
+from edfi_api.management_api.views import UnknownAddressView
 
 _COLLECTIONS: tuple[type[Collection], ...] = (
     Vendors,

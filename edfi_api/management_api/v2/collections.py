@@ -9,12 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.security.clients import set_approved
-from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
-
-from .. import problems, texts
-from ..answer_shapes import DescribedAnswer, RemovedItem
-from ..bodies import (
+from edfi_api.management_api import problems, texts
+from edfi_api.management_api.answer_shapes import DescribedAnswer, RemovedItem
+from edfi_api.management_api.bodies import (
     EACH_POSITIVE,
     EMAIL,
     NO_BLANKS,
@@ -33,12 +30,14 @@ from ..bodies import (
     name_rule,
     rule,
 )
-from ..collections import Collection
-from ..listing import DEFAULT_LIMITS, Listing
-from ..v3.api_clients import ApiClientBody, ApiClients
-from ..v3.applications import ApplicationBody, Applications, References, listing_of_applications
-from ..v3.profiles import ProfileBody, Profiles
-from ..v3.vendors import LONGEST_PREFIX, VendorBody, Vendors, prefixes
+from edfi_api.management_api.collections import Collection
+from edfi_api.management_api.listing import DEFAULT_LIMITS, Listing
+from edfi_api.management_api.v3.api_clients import ApiClientBody, ApiClients
+from edfi_api.management_api.v3.applications import ApplicationBody, Applications, References, listing_of_applications
+from edfi_api.management_api.v3.profiles import ProfileBody, Profiles
+from edfi_api.management_api.v3.vendors import LONGEST_PREFIX, VendorBody, Vendors, prefixes
+from edfi_api.security.clients import set_approved
+from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
 
 DEFAULT_LIMIT = DEFAULT_LIMITS["v2"]
 

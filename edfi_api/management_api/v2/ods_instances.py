@@ -13,12 +13,22 @@ from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, Tenant
 from edfi_api.data_stores.tenants import tenant_named
 from edfi_api.listing.fields import Field
-
-from .. import access, problems, texts
-from ..answer_shapes import DescribedAnswer, ListedTenant
-from ..bodies import NOT_EMPTY, POSITIVE, Integer, ManagementBody, Text, at_most, is_empty, name_rule, rule
-from ..listing import EXACT, NUMBER, Listing
-from ..v3.data_stores import (
+from edfi_api.management_api import access, problems, texts
+from edfi_api.management_api.answer_shapes import DescribedAnswer, ListedTenant
+from edfi_api.management_api.bodies import (
+    NOT_EMPTY,
+    POSITIVE,
+    Integer,
+    ManagementBody,
+    Text,
+    at_most,
+    is_empty,
+    name_rule,
+    rule,
+)
+from edfi_api.management_api.listing import EXACT, NUMBER, Listing
+from edfi_api.management_api.v2.collections import DEFAULT_LIMIT, Version2, missing, no_instances, renamed
+from edfi_api.management_api.v3.data_stores import (
     IS_TYPE,
     ContextBody,
     DataStoreBody,
@@ -28,8 +38,7 @@ from ..v3.data_stores import (
     DerivativeBody,
     KeptText,
 )
-from ..views import ManagementView
-from .collections import DEFAULT_LIMIT, Version2, missing, no_instances, renamed
+from edfi_api.management_api.views import ManagementView
 
 
 def _is_no_connection(text: str | None) -> bool:

@@ -38,11 +38,10 @@ from edfi_api.data_stores.stores import (
     set_state,
 )
 from edfi_api.listing.fields import Field
-
-from .. import access, problems, texts
-from ..answer_shapes import CreatedItem, DataStoreStatus, DescribedAnswer, Identified
-from ..answers import write_transaction
-from ..bodies import (
+from edfi_api.management_api import access, problems, texts
+from edfi_api.management_api.answer_shapes import CreatedItem, DataStoreStatus, DescribedAnswer, Identified
+from edfi_api.management_api.answers import write_transaction
+from edfi_api.management_api.bodies import (
     NOT_EMPTY,
     POSITIVE,
     Integer,
@@ -56,8 +55,8 @@ from ..bodies import (
     name_rule,
     rule,
 )
-from ..collections import Answered, Collection
-from ..listing import EXACT, NUMBER, Listing
+from edfi_api.management_api.collections import Answered, Collection
+from edfi_api.management_api.listing import EXACT, NUMBER, Listing
 
 _TYPES = list(DerivativeType.values)
 # The member is absent, so that the stored connection string stays.

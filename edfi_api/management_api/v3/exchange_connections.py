@@ -13,10 +13,8 @@ from edfi_api.data_stores.models import DataStore
 from edfi_api.exchange.models import Connection, ConnectionState
 from edfi_api.exchange.stored_connections import checked, current_phase
 from edfi_api.listing.fields import Field
-from edfi_api.security.models import ApiClient
-
-from .. import problems, texts
-from ..bodies import (
+from edfi_api.management_api import problems, texts
+from edfi_api.management_api.bodies import (
     EACH_POSITIVE,
     NOT_EMPTY,
     POSITIVE,
@@ -30,8 +28,9 @@ from ..bodies import (
     Texts,
     name_rule,
 )
-from ..collections import Answered, Collection
-from ..listing import EXACT, NUMBER, Listing
+from edfi_api.management_api.collections import Answered, Collection
+from edfi_api.management_api.listing import EXACT, NUMBER, Listing
+from edfi_api.security.models import ApiClient
 
 # The members that have another name than their columns.
 _MEMBERS = {

@@ -9,6 +9,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.listing.fields import Field
+from edfi_api.management_api import problems, texts
+from edfi_api.management_api.answer_shapes import (
+    ClaimActions,
+    ClaimStrategies,
+    DescribedAnswer,
+    ImportedClaims,
+    ListedAction,
+    ListedStrategy,
+    ResourceClaimNode,
+)
+from edfi_api.management_api.bodies import Integer, ManagementBody, Text, integer, name_rule, read, read_text
+from edfi_api.management_api.listing import ANY_CASE, DEFAULT_LIMITS, NUMBER, Listing, page_of_items
+from edfi_api.management_api.views import ManagementView, base_address
 from edfi_api.security.claim_names import Action, action_named, claim_uri, short_name
 from edfi_api.security.claims.file import UnusableClaimsFile, claims_of_resources, read_claims
 from edfi_api.security.claims.model import Claims
@@ -18,20 +31,6 @@ from edfi_api.security.claims.strategy_faults import unknown_for, unknown_in, vi
 from edfi_api.security.models import DefaultStrategies, ResourceClaim
 from edfi_api.security.policies.table import STRATEGIES
 from edfi_api.startup import current_surface
-
-from .. import problems, texts
-from ..answer_shapes import (
-    ClaimActions,
-    ClaimStrategies,
-    DescribedAnswer,
-    ImportedClaims,
-    ListedAction,
-    ListedStrategy,
-    ResourceClaimNode,
-)
-from ..bodies import Integer, ManagementBody, Text, integer, name_rule, read, read_text
-from ..listing import ANY_CASE, DEFAULT_LIMITS, NUMBER, Listing, page_of_items
-from ..views import ManagementView, base_address
 
 ACTION_IDS: Mapping[str, int] = {action.value: number for number, action in enumerate(Action, start=1)}
 STRATEGY_IDS: Mapping[str, int] = {name: number for number, name in enumerate(STRATEGIES, start=1)}

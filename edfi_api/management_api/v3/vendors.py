@@ -7,14 +7,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.listing.fields import Field, FieldType
+from edfi_api.management_api import problems, texts
+from edfi_api.management_api.bodies import (
+    EMAIL,
+    NOT_EMPTY,
+    ONE_LINE,
+    Integer,
+    ManagementBody,
+    Text,
+    at_most,
+    name_rule,
+    rule,
+)
+from edfi_api.management_api.collections import Collection
+from edfi_api.management_api.listing import EXACT, NUMBER, Listing
+from edfi_api.management_api.v3.applications import applications_of, represented
 from edfi_api.security.clients import remove_application
 from edfi_api.security.models import Application, Vendor
-
-from .. import problems, texts
-from ..bodies import EMAIL, NOT_EMPTY, ONE_LINE, Integer, ManagementBody, Text, at_most, name_rule, rule
-from ..collections import Collection
-from ..listing import EXACT, NUMBER, Listing
-from .applications import applications_of, represented
 
 LONGEST_PREFIX = 128
 

@@ -15,9 +15,8 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from edfi_api.conf import api_settings
-
-from .models import AdminIdentity
-from .passwords import ThrottledLoginForm
+from edfi_api.operation.sign_in.models import AdminIdentity
+from edfi_api.operation.sign_in.passwords import ThrottledLoginForm
 
 admin.site.login_form = ThrottledLoginForm
 admin.site.unregister([TOTPDevice, StaticDevice, User])

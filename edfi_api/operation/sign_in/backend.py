@@ -8,9 +8,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from edfi_api.conf import api_settings
-
-from . import provider
-from .users import has_claim, rights_of, user_of
+from edfi_api.operation.sign_in import provider
+from edfi_api.operation.sign_in.users import has_claim, rights_of, user_of
 
 CALLBACK = "admin:provider_callback"
 

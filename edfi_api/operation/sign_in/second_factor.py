@@ -19,8 +19,7 @@ from django_otp.oath import TOTP
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from edfi_api.conf import api_settings
-
-from .models import RecoveryCodes
+from edfi_api.operation.sign_in.models import RecoveryCodes
 
 _KEY_BYTES = 20
 # The authenticator's clock may be so many steps of 30 seconds off.

@@ -22,10 +22,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
-
-from . import second_factor, sessions
-from .passwords import ThrottledLoginForm
-from .sessions import LOGINS
+from edfi_api.operation.sign_in import second_factor, sessions
+from edfi_api.operation.sign_in.passwords import ThrottledLoginForm
+from edfi_api.operation.sign_in.sessions import LOGINS
 
 # A recovery code with its hyphens, and some spaces.
 _LONGEST_CODE = 40

@@ -16,8 +16,8 @@ from django.utils.crypto import constant_time_compare
 from django_otp.models import Device
 from prometheus_client import Counter
 
-from . import second_factor
-from .passwords import may_use_password
+from edfi_api.operation.sign_in import second_factor
+from edfi_api.operation.sign_in.passwords import may_use_password
 
 PROVIDER_BACKEND = "edfi_api.operation.sign_in.backend.ProviderBackend"
 # For how long a login can be continued.

@@ -13,8 +13,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from edfi_api.conf import api_settings
-
-from . import provider_pages, second_factor, second_factor_pages, sessions
+from edfi_api.operation.sign_in import provider_pages, second_factor, second_factor_pages, sessions
 
 
 class SignInSite(admin.AdminSite):

@@ -13,9 +13,8 @@ from django.db import IntegrityError, transaction
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
+from edfi_api.operation.sign_in.models import LONGEST_SUBJECT, AdminIdentity
 from edfi_api.security.token_claims import value_at
-
-from .models import LONGEST_SUBJECT, AdminIdentity
 
 
 @dataclass(frozen=True)

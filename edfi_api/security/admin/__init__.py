@@ -4,11 +4,11 @@ Importing the modules registers their pages; django-oauth-toolkit registers thos
 its settings (`oauth/oauth_settings.py`).
 """
 
-from .api_clients import AccessTokenAdmin, ApiClientAdmin, UnusedAdmin
-from .claim_sets import ClaimSetAdmin, GrantAdmin
-from .pages import OneByOneAdmin
-from .resource_claims import ResourceClaimAdmin
-from .vendors import ApplicationAdmin, VendorAdmin
+from edfi_api.security.admin.api_clients import AccessTokenAdmin, ApiClientAdmin, UnusedAdmin
+from edfi_api.security.admin.claim_sets import ClaimSetAdmin, GrantAdmin
+from edfi_api.security.admin.pages import OneByOneAdmin
+from edfi_api.security.admin.resource_claims import ResourceClaimAdmin
+from edfi_api.security.admin.vendors import ApplicationAdmin, VendorAdmin
 
 __all__ = [
     "AccessTokenAdmin",

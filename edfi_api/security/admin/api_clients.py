@@ -31,15 +31,14 @@ from edfi_api.data_stores.models import DataStore
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.refusals.models import SubmissionHour
-
-from ..claim_names import DOMAINS, actions_by_value
-from ..claims.compile import Granted, granted_actions
-from ..clients import disable_client, new_secret, rotate_secret
-from ..credentials import Credentials
-from ..issuers import issuers
-from ..models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
-from ..secret_links import VALID, make_link
-from .pages import OneByOneAdmin, named_organizations, remark
+from edfi_api.security.admin.pages import OneByOneAdmin, named_organizations, remark
+from edfi_api.security.claim_names import DOMAINS, actions_by_value
+from edfi_api.security.claims.compile import Granted, granted_actions
+from edfi_api.security.clients import disable_client, new_secret, rotate_secret
+from edfi_api.security.credentials import Credentials
+from edfi_api.security.issuers import issuers
+from edfi_api.security.models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
+from edfi_api.security.secret_links import VALID, make_link
 
 # Most claims that a line names without being opened.
 _NAMED = 4

@@ -21,10 +21,9 @@ from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.data_stores.models import Tenant
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
-from edfi_api.startup import current_surface
-
-from ..claim_names import Action
-from ..claims.exchange import (
+from edfi_api.security.admin.pages import OneByOneAdmin, OverridingStrategiesInline, links
+from edfi_api.security.claim_names import Action
+from edfi_api.security.claims.exchange import (
     InvalidResourceClaims,
     MalformedResourceClaims,
     copy_claim_set,
@@ -33,9 +32,9 @@ from ..claims.exchange import (
     objects,
     replace_grants,
 )
-from ..claims.stored_claims import hold_claims, lock_claims, stored_claims
-from ..models import ClaimSet, Grant
-from .pages import OneByOneAdmin, OverridingStrategiesInline, links
+from edfi_api.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
+from edfi_api.security.models import ClaimSet, Grant
+from edfi_api.startup import current_surface
 
 _NO_EXPORT = "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is."
 _TAKEN = "There is a claim set of this name. Choose another name, or replace it."

@@ -14,13 +14,12 @@ from edfi_api.data_stores.models import DataStore, Tenant
 from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.profiles.models import Profile
-
-from ..clients import create_application
-from ..credentials import Credentials
-from ..models import ApiClient, Application, ClaimSet, Vendor
-from ..organizations import organizations_named
-from .api_clients import secret_context
-from .pages import assign, remark
+from edfi_api.security.admin.api_clients import secret_context
+from edfi_api.security.admin.pages import assign, remark
+from edfi_api.security.clients import create_application
+from edfi_api.security.credentials import Credentials
+from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
+from edfi_api.security.organizations import organizations_named
 
 _PERMISSIONS = ("security.add_vendor", "security.add_application", "security.add_apiclient")
 _SEPARATOR = re.compile(r"[\n;]+")

@@ -17,14 +17,13 @@ from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.operation.administration.authorship import RecordedAdmin, admin_user
 from edfi_api.profiles.loading import assign_profiles, notices
 from edfi_api.profiles.models import Profile
+from edfi_api.security.claim_names import Action
+from edfi_api.security.claims.remarks import remarks
+from edfi_api.security.claims.strategy_faults import advice_on_views, unknown_for
+from edfi_api.security.models import Application, DefaultStrategies, OverridingStrategies
+from edfi_api.security.organizations import OrganizationNames, data_stores_of, organization_names
+from edfi_api.security.policies.table import STRATEGIES
 from edfi_api.startup import current_surface
-
-from ..claim_names import Action
-from ..claims.remarks import remarks
-from ..claims.strategy_faults import advice_on_views, unknown_for
-from ..models import Application, DefaultStrategies, OverridingStrategies
-from ..organizations import OrganizationNames, data_stores_of, organization_names
-from ..policies.table import STRATEGIES
 
 MOST_SHOWN = 100
 

@@ -16,15 +16,14 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.security.admin.pages import DefaultStrategiesInline, OneByOneAdmin, links
+from edfi_api.security.claim_names import actions_by_value
+from edfi_api.security.claims.compile import all_inherited_defaults, inherited_defaults
+from edfi_api.security.claims.model import ByAction, Strategies
+from edfi_api.security.claims.spelling import ClaimNames
+from edfi_api.security.claims.stored_claims import hold_claims
+from edfi_api.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.startup import current_surface
-
-from ..claim_names import actions_by_value
-from ..claims.compile import all_inherited_defaults, inherited_defaults
-from ..claims.model import ByAction, Strategies
-from ..claims.spelling import ClaimNames
-from ..claims.stored_claims import hold_claims
-from ..models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
-from .pages import DefaultStrategiesInline, OneByOneAdmin, links
 
 # On a server with tenants there may be thousands of claim sets.
 MOST_GRANTS = 25

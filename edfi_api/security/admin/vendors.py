@@ -13,11 +13,10 @@ from django.utils.safestring import SafeString
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.operation.administration.moments import shown_time
 from edfi_api.profiles.forms import ApplicationForm
-
-from ..models import ApiClient, Application, Vendor
-from ..organizations import data_stores_of
-from .onboarding import onboarding_page
-from .pages import CheckedItems, OneByOneAdmin, assign, named_organizations, remark
+from edfi_api.security.admin.onboarding import onboarding_page
+from edfi_api.security.admin.pages import CheckedItems, OneByOneAdmin, assign, named_organizations, remark
+from edfi_api.security.models import ApiClient, Application, Vendor
+from edfi_api.security.organizations import data_stores_of
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z")
 

@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.claim_names import Action, claim_uri, known_claim_name
+from edfi_api.security.claims.model import ByAction, Grants, ResourceClaimValue, Strategies, lineage
+from edfi_api.security.claims.stored_claims import stored_grants, stored_resource_claims
+from edfi_api.security.exceptions import (
+    ActionAccessDenied,
+    ClaimSetVanished,
+    ResourceAccessDenied,
+    StrategiesNotDefined,
+)
+from edfi_api.security.models import ClaimSet, ClaimsVersion
 from edfi_api.storage.database_state import database_state
-
-from ..authenticated_client import AuthenticatedClient
-from ..claim_names import Action, claim_uri, known_claim_name
-from ..exceptions import ActionAccessDenied, ClaimSetVanished, ResourceAccessDenied, StrategiesNotDefined
-from ..models import ClaimSet, ClaimsVersion
-from .model import ByAction, Grants, ResourceClaimValue, Strategies, lineage
-from .stored_claims import stored_grants, stored_resource_claims
 
 Operations = dict[str, list[Action]]
 _ResourceClaims = Mapping[str, ResourceClaimValue]

@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edfi_api.model.surface.resource import Surface
-
-from ..claim_names import action_named, actions_in_order, claim_uri, short_name
-from ..models import ClaimSet
-from .compile import all_defaults
-from .model import ByAction, Claims, ClaimSetValue, Grants, lineage
-from .spelling import ClaimNames
-from .stored_claims import load, stored_claims
-from .strategy_faults import unknown_for
+from edfi_api.security.claim_names import action_named, actions_in_order, claim_uri, short_name
+from edfi_api.security.claims.compile import all_defaults
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, lineage
+from edfi_api.security.claims.spelling import ClaimNames
+from edfi_api.security.claims.stored_claims import load, stored_claims
+from edfi_api.security.claims.strategy_faults import unknown_for
+from edfi_api.security.models import ClaimSet
 
 
 class MalformedResourceClaims(Exception):

@@ -31,12 +31,11 @@ import msgspec
 from django.db import transaction
 
 from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
-
-from ..claim_names import VALIDATION, Action, claim_name, claim_of
-from ..models import ResourceClaim
-from ..names import NAME
-from .model import ByAction, Claims, ClaimSetValue, ResourceClaimValue, repeated
-from .stored_claims import load, reserve
+from edfi_api.security.claim_names import VALIDATION, Action, claim_name, claim_of
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue, repeated
+from edfi_api.security.claims.stored_claims import load, reserve
+from edfi_api.security.models import ResourceClaim
+from edfi_api.security.names import NAME
 
 _FOLDER = Path(__file__).parent
 EVERYTHING = "domains/everything"

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from edfi_api.conf import api_settings
-
-from ..claim_names import DOMAINS, SERVICES, VALIDATION, Action
-from ..models import Application, ClaimSet
-from ..policies.reach import REACHES
-from ..policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED
-from .compile import granted_strategies
+from edfi_api.security.claim_names import DOMAINS, SERVICES, VALIDATION, Action
+from edfi_api.security.claims.compile import granted_strategies
+from edfi_api.security.models import Application, ClaimSet
+from edfi_api.security.policies.reach import REACHES
+from edfi_api.security.policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED
 
 _OPEN = (NO_FURTHER_AUTHORIZATION_REQUIRED,)
 _RESOURCES_NAMED = 5

@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from edfi_api.model.surface.resource import Surface
-
-from ..claim_names import DOMAINS, SERVICES, claim_name, claim_of, short_name
-from .model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue
+from edfi_api.security.claim_names import DOMAINS, SERVICES, claim_name, claim_of, short_name
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue
 
 
 class ClaimNames:

@@ -15,10 +15,17 @@ from django.db.models.functions import Lower
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
-
-from ..claim_names import DOMAINS, SERVICES
-from ..models import Application, ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
-from .model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, Strategies
+from edfi_api.security.claim_names import DOMAINS, SERVICES
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, Strategies
+from edfi_api.security.models import (
+    Application,
+    ClaimSet,
+    ClaimsVersion,
+    DefaultStrategies,
+    Grant,
+    OverridingStrategies,
+    ResourceClaim,
+)
 
 
 class UnknownClaims(Exception):

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource, Surface
-
-from ..claim_names import Action, claim_name
-from ..exceptions import StrategyNotApplicable
-from ..policies.combined import CombinedStrategies
-from ..policies.strategy import Subject
-from ..policies.table import STRATEGIES, unknown_strategies
-from ..policies.views import is_custom_view, view_name
-from .model import ByAction, Claims
+from edfi_api.security.claim_names import Action, claim_name
+from edfi_api.security.claims.model import ByAction, Claims
+from edfi_api.security.exceptions import StrategyNotApplicable
+from edfi_api.security.policies.combined import CombinedStrategies
+from edfi_api.security.policies.strategy import Subject
+from edfi_api.security.policies.table import STRATEGIES, unknown_strategies
+from edfi_api.security.policies.views import is_custom_view, view_name
 
 
 def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:

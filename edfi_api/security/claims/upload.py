@@ -16,11 +16,11 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ..claim_names import action_named, actions_in_order, claim_of, claim_uri
-from ..models import LONGEST_NAME
-from ..names import NAME
-from .file import NameText
-from .model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
+from edfi_api.security.claim_names import action_named, actions_in_order, claim_of, claim_uri
+from edfi_api.security.claims.file import NameText
+from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
+from edfi_api.security.models import LONGEST_NAME
+from edfi_api.security.names import NAME
 
 
 class InvalidUpload(Exception):

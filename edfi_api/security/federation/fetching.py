@@ -18,7 +18,7 @@ import orjson
 from urllib3 import BaseHTTPResponse, PoolManager, ProxyManager, Timeout
 from urllib3.exceptions import HTTPError
 
-from ..issuers import Algorithm, Issuer, is_safe
+from edfi_api.security.issuers import Algorithm, Issuer, is_safe
 
 _MOST_BYTES = 256 * 1024
 _BLOCK = 16 * 1024

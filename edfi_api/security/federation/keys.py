@@ -16,9 +16,9 @@ from time import monotonic
 
 from prometheus_client import Gauge
 
-from ..exceptions import IdentityProviderAway
-from ..issuers import Issuer
-from .fetching import FetchFailed, Key, fetch_keys
+from edfi_api.security.exceptions import IdentityProviderAway
+from edfi_api.security.federation.fetching import FetchFailed, Key, fetch_keys
+from edfi_api.security.issuers import Issuer
 
 _FRESH_SECONDS = 600
 _GOOD_SECONDS = 24 * 3600

@@ -14,13 +14,12 @@ from django.db import IntegrityError, transaction
 
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named, visible_to
-
-from ..authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
-from ..clients import store_client
-from ..models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
-from ..namespace_prefixes import covers
-from ..token_claims import ClaimMalformed, positive_numbers, texts, value_at
-from .validation import ValidToken, check_not_refused, validated
+from edfi_api.security.authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
+from edfi_api.security.clients import store_client
+from edfi_api.security.federation.validation import ValidToken, check_not_refused, validated
+from edfi_api.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
+from edfi_api.security.namespace_prefixes import covers
+from edfi_api.security.token_claims import ClaimMalformed, positive_numbers, texts, value_at
 
 _MOST_CANDIDATES = 100
 

@@ -15,12 +15,11 @@ from django.db.models import Max
 from prometheus_client import Counter
 
 from edfi_api.logs import audit
-
-from ..exceptions import TokenRefused
-from ..issuers import Issuer, issuers
-from ..models import RefusedTokens
-from ..token_claims import value_at
-from .keys import keys_of
+from edfi_api.security.exceptions import TokenRefused
+from edfi_api.security.federation.keys import keys_of
+from edfi_api.security.issuers import Issuer, issuers
+from edfi_api.security.models import RefusedTokens
+from edfi_api.security.token_claims import value_at
 
 _LONGEST_TOKEN = 8 * 1024
 _LONGEST_CLIENT = 255

@@ -37,14 +37,13 @@ from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
 from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.request_body import ACCEPTED_CODINGS
+from edfi_api.security.clients import is_still_as_recognised, recognise_client
+from edfi_api.security.credentials import Credentials
+from edfi_api.security.exceptions import TooManyRequests
+from edfi_api.security.models import ApiClient
+from edfi_api.security.oauth.token_request import GRANT_TYPE, CredentialsMissing, TokenRequest, read_token_request
+from edfi_api.security.rate_limits import limit
 from edfi_api.storage.driver.exceptions import is_outage
-
-from ..clients import is_still_as_recognised, recognise_client
-from ..credentials import Credentials
-from ..exceptions import TooManyRequests
-from ..models import ApiClient
-from ..rate_limits import limit
-from .token_request import GRANT_TYPE, CredentialsMissing, TokenRequest, read_token_request
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
 _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}

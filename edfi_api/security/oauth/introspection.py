@@ -14,15 +14,14 @@ from rest_framework.views import APIView
 from edfi_api.model.surface.resource import Surface
 from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
-
-from ..authenticated_client import AuthenticatedClient
-from ..claim_names import SERVICES, claim_name
-from ..claims.compile import Operations, operations
-from ..exceptions import AuthenticationFailed, ClaimSetNotFound, ClaimSetVanished, UnusableToken
-from ..models import Application
-from ..organizations import reachable_organizations, undescribed_organizations
-from ..requests.data_stores import visit_for_token_info
-from .token_request import in_lower_case
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.claim_names import SERVICES, claim_name
+from edfi_api.security.claims.compile import Operations, operations
+from edfi_api.security.exceptions import AuthenticationFailed, ClaimSetNotFound, ClaimSetVanished, UnusableToken
+from edfi_api.security.models import Application
+from edfi_api.security.oauth.token_request import in_lower_case
+from edfi_api.security.organizations import reachable_organizations, undescribed_organizations
+from edfi_api.security.requests.data_stores import visit_for_token_info
 
 _LONGEST_BODY = 16 * 1024
 

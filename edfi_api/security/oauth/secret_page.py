@@ -13,9 +13,8 @@ from django.views.decorators.csrf import csrf_exempt
 from edfi_api.addresses import base_of
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
-
-from ..models import ApiClient
-from ..secret_links import take_secret
+from edfi_api.security.models import ApiClient
+from edfi_api.security.secret_links import take_secret
 
 
 @method_decorator([csrf_exempt, never_cache], name="dispatch")

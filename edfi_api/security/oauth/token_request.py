@@ -22,8 +22,7 @@ from edfi_api.request_body import (
     UnsupportedCoding,
     read_body,
 )
-
-from ..credentials import Credentials, in_basic_header
+from edfi_api.security.credentials import Credentials, in_basic_header
 
 GRANT_TYPE = "client_credentials"
 # A real request has a few hundred bytes.

@@ -2,11 +2,10 @@
 
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path
+from edfi_api.security.oauth.endpoint import TokenView
+from edfi_api.security.oauth.introspection import TokenInfoView
+from edfi_api.security.oauth.secret_page import SecretView
 from edfi_api.startup import current_surface
-
-from .endpoint import TokenView
-from .introspection import TokenInfoView
-from .secret_page import SecretView
 
 urlpatterns = [
     fixed_path(addresses.OAUTH, TokenView.as_view(), "oauth-token"),

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.exceptions import UnknownStrategies
+from edfi_api.security.policies.relationships import AnyRelationship, Relationship
+from edfi_api.security.policies.strategy import KEPT, PROPOSED, STAGED, STORED, Strategy, Subject, Unresolved, Values
+from edfi_api.security.policies.table import row
 from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.row_policy import AccessPath, Clause, Explanation, Predicate, SetConditions
-
-from ..authenticated_client import AuthenticatedClient
-from ..exceptions import UnknownStrategies
-from .relationships import AnyRelationship, Relationship
-from .strategy import KEPT, PROPOSED, STAGED, STORED, Strategy, Subject, Unresolved, Values
-from .table import row
 
 
 class CombinedStrategies:

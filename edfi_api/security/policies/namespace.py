@@ -8,19 +8,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.documents.securables import SecurableKind
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import AccessPath, Explanation
-
-from ..authenticated_client import AuthenticatedClient
-from ..exceptions import (
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.exceptions import (
     NamespaceMismatch,
     NamespaceRequired,
     NamespaceUninitialized,
     NoNamespacePrefixes,
     StrategyNotApplicable,
 )
-from ..namespace_prefixes import covered
-from .strategy import STORED, Group, Strategy, Subject, Unresolved, Values, pairs, tests_of, value_of
+from edfi_api.security.namespace_prefixes import covered
+from edfi_api.security.policies.strategy import (
+    STORED,
+    Group,
+    Strategy,
+    Subject,
+    Unresolved,
+    Values,
+    pairs,
+    tests_of,
+    value_of,
+)
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.row_policy import AccessPath, Explanation
 
 NAMESPACE_BASED = "NamespaceBased"
 

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.exceptions import OwnershipMismatch, OwnershipUninitialized
+from edfi_api.security.policies.strategy import Strategy, Subject, Unresolved, Values, tests_of
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import AccessPath, Explanation
-
-from ..authenticated_client import AuthenticatedClient
-from ..exceptions import OwnershipMismatch, OwnershipUninitialized
-from .strategy import Strategy, Subject, Unresolved, Values, tests_of
 
 OWNERSHIP_BASED = "OwnershipBased"
 

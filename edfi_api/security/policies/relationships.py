@@ -12,19 +12,39 @@ from typing import Any
 
 from edfi_api.documents.securables import SecurableElement, SecurableKind
 from edfi_api.model.metaed.core_names import AUTHORIZATION_PATHWAYS
-from edfi_api.storage.driver.sql import Sql, any_of
-from edfi_api.storage.row_policy import AccessPath, Explanation
-
-from ..authenticated_client import AuthenticatedClient
-from ..exceptions import (
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.exceptions import (
     ElementRequired,
     ElementUninitialized,
     NoEducationOrganizations,
     NoRelationship,
     StrategyNotApplicable,
 )
-from .reach import BELOW, CLAIMED, REACHES, Pathway, Reach, Reachable, association_array, association_types
-from .strategy import KEPT, STORED, Group, Strategy, Subject, Unresolved, Values, distinct, pairs, tests_of, value_of
+from edfi_api.security.policies.reach import (
+    BELOW,
+    CLAIMED,
+    REACHES,
+    Pathway,
+    Reach,
+    Reachable,
+    association_array,
+    association_types,
+)
+from edfi_api.security.policies.strategy import (
+    KEPT,
+    STORED,
+    Group,
+    Strategy,
+    Subject,
+    Unresolved,
+    Values,
+    distinct,
+    pairs,
+    tests_of,
+    value_of,
+)
+from edfi_api.storage.driver.sql import Sql, any_of
+from edfi_api.storage.row_policy import AccessPath, Explanation
 
 # Up to this many organizations, finding the first documents is as fast as a page without a policy.
 _FEW = 32

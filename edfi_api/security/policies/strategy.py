@@ -14,10 +14,9 @@ from typing import Any
 
 from edfi_api.documents.securables import COLUMNS, SecurableElement, SecurableKind, groups
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface
+from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import AccessPath, Explanation
-
-from ..authenticated_client import AuthenticatedClient
 
 Group = tuple[SecurableElement, ...]
 Unresolved = AbstractSet[JsonPath]

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from edfi_api.model.surface.resource import Surface
 from edfi_api.ods_compatibility import OdsCompatibility
-
-from .namespace import NAMESPACE_BASED, NamespaceBased
-from .ownership import OWNERSHIP_BASED, OwnershipBased
-from .reach import REACHES
-from .relationships import Relationship
-from .strategy import Strategy, Subject
-from .views import CustomView, is_custom_view, unusable
+from edfi_api.security.policies.namespace import NAMESPACE_BASED, NamespaceBased
+from edfi_api.security.policies.ownership import OWNERSHIP_BASED, OwnershipBased
+from edfi_api.security.policies.reach import REACHES
+from edfi_api.security.policies.relationships import Relationship
+from edfi_api.security.policies.strategy import Strategy, Subject
+from edfi_api.security.policies.views import CustomView, is_custom_view, unusable
 
 NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
 

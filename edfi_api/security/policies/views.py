@@ -21,14 +21,23 @@ from typing import Any
 
 from edfi_api.model.surface.naming import lower_camel
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, ReferencePath, Resource, ResourceName, Surface
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.exceptions import NotInView, StrategyNotApplicable, ViewElementRequired, ViewElementUninitialized
+from edfi_api.security.policies.strategy import (
+    STORED,
+    KeptValues,
+    RowValues,
+    Strategy,
+    Subject,
+    Unresolved,
+    Values,
+    distinct,
+    pairs,
+)
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import Explanation
-
-from ..authenticated_client import AuthenticatedClient
-from ..exceptions import NotInView, StrategyNotApplicable, ViewElementRequired, ViewElementUninitialized
-from .strategy import STORED, KeptValues, RowValues, Strategy, Subject, Unresolved, Values, distinct, pairs
 
 SCHEMA = "auth"
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*With[A-Z0-9][A-Za-z0-9]*", re.ASCII)

@@ -27,13 +27,12 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
+from edfi_api.security.authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
+from edfi_api.security.exceptions import AuthenticationFailed, TokenRefused
+from edfi_api.security.federation.recognition import client_of_signed_token
+from edfi_api.security.federation.validation import is_signed, refused
+from edfi_api.security.issuers import issuers
 from edfi_api.storage.driver.exceptions import is_outage
-
-from ..authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
-from ..exceptions import AuthenticationFailed, TokenRefused
-from ..federation.recognition import client_of_signed_token
-from ..federation.validation import is_signed, refused
-from ..issuers import issuers
 
 # RFC 9110 §11.4: a scheme is an HTTP token; RFC 6750 §2.1: a bearer token is a b64token.
 _HEADER = re.compile(r"(?P<scheme>[\w!#$%&'*+.^`|~-]+)(?: +(?P<value>.*))?", re.ASCII)

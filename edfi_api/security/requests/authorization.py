@@ -16,18 +16,17 @@ from dataclasses import dataclass
 
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.claim_names import Action
+from edfi_api.security.claims.compile import strategies
+from edfi_api.security.exceptions import UNAUTHORIZABLE, UNREADABLE, UnknownStrategies
+from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.security.policies.strategy import Subject
+from edfi_api.security.policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, unknown_strategies
 from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import Clause, Explanation, Predicate, RowPolicy, SetConditions
-
-from ..authenticated_client import AuthenticatedClient
-from ..claim_names import Action
-from ..claims.compile import strategies
-from ..exceptions import UNAUTHORIZABLE, UNREADABLE, UnknownStrategies
-from ..policies.combined import ClientPolicy, CombinedStrategies
-from ..policies.strategy import Subject
-from ..policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, unknown_strategies
 
 # By the views' names of their actions. See meadowlark/docs/design/authorization.md#claim-sets-and-actions.
 ACTIONS: Mapping[str, Action] = {

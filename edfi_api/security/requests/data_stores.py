@@ -10,10 +10,9 @@ from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit, visit_snapshot
 from edfi_api.data_stores.exceptions import DataStoreNotFound, NoDataStores, NoSnapshots, SnapshotReadOnly
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import RoutingTable, Store, context_of
-
-from ..authenticated_client import AuthenticatedClient
-from ..exceptions import AuthenticationFailed
-from .authentication import looked_up_again
+from edfi_api.security.authenticated_client import AuthenticatedClient
+from edfi_api.security.exceptions import AuthenticationFailed
+from edfi_api.security.requests.authentication import looked_up_again
 
 # The header by which a client requests the data of a snapshot, as WSGI names it.
 USE_SNAPSHOT = "HTTP_USE_SNAPSHOT"

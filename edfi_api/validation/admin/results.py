@@ -26,12 +26,11 @@ from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, t
 from edfi_api.security.organizations import names_in
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
+from edfi_api.validation.admin import dismissals
+from edfi_api.validation.admin.dismissals import ResultStateFilter
+from edfi_api.validation.admin.overview import overview_page
 from edfi_api.validation.models import ValidationResult, ValidationRule
 from references.identity import as_uuid
-
-from . import dismissals
-from .dismissals import ResultStateFilter
-from .overview import overview_page
 
 _AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id = %s UNION SELECT %s"
 _RESULTS_SHOWN = 50

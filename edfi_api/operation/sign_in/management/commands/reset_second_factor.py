@@ -7,8 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from edfi_api.logs import audit
 from edfi_api.management.arguments import name
-
-from ...second_factor import remove
+from edfi_api.operation.sign_in.second_factor import remove
 
 
 class Command(BaseCommand):
