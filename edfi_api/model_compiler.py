@@ -5,8 +5,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.compilation import Compilation, is_api_schema
-from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.apischema.reader import read_api_schemas
 from edfi_api.model.metaed.compiler import check_projects
 from edfi_api.model.metaed.errors import ModelErrors

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from edfi_api.common.conf import api_settings
 from edfi_api.compilation import Compilation
-from edfi_api.conf import api_settings
 from edfi_api.model import apischema, xsd
 from edfi_api.model.surface.cache import CODE_PACKAGES, load_or_build
 from edfi_api.model.surface.resource import Surface

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import violations
 from edfi_api.documents.exceptions import ContradictsHidden, DataValidationFailed
 from edfi_api.documents.extraction import StoredUris

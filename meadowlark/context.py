@@ -6,9 +6,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_script_prefix, set_script_prefix
 
-from edfi_api import addresses
-from edfi_api.addresses import first_segments, standard_segment
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.addresses import first_segments, standard_segment
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import FIXED, OUTSIDE, AddressForm, has_encoded_separator

@@ -18,7 +18,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connection
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.connection_strings import MAIN
 from edfi_api.loading.demo_district import SchoolYear
 from edfi_api.model.examples import Bodies, Body

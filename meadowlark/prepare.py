@@ -24,10 +24,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection
 
-from edfi_api.conf import api_settings
+from edfi_api.common.arguments import day, seconds, whole_number
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.preparing import exclusively
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
-from edfi_api.management.arguments import day, seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark import garbage_collection

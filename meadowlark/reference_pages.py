@@ -18,8 +18,8 @@ import django
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
 
-from edfi_api.ods_compatibility import NOT_FOLLOWED, OdsArea, OdsCompatibility
-from edfi_api.settings_table import GROUPS, SETTINGS, Setting, SettingKind
+from edfi_api.common.ods_compatibility import NOT_FOLLOWED, OdsArea, OdsCompatibility
+from edfi_api.common.settings_table import GROUPS, SETTINGS, Setting, SettingKind
 
 _DOCS = Path(__file__).parent / "docs"
 _FOLDER = _DOCS / "reference"

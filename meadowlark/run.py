@@ -28,7 +28,7 @@ from typing import Any, NoReturn
 
 import psycopg
 
-from edfi_api.settings_table import SETTINGS
+from edfi_api.common.settings_table import SETTINGS
 from meadowlark.child_process import end_session, ending_with_us
 from meadowlark.demo_vendors import DemoVendor, send
 from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, url, url_of

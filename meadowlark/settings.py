@@ -1,4 +1,4 @@
-"""Django's settings for the server, from the values of `edfi_api/settings_table.py` in the environment."""
+"""Django's settings for the server, from the values of `edfi_api/common/settings_table.py` in the environment."""
 
 import secrets
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from corsheaders.defaults import default_headers
 from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
 
-from edfi_api import conf
+from edfi_api.common import conf
 from edfi_api.operation.sign_in.configuration import authentication_backends
 from edfi_api.security.oauth.oauth_settings import OAUTH_SETTINGS
 from meadowlark import embedded_postgres
@@ -89,7 +89,7 @@ DATA_ROUTES = "meadowlark.middleware.DataRoutesMiddleware"
 # The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/middleware.py). Sessions, CSRF
 # and users apply only to the admin.
 MIDDLEWARE = [
-    "edfi_api.logs.correlation.CorrelationIdMiddleware",
+    "edfi_api.common.logs.correlation.CorrelationIdMiddleware",
     "edfi_api.operation.observability.middleware.ObservabilityMiddleware",
     DATA_ROUTES,
     "django.middleware.security.SecurityMiddleware",

@@ -8,11 +8,11 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from edfi_api.addresses import standard_segment
 from edfi_api.api.batch.views import batch_routes
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
-from edfi_api.conf import api_settings
+from edfi_api.common.addresses import standard_segment
+from edfi_api.common.conf import api_settings
 from edfi_api.management_api.http.authorization_metadata import claim_set_routes
 from edfi_api.management_api.http.routes import management_routes
 from edfi_api.startup import current_surface

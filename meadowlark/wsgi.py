@@ -15,7 +15,7 @@ from django.core.signals import request_finished
 from django.db import close_old_connections, connections
 from django.http import HttpResponse, StreamingHttpResponse
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.request_options import limit
 from meadowlark import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler

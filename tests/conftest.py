@@ -18,7 +18,7 @@ from django.test import Client
 from django.test.signals import setting_changed
 
 from edfi_api.api.viewsets import recorded_writes
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface

@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 from django.http import HttpRequest
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.connection_strings import LONGEST, MAIN, encrypt
 from edfi_api.data_stores.databases import alias_of, allowed_destination
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey

@@ -12,7 +12,7 @@ from threading import Lock
 from django.db import OperationalError
 from psycopg import errors
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.exceptions import DataStoreUnavailable
 from edfi_api.storage.driver.exceptions import is_outage
 

@@ -22,9 +22,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import is_printable
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
-from edfi_api.logs.printable import is_printable
 
 LONGEST = 1000
 # The control database as a data store.

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.connection_strings import (
     MAIN,
     Destination,

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.databases import remove
 from edfi_api.data_stores.models import DataStore, DerivativeType, State
 from edfi_api.data_stores.routing import Database, NamedTenant, RoutingTable, Store, context_of

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections
 from django.db.models import QuerySet
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.connection_strings import MAIN, decrypt, destination, servers
 from edfi_api.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable
 from edfi_api.data_stores.models import DataStore, DataStoreDerivative

@@ -10,15 +10,15 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from edfi_api.addresses import first_segments
+from edfi_api.common.addresses import first_segments
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.printable import is_printable
 from edfi_api.data_stores.connection_strings import LONGEST, MAIN, decrypt, encrypt
 from edfi_api.data_stores.databases import allowed_destination
 from edfi_api.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, DerivativeType, State, Tenant
 from edfi_api.data_stores.routing import FIXED, OPTIONAL, OUTSIDE
 from edfi_api.data_stores.sharing import refuse_shared_database
-from edfi_api.logs import audit
-from edfi_api.logs.printable import is_printable
 
 COMMAND = "command"
 _VERSION_SEGMENT = re.compile(r"v\d[\w.]*", re.ASCII | re.IGNORECASE)

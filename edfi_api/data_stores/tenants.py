@@ -9,10 +9,10 @@ import re
 from django.core.exceptions import ValidationError
 from django.db.models import Model, Q
 
+from edfi_api.common.logs import audit
 from edfi_api.data_stores.exceptions import TenantMalformed, TenantTooLong
 from edfi_api.data_stores.models import LONGEST_NAME, TENANT_NAME, Tenant
 from edfi_api.data_stores.stores import COMMAND, check_segment
-from edfi_api.logs import audit
 
 
 def create_tenant(name: str, *, by: str = COMMAND) -> Tenant:

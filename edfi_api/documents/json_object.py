@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
+from edfi_api.common.wrong_bytes import wrong_byte
 from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DocumentTooLarge, DuplicateProperty, EmptyBody, MalformedJson, UnreadableText
 from edfi_api.documents.limits import MOST_DIGITS, MOST_DIGITS_OF_AN_EXPONENT, MOST_VALUES
 from edfi_api.documents.violations import as_many_as_reported
-from edfi_api.wrong_bytes import wrong_byte
 
 _BOUNDED_NUMBER = re.compile(
     rf"-?[\d.]{{1,{MOST_DIGITS + 1}}}([eE][+-]?\d{{1,{MOST_DIGITS_OF_AN_EXPONENT}}})?", re.ASCII

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import is_printable
 from edfi_api.data_stores.connection_strings import is_allowed
-from edfi_api.logs.printable import is_printable
 
 _LOOPBACK = "localhost"
 

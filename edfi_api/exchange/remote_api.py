@@ -27,12 +27,12 @@ from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, P
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
+from edfi_api.common.logs.printable import printable
 from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import MalformedJson
 from edfi_api.documents.json_object import bounded_decimal
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.remote_addresses import AddressRefused, checked_address, origin
-from edfi_api.logs.printable import printable
 from edfi_api.version import VERSION
 
 # Of an answer. The OpenAPI documents of large standards have ten megabytes, and half a million values.

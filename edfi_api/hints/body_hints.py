@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
-from edfi_api import addresses
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import dates_and_times
 from edfi_api.documents import exceptions as documents
 from edfi_api.documents.violations import Violation

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from edfi_api import addresses
+from edfi_api.common import addresses
 from edfi_api.hints.attempted_request import (
     AttemptedRequest,
     hints_for,

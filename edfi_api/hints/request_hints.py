@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator
 from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import Http404
 
-from edfi_api import addresses
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores import exceptions as data_stores
 from edfi_api.documents import coercion, dates_and_times
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown

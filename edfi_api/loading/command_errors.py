@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from django.core.management.base import CommandError
 
+from edfi_api.common.logs.printable import printable
 from edfi_api.loading.exceptions import NoSuchPath, StoppedAtRefusal
-from edfi_api.logs.printable import printable
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 from tqdm import tqdm
 
-from edfi_api.conf import api_settings
+from edfi_api.common.arguments import text, whole_number
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.models import State
@@ -23,7 +24,6 @@ from edfi_api.data_stores.named import NoSuchDataStore, described, stores_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.processes import process_pool
-from edfi_api.management.arguments import text, whole_number
 
 _MOST_PROCESSES = 64
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.common.arguments import not_empty, path, text, whole_number
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.mapping import Translator, mapping_named
 from edfi_api.loading.mapping.exceptions import InvalidMapping, LeadsElsewhere, UnknownMapping
@@ -16,8 +18,6 @@ from edfi_api.loading.renames import NotAPair, Renames, renames
 from edfi_api.loading.reports.refusal_limit import RefusalLimit, add_strict_and_max_refused
 from edfi_api.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
 from edfi_api.loading.reports.results import LoadResult
-from edfi_api.logs.printable import counted, printable
-from edfi_api.management.arguments import not_empty, path, text, whole_number
 from edfi_api.startup import current_surface
 
 _MOST_PROCESSES = 256

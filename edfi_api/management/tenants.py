@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.conf import api_settings
+from edfi_api.common.arguments import name
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named
-from edfi_api.management.arguments import name
 
 
 def add_tenant(parser: ArgumentParser, help: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named
 from edfi_api.management_api import problems

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Tags, Warning, register
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 
 _LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 

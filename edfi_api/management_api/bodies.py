@@ -17,9 +17,9 @@ import orjson
 from django.http import HttpRequest
 from msgspec import UNSET, UnsetType
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
 from edfi_api.management_api import problems, texts
-from edfi_api.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
 
 _LARGEST_INTEGER = 2**31
 _LARGEST_LONG = 2**63

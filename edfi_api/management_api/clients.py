@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from oauth2_provider.settings import oauth2_settings
 
-from edfi_api.logs import audit
+from edfi_api.common.logs import audit
 from edfi_api.management_api.models import ManagementClient, ManagementToken
 from edfi_api.management_api.scopes import Scope, granted
 from edfi_api.security.credentials import Credentials

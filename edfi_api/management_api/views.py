@@ -11,13 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
-from edfi_api.addresses import base_of
 from edfi_api.api.viewsets.responses import EdFiJsonRenderer, NoNegotiation
-from edfi_api.conf import api_settings
+from edfi_api.common.addresses import base_of
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.data_stores.models import Tenant
-from edfi_api.logs import audit
-from edfi_api.logs.attribution import attribute_to
-from edfi_api.logs.remote_address import remote_address
 from edfi_api.management_api import access, problems
 from edfi_api.management_api.access import Caller
 from edfi_api.management_api.answer_shapes import DescribedAnswer

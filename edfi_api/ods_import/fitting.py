@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from edfi_api.conf import BUNDLED_STANDARDS, api_settings, bundled_standards
+from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings, bundled_standards
+from edfi_api.common.logs.printable import counted
 from edfi_api.loading.mapping.losses import LossPlace
-from edfi_api.logs.printable import counted
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries

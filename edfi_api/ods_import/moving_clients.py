@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
 from edfi_api.data_stores.models import DataStore, State, Tenant
 from edfi_api.data_stores.stores import create_data_store
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.logs import audit
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import FindingSeverity, UnreadableDefinition
 from edfi_api.model.surface.resource import Surface

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.violations import MOST_REPORTED
 
 MEDIA_TYPE = "application/problem+json"

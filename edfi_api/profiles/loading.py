@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
+from edfi_api.common.logs import audit
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.logs import audit
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import (
     Finding,

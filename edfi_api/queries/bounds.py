@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.queries.conditions import for_many_rows, ranges
 from edfi_api.queries.exceptions import IndexRequired
 from edfi_api.queries.selection import Selection

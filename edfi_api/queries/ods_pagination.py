@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from rest_framework.request import Request
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues, ParameterValidationFailed
 from edfi_api.queries.pagination import EdFiPagination, Page, page_by_offset, page_by_token
 from edfi_api.queries.parameters import last_values

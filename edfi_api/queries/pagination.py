@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.ordering import ORDER_PARAMETER
 from edfi_api.queries.page_tokens import PageToken

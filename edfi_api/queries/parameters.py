@@ -10,11 +10,11 @@ from typing import Any
 
 from django.utils.datastructures import MultiValueDict
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.once import OncePerProcess
 from edfi_api.documents import coercion, dates_and_times
 from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.leniency import Leniency, Reason, Tolerated
-from edfi_api.logs.once import OncePerProcess
 from edfi_api.model.surface.resource import QueryField, QueryType
 from edfi_api.queries.exceptions import (
     InvalidQueryValue,

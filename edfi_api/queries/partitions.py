@@ -3,7 +3,7 @@ meadowlark/docs/reference/contract.md#paging."""
 
 from collections.abc import Mapping, Sequence
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.queries import collection
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.ordering import ORDER_PARAMETER

@@ -11,7 +11,7 @@ decides by what it has found whether the next one is necessary.
 from dataclasses import dataclass, field
 from enum import Enum
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.queries.bounds import leaves_many, without_lacking
 from edfi_api.queries.exceptions import IndexRequired
 from edfi_api.queries.ordering import OrderBy

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.documents import json_text
 from edfi_api.documents.blanks import without_blanks
 from edfi_api.documents.extraction import descriptor_id
@@ -17,7 +18,6 @@ from edfi_api.documents.paths import as_text
 from edfi_api.model.surface.json_schema import schema_at
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, QueryType, Resource, ResourceName
-from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.queries.comparisons import comparison_predicate
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues
 from edfi_api.queries.operators import Comparison, Operator

@@ -13,7 +13,7 @@ import orjson
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.refusals.entries import Entry, entries_of, key_of, storable, summary_of, summary_of_problem
 from edfi_api.refusals.occurrences import Refusals
 from edfi_api.refusals.personal_data import kept_id

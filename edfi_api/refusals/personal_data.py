@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from references.identity import uuid_of
 
 MOST_PATHS = 50

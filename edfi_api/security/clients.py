@@ -13,9 +13,9 @@ from django.db.models import Model, QuerySet
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import get_access_token_model
 
+from edfi_api.common.logs import audit
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.logs import audit
 from edfi_api.security.credentials import Credentials
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
 from edfi_api.security.ods_secrets import hasher_of

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.security.token_claims import is_path
 
 LONGEST_ISSUER = 255

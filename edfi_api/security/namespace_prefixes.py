@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.common.ods_compatibility import OdsCompatibility
 
 _AUTHORITY = "//"
 _DELIMITERS = "/?#"

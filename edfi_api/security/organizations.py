@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connections
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit
 from edfi_api.data_stores.exceptions import ConnectionUnusable, DataStoreUnavailable, NotProvisioned
 from edfi_api.data_stores.routes import routes

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.common.conf import api_settings
 from edfi_api.compilation import is_api_schema
-from edfi_api.conf import api_settings
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.model import Model
 from edfi_api.model.surface.resource import ResourceName, Surface

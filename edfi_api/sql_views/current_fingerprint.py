@@ -1,7 +1,7 @@
 """What identifies the views of the configured model, computed without compiling it."""
 
 from edfi_api import sql_views
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.cache import CODE_PACKAGES, fingerprint
 
 

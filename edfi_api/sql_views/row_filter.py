@@ -19,7 +19,7 @@ from django.db import connections
 from django.db.utils import ProgrammingError
 from psycopg import errors, sql
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.securables import SecurableKind, groups
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security.policies.reach import REACHES, Pathway, Reachable, association_types

@@ -22,7 +22,7 @@ from uuid import UUID
 from django.db import connections
 from uuid_utils.compat import uuid7
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
 from edfi_api.storage.rows import Row, write_likely

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.validation.rule import Rule
 from edfi_api.validation.rule_files import BUNDLED
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from edfi_api.conf import api_settings
-from edfi_api.marked import marked_functions
+from edfi_api.common.conf import api_settings
+from edfi_api.common.marked import marked_functions
 from edfi_api.validation.metadata import InvalidRule, rule_of
 from edfi_api.validation.rule import Find, Problem, Rule
 

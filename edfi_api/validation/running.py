@@ -16,7 +16,7 @@ import psycopg
 from psycopg import errors
 
 from edfi_api.changes.change_queries.versions import newest_change_version
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage import resource_types
 from edfi_api.validation.connections import Connection, OutOfTime, Reading, caught_up_replica, connected, reading

@@ -12,8 +12,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from edfi_api.conf import api_settings
-from edfi_api.marked import marked_functions
+from edfi_api.common.conf import api_settings
+from edfi_api.common.marked import marked_functions
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 from edfi_api.startup import current_surface
 from edfi_api.write_rules.conditions import Condition

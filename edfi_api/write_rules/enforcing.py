@@ -19,7 +19,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.exceptions import ContradictsHidden
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument
 from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported

@@ -20,7 +20,7 @@ from uuid import UUID
 from django.db import OperationalError
 from psycopg.errors import QueryCanceled
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.leniency import Leniency

@@ -1,4 +1,4 @@
-"""Reads the settings of `edfi_api/settings_table.py` from the environment, each checked by its kind."""
+"""Reads the settings of `edfi_api/common/settings_table.py` from the environment, each checked by its kind."""
 
 import os
 import re
@@ -13,8 +13,8 @@ import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 
+from edfi_api.common.settings_table import SETTINGS, Setting, SettingKind
 from edfi_api.operation.schedule.timetable import Entry, read_timetable
-from edfi_api.settings_table import SETTINGS, Setting, SettingKind
 
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
 _TRUE = {"true", "on", "yes", "y", "ok", "1"}

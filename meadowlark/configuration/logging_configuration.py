@@ -10,7 +10,7 @@ def logging_configuration(formatter: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"correlation_id": {"()": "edfi_api.logs.correlation.CorrelationIdFilter"}},
+        "filters": {"correlation_id": {"()": "edfi_api.common.logs.correlation.CorrelationIdFilter"}},
         "formatters": {
             "line": {"format": "{asctime} {levelname} {name} [{correlation_id}] {message}", "style": "{"},
             "json": {

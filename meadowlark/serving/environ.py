@@ -6,8 +6,8 @@ from io import SEEK_END, BytesIO, RawIOBase
 from typing import IO
 from wsgiref.types import WSGIEnvironment
 
-from edfi_api import addresses
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.conf import api_settings
 from meadowlark.serving.rsgi import Scope
 
 FIXED: WSGIEnvironment = {

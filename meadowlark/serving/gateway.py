@@ -11,7 +11,7 @@ from threading import Event
 from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
-from edfi_api.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
+from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
 from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.problem import Problem
 from meadowlark.serving import environ, large_answers, refusals

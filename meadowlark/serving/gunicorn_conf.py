@@ -10,7 +10,7 @@ from django.db import connections
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
-from edfi_api.settings_table import SETTINGS
+from edfi_api.common.settings_table import SETTINGS
 from meadowlark.configuration.environment import read
 from meadowlark.serving import allocator, listeners, metrics_folder, stop_signals
 

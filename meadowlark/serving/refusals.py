@@ -5,9 +5,9 @@ from wsgiref.types import WSGIEnvironment
 
 import orjson
 
-from edfi_api.conf import api_settings
-from edfi_api.logs import log_lines
-from edfi_api.logs.correlation import correlated, new_correlation_id
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import log_lines
+from edfi_api.common.logs.correlation import correlated, new_correlation_id
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 from meadowlark.serving.rsgi import HTTPProtocol
 

@@ -13,7 +13,7 @@ from tempfile import SpooledTemporaryFile
 from threading import Lock
 from typing import IO
 
-from edfi_api.memory import SMALL, cost_of_json, process_memory
+from edfi_api.common.memory import SMALL, cost_of_json, process_memory
 from meadowlark.serving.rsgi import HTTPProtocol, Pending
 
 # Bodies up to this size are always read; what is longer is counted. So the memory of a worker is bounded, and clients

@@ -25,8 +25,8 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 
-from edfi_api.conf import api_settings
-from edfi_api.memory import process_memory
+from edfi_api.common.conf import api_settings
+from edfi_api.common.memory import process_memory
 from meadowlark.serving import allocator, environ, stop_signals
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway

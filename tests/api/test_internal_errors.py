@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from edfi_api.logs.correlation import CorrelationIdFilter
+from edfi_api.common.logs.correlation import CorrelationIdFilter
 from tests.databases import connection
 
 

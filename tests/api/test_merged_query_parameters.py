@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.startup import compilation_of

@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from edfi_api.conf import api_settings
-from edfi_api.logs.once import OncePerProcess
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.once import OncePerProcess
 from edfi_api.queries import parameters
 from tests.conftest import item_path
 from tests.factories import STUDENT

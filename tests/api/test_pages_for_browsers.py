@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.settings_table import SETTINGS
+from edfi_api.common.settings_table import SETTINGS
 from meadowlark.configuration.environment import read
 from tests.admin_users import client_of
 from tests.factories import STUDENT

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.apischema.writer import api_schema
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface

@@ -24,16 +24,16 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Identities and references": ("references",),
     "Model and surface": ("edfi_api.model",),
     "Foundations": (
-        "edfi_api.addresses",
+        "edfi_api.common.addresses",
         "edfi_api.version",
-        "edfi_api.conf",
-        "edfi_api.logs",
-        "edfi_api.marked",
-        "edfi_api.memory",
-        "edfi_api.ods_compatibility",
-        "edfi_api.request_body",
-        "edfi_api.settings_table",
-        "edfi_api.wrong_bytes",
+        "edfi_api.common.conf",
+        "edfi_api.common.logs",
+        "edfi_api.common.marked",
+        "edfi_api.common.memory",
+        "edfi_api.common.ods_compatibility",
+        "edfi_api.common.request_body",
+        "edfi_api.common.settings_table",
+        "edfi_api.common.wrong_bytes",
     ),
 }
 
@@ -81,7 +81,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.model.profiles", "edfi_api.model.surface"),
     ("edfi_api.model.xsd", "edfi_api.model.surface", "edfi_api.model.metaed"),
     ("edfi_api.model.apischema", "edfi_api.model.surface"),
-    ("edfi_api.logs.audit", "edfi_api.logs.log_lines"),
+    ("edfi_api.common.logs.audit", "edfi_api.common.logs.log_lines"),
 )
 
 

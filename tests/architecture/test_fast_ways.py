@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from tests.architecture.request_path import RequestPath
 from tests.architecture.requests import forget_removed_databases, send, warm
 from tests.architecture.source import TOP

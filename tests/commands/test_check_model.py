@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from tests.apischema.official import CORE
 from tests.commands.conftest import CommonExtension, Run
 from tests.serving import LAKE_COUNTY

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.common.ods_compatibility import OdsCompatibility
 
 EDFI_API = Path(__file__).parents[2] / "edfi_api"
 TABLE = EDFI_API / "ods_compatibility.py"

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.concurrency.integrity import assert_integrity
 from tests.security.strategies.scenario import Scenario

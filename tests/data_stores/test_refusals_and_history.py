@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api import addresses
+from edfi_api.common import addresses
 from edfi_api.data_stores.models import State
 from edfi_api.data_stores.routing import FIXED, OUTSIDE
 from edfi_api.data_stores.stores import create_data_store

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 from django.urls import get_resolver, path
 
-from edfi_api.addresses import first_segments
+from edfi_api.common.addresses import first_segments
 from edfi_api.data_stores.models import DataStore
 from edfi_api.data_stores.stores import check_segment
 from edfi_api.data_stores.tenants import create_tenant

@@ -10,7 +10,7 @@ import yaml
 from django.core.management import get_commands
 from django.urls import resolve
 
-from edfi_api.settings_table import SETTINGS
+from edfi_api.common.settings_table import SETTINGS
 from tests.docker.kubernetes_schemas import VERSIONS, faults
 
 MANIFESTS = Path(__file__).parents[2] / "docker/kubernetes/meadowlark.yaml"

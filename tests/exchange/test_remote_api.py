@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.exchange import remote_api
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust

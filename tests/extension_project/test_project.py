@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import check_projects
 from tests.serving import LAKE_COUNTY, STANDARDS
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.common.settings_table import SETTINGS, Setting, SettingKind
 from edfi_api.operation.checks.environment import unknown_variables
-from edfi_api.settings_table import SETTINGS, Setting, SettingKind
 from meadowlark.configuration.environment import read
 
 TOP = Path(__file__).parents[2]

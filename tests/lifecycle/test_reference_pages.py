@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.conf import DEFAULTS
-from edfi_api.settings_table import OF_THE_SERVER, SETTINGS, Setting
+from edfi_api.common.conf import DEFAULTS
+from edfi_api.common.settings_table import OF_THE_SERVER, SETTINGS, Setting
 from meadowlark.reference_pages import pages
 
 TOP = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ import pytest
 from django.test import Client, override_settings
 from lxml import etree
 
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.compilation import Compilation
-from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.apischema.writer import api_schema
 from edfi_api.model_compiler import compiled
 from edfi_api.startup import compilation_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import check_projects, compile_projects
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Cardinality, EntityKind, Model
 from tests.metaed.projects import entity, members

@@ -11,7 +11,7 @@ LOGGED_WITHIN_A_REQUEST = """
 import django; django.setup()
 import logging
 from django.http import HttpRequest, HttpResponse
-from edfi_api.logs.correlation import CorrelationIdMiddleware
+from edfi_api.common.logs.correlation import CorrelationIdMiddleware
 
 def view(request):
     logging.getLogger("edfi_api.somewhere").warning("It is %s.", "done", extra={"resource": "/ed-fi/students"})

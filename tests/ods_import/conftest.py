@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.ods_import import fitting
 from edfi_api.ods_import.document_queries import document_queries
 from edfi_api.ods_import.fitting import ServedModel

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.fitting import ServedModel
 from edfi_api.ods_import.ods_source import opened

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Surface
 from edfi_api.ods_import.fitting import ServedModel, queries

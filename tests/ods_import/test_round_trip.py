@@ -13,7 +13,7 @@ import pytest
 
 from descriptors.loading import load_bundled
 from edfi_api.api.metadata.openapi import examples_of
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.loading.bulk import Candidate, bulk_writer
 from edfi_api.loading.bulk.free_order import missing_resources
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface

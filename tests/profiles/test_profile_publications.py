@@ -9,7 +9,7 @@ from edfi_api.api.metadata import profile_publications
 from edfi_api.api.metadata.profile_openapi import profile_document
 from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import Addresses
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 from tests.profiles.conftest import Store
 

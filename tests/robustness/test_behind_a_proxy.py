@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.logs.remote_address import remote_address, subscriber
+from edfi_api.common.logs.remote_address import remote_address, subscriber
 from tests.robustness.real_server import RealServer
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import psutil
 import pytest
 
-from edfi_api.conf import DEFAULTS
+from edfi_api.common.conf import DEFAULTS
 from edfi_api.documents.limits import MOST_REFERENCES, MOST_VALUES
 from edfi_api.model.surface.resource import JsonPath, Resource
 from tests.robustness.floods import filled, heaviest_array, separators

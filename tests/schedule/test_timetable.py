@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.common.settings_table import SETTINGS
 from edfi_api.operation.schedule.timetable import read_timetable
-from edfi_api.settings_table import SETTINGS
 from meadowlark.configuration.environment import read
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import Application, ClaimSet, Vendor
 from tests.management_commands import printed

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from django.core.management import call_command
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.models import Document
 from edfi_api.security.claims.file import read_claims
 from edfi_api.security.claims.stored_claims import load

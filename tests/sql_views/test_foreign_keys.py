@@ -10,7 +10,7 @@ import pytest
 import yaml
 from django.db import transaction
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.sql_views.current import all_views
 from tests.seeding.seed import seed

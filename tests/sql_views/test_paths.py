@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.apischema import schemas
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.sql_views.bodies import ResourceBody

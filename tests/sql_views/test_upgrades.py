@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.sql_views.current import all_views
 from edfi_api.sql_views.definitions import Definition, definitions
 from edfi_api.sql_views.installation import Installation

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, Model
 from edfi_api.model.surface.declarations import RESOURCE_KINDS
 from edfi_api.model.surface.resource import Resource

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import check_projects, compile_projects
 from edfi_api.model.surface.builder import build_surface
 from tests.surface.models import named, write_project

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from tests.conftest import ApiTestClient
 from tests.factories import DocumentFactory
 

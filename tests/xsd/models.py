@@ -7,7 +7,7 @@ from typing import Any
 
 from lxml import etree
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.xsd.files import schema_files
 from edfi_api.model.xsd.schema_file import SchemaFile, SchemaFiles

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.xsd.files import schema_files
 from tests.xsd.models import PUBLISHED_STANDARDS, bundled, parsed

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.xsd.files import schema_files
 from tests.serving import OTHERS_MARKED

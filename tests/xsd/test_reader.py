@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.loading.interchange.document_reader import DocumentReader
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.xml_stream import documents

@@ -13,8 +13,8 @@ from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations
 from edfi_api.api.batch.sent_batch import BatchLimits
 from edfi_api.api.batch.sets import Sets
+from edfi_api.common.memory import MemoryExhausted, process_memory
 from edfi_api.documents.incoming import Preparers
-from edfi_api.memory import MemoryExhausted, process_memory
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound

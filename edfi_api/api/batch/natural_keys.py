@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import violations
 from edfi_api.documents.body_reader import BodyReader
 from edfi_api.documents.coercion import trim_descriptor

@@ -13,7 +13,7 @@ from uuid import UUID
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.sent_batch import Body
 from edfi_api.api.viewsets.requests import document_uuid, write_condition
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_object, json_text, violations
 from edfi_api.documents.exceptions import DataValidationFailed, DocumentTooLarge, DuplicateProperty, MalformedJson
 from edfi_api.documents.leniency import Tolerated

@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations, without_frames
 from edfi_api.api.batch.singles import Singles, tolerated_in
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.incoming import IncomingDocument, is_id_of, sent_id
 from edfi_api.documents.leniency import Tolerated
 from edfi_api.model.surface.resource import Resource

@@ -10,14 +10,15 @@ from uuid import UUID
 from django.db import ProgrammingError
 from uuid_utils.compat import uuid7
 
-from edfi_api import addresses, writes
+from edfi_api import writes
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.api.viewsets.recorded_writes import data_store_of
 from edfi_api.api.viewsets.requests import requested_leniency
 from edfi_api.api.viewsets.responses import location, quoted, tag_of
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.extraction import DocumentIdentity, StoredUris
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated

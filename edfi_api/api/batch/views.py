@@ -11,8 +11,6 @@ from threading import Lock
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern
 
-from edfi_api import addresses
-from edfi_api.addresses import fixed_path
 from edfi_api.api.batch.answers import MOST_IN_MEMORY, Answer, SortedAnswer
 from edfi_api.api.batch.free_order import DependencyOrder
 from edfi_api.api.batch.natural_keys import NaturalKeys
@@ -32,9 +30,11 @@ from edfi_api.api.batch.singles import Singles, TransactionUris, WritableResourc
 from edfi_api.api.batch.work import Batch
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.factory import ServedSurface
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.addresses import fixed_path
+from edfi_api.common.conf import api_settings
+from edfi_api.common.memory import SMALL, process_memory
 from edfi_api.data_stores.access import MAIN_VISIT
-from edfi_api.memory import SMALL, process_memory
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import TooManyBatches
 from edfi_api.security import rate_limits

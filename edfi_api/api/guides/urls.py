@@ -8,11 +8,11 @@ from django.urls import re_path, reverse
 from django.utils.safestring import mark_safe
 from rest_framework.request import Request
 
-from edfi_api.addresses import fixed_path
 from edfi_api.api.guides.guides import FILES, at, guides
 from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.api.viewsets.html_pages import html_page
-from edfi_api.conf import api_settings
+from edfi_api.common.addresses import fixed_path
+from edfi_api.common.conf import api_settings
 from edfi_api.problem_details.http.handler import client_error
 
 ALL = "all"

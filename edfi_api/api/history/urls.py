@@ -1,9 +1,9 @@
 """The routes of the history of documents."""
 
-from edfi_api import addresses
-from edfi_api.addresses import below, fixed_path
 from edfi_api.api.history.views import HistoryView
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+from edfi_api.common import addresses
+from edfi_api.common.addresses import below, fixed_path
 from edfi_api.startup import current_surface
 
 urlpatterns = [

@@ -12,7 +12,7 @@ from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.differences import ABSENT, differences
 from edfi_api.changes.change_queries.history import DELETE, Version
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.model.surface.resource import Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound

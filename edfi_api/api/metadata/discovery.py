@@ -13,13 +13,13 @@ from typing import Any
 import orjson
 from django.http import HttpRequest
 
-from edfi_api import addresses
-from edfi_api.addresses import base_of, context_segments, root_of
 from edfi_api.api.metadata.publication import Addresses
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.addresses import base_of, context_segments, root_of
+from edfi_api.common.conf import api_settings
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.data_stores.routes import routes
 from edfi_api.model.surface.resource import ProjectFacts, Surface
-from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.version import VERSION
 
 # Clients derive the server's features from it: from 7.3 on, cursor paging.

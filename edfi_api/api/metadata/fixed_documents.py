@@ -24,7 +24,7 @@ from edfi_api.api.metadata.openapi import (
 )
 from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES, Document
 from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, shared_responses
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 
 _PACKAGES = {

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from edfi_api import addresses
 from edfi_api.api.metadata.components import ComponentNames, Schema, schemas
 from edfi_api.api.metadata.paths import PathItem, path_items, shared_parameters, whole
 from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES
 from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.api.metadata.tracked_change_schemas import tracked_schemas
+from edfi_api.common import addresses
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.documents.ods_form import compile_completion
 from edfi_api.model.examples import Bodies, Examples
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.ods_compatibility import OdsCompatibility
 
 OpenApi = dict[str, Any]
 

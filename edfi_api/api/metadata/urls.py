@@ -12,8 +12,6 @@ from django.urls import URLPattern
 from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
 
-from edfi_api import addresses
-from edfi_api.addresses import below, fixed_path, root_of
 from edfi_api.api.metadata.dependencies import graphml
 from edfi_api.api.metadata.discovery import (
     ALL_SPECIFICATION,
@@ -31,11 +29,13 @@ from edfi_api.api.metadata.publication import COMPLETE_ADDRESS, GRAPHML, Documen
 from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
 from edfi_api.api.viewsets.edfi_view import OpenView, UnknownResourceView
 from edfi_api.api.viewsets.html_pages import html_page
+from edfi_api.common import addresses
+from edfi_api.common.addresses import below, fixed_path, root_of
+from edfi_api.common.conf import api_settings
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.compilation import Compilation
-from edfi_api.conf import api_settings
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
-from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import published_surface
 from edfi_api.version import VERSION

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote
 
-from edfi_api import addresses
 from edfi_api.api.metadata.publication import Addresses
+from edfi_api.common import addresses
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.model.xsd.schema_file import SchemaFile, SchemaFiles
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from django.http import QueryDict
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.listing.fields import Field, FieldType, natural_number, one_of
 from edfi_api.listing.filters import read_filters
 from edfi_api.model.surface.load_order import targets_of

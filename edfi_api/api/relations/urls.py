@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern
 
-from edfi_api import addresses
-from edfi_api.addresses import below, fixed_path
 from edfi_api.api.relations.views import RelationsView
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+from edfi_api.common import addresses
+from edfi_api.common.addresses import below, fixed_path
 from edfi_api.model.surface.resource import Surface
 from edfi_api.startup import current_surface
 

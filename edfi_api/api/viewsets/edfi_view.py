@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.api.viewsets.responses import PRIVATE, FixedHeaders
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT, Visit
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.models import Document

@@ -4,9 +4,9 @@ from edfi_api.api.viewsets.ods_representation import Completions, OdsLinker, Ods
 from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import PRIVATE, FixedHeaders
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
-from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.profiles.catalog import OfParts, ProfileCatalogs
 from edfi_api.profiles.negotiation import ProfiledResource
 from edfi_api.profiles.preparation import profile_preparers

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 
 
 def html_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:

@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.responses import etag
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.ods_form import Completion, compile_completion

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.ods_representation import id_of_digits
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
-from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.queries.ods_pagination import OdsPagination
 from edfi_api.queries.parameters import COMPARISONS_PARAMETER
 from edfi_api.writes import Write, WrittenDocument

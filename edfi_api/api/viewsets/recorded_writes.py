@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils.module_loading import import_string
 from rest_framework.response import Response
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
 from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.problem import Problem

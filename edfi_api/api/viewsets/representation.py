@@ -12,7 +12,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from edfi_api.api.viewsets.responses import JsonArray, etag
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.text_projection import TextProjection

@@ -45,7 +45,7 @@ from edfi_api.api.viewsets.responses import (
     quoted,
     tag_of,
 )
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound

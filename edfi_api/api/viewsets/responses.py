@@ -13,7 +13,7 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.status import HTTP_200_OK
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.resource import Resource
 from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage.stored import StoredDocument

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.securables import SecurablesExtractor
 from edfi_api.model.surface.resource import Resource

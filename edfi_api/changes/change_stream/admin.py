@@ -14,7 +14,7 @@ from edfi_api.changes.change_stream.delivery import deliver_again
 from edfi_api.changes.change_stream.exceptions import UnknownHandler
 from edfi_api.changes.change_stream.handlers import handlers_in
 from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
 from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled

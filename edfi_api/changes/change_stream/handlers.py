@@ -8,7 +8,7 @@ from typing import Any
 from edfi_api.changes.change_stream.changes import Change, Operation
 from edfi_api.changes.change_stream.documents import DocumentLog
 from edfi_api.changes.change_stream.log import Event, Log, logs
-from edfi_api.marked import marked_functions
+from edfi_api.common.marked import marked_functions
 from edfi_api.model.surface.resource import Resource
 
 _MARK = "handled_events"

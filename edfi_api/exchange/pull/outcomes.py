@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.db import connections, transaction
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
 from edfi_api.exchange.models import Connection

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 from django.db import DatabaseError, InterfaceError, connections
 from orjson import JSONEncodeError
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import Preparers
 from edfi_api.exchange.mapping import DescriptorMapping

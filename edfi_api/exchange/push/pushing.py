@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Self
 
 from edfi_api.changes.change_stream.delivery import deliver_for_ever, deliver_once
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.exchange.capabilities import Capabilities
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.push.following import PushDelivery

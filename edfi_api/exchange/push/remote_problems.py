@@ -6,7 +6,7 @@ Its size is bounded: those of thousands of documents wait together until they ar
 from collections.abc import Mapping
 from typing import Any
 
-from edfi_api.logs.printable import printable
+from edfi_api.common.logs.printable import printable
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 1000
 _MOST_PATHS, _MOST_TEXTS = 50, 10

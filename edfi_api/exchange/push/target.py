@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from edfi_api.common.logs.printable import printable
 from edfi_api.documents import json_text
 from edfi_api.documents.paths import as_text, values_at
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.push.remote_problems import bounded
 from edfi_api.exchange.push.sendings import KeyValues, Sending
 from edfi_api.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed, plain_id
-from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import Resource, ResourceName
 
 # Well within the limits that a Meadowlark has unless it is configured otherwise.

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from uuid_utils import uuid7
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_object
 from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.leniency import Leniency, Tolerated

@@ -13,7 +13,7 @@ from uuid import UUID
 from psycopg import Cursor
 from psycopg.rows import TupleRow
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.loading.bulk.batches import Batch, are_descriptors

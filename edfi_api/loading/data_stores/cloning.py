@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from django.db import connections
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.loading.json_lines.exporting import export_documents, into_folder
 from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import sources

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from psycopg import errors
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.databases import add_beside, alias_of, remove
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.preparing import PREPARING

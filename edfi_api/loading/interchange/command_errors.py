@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from django.core.management.base import CommandError
 
+from edfi_api.common.logs.printable import printable
 from edfi_api.loading import command_errors
 from edfi_api.loading.interchange.exceptions import NothingFound
-from edfi_api.logs.printable import printable
 
 
 @contextmanager

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import counted
 from edfi_api.documents import json_text
 from edfi_api.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import damaged_gzip_reported, uncompressed
 from edfi_api.loading.renames import Renames
-from edfi_api.logs.printable import counted
 from edfi_api.model.surface.naming import EXTENSIONS
 
 _BYTE_ORDER_MARK = "\ufeff"

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from pathlib import Path
 
-from edfi_api.conf import api_settings, source_path
+from edfi_api.common.conf import api_settings, source_path
 from edfi_api.loading.mapping.descriptor_values import DescriptorValues
 from edfi_api.loading.mapping.exceptions import LeadsElsewhere, UnknownMapping
 from edfi_api.loading.mapping.files import MappingFile, read

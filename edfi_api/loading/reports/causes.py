@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from edfi_api.logs.printable import counted, printable
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.storage.temporary_database import TemporaryDatabase
 from references.exceptions import MissingTarget
 

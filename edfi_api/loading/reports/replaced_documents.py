@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from edfi_api.common.logs.printable import printable
 from edfi_api.loading.bulk import Written
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.bulk.preparation import PreparersOnDemand
-from edfi_api.logs.printable import printable
 
 # Keys are arbitrary text.
 MOST_NAMED = 1_000

@@ -12,12 +12,12 @@ from typing import Any, Self
 import orjson
 from django.core.management.base import CommandError
 
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.loading.exceptions import StoppedAtRefusal
 from edfi_api.loading.files import named_in_errors
 from edfi_api.loading.reports.causes import Cause
 from edfi_api.loading.reports.refusal_limit import RefusalLimit
 from edfi_api.loading.reports.results import COLUMNS, REFUSED, LoadResult, Refused
-from edfi_api.logs.printable import counted, printable
 from edfi_api.model.surface.resource import ResourceName
 
 _SHOWN = 50

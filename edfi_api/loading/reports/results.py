@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 
+from edfi_api.common.logs.printable import printable
 from edfi_api.documents.incoming import Preparer
 from edfi_api.loading.bulk import Written
 from edfi_api.loading.bulk.candidates import Place
@@ -17,7 +18,6 @@ from edfi_api.loading.reports.causes import Cause, Causes
 from edfi_api.loading.reports.replaced_documents import ReplacedDocuments
 from edfi_api.loading.reports.rule_warnings import WarningCounts
 from edfi_api.loading.reports.tolerated_counts import ToleratedCounts
-from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
 from edfi_api.storage.sets import REFUSALS, Refusal

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from edfi_api.logs.printable import counted, printable
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.write_rules.ruled_write import Finding
 
 # Texts of rules may have values of documents.

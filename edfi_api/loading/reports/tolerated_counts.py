@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.documents.leniency import Reason, Tolerated
-from edfi_api.logs.printable import counted, printable
 
 # Names of members are arbitrary text.
 MOST_PATHS = 1_000

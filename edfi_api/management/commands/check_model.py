@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.common.arguments import not_empty
+from edfi_api.common.conf import api_settings, bundled_standards, source_path
+from edfi_api.common.logs.printable import counted
 from edfi_api.compilation import is_api_schema
-from edfi_api.conf import api_settings, bundled_standards, source_path
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import not_empty
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.compiler import check_projects
 from edfi_api.model.metaed.errors import ModelErrors, Problem

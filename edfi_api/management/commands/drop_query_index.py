@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.management.arguments import add_database
+from edfi_api.common.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.queries.index_installation import drop, installed
 

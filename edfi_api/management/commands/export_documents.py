@@ -9,6 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from edfi_api.common.arguments import not_empty, text
+from edfi_api.common.logs.printable import counted
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.exporting import (
@@ -20,8 +22,6 @@ from edfi_api.loading.json_lines.exporting import (
 )
 from edfi_api.loading.json_lines.parquet import into_parquet
 from edfi_api.loading.json_lines.sources import resource_called
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import not_empty, text
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.startup import current_surface

@@ -10,13 +10,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from edfi_api.conf import api_settings
+from edfi_api.common.arguments import day, not_empty, whole_number
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import counted
 from edfi_api.documents import json_text
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS, District, generate
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.exporting import WriteResource, into_folder, into_stream
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import day, not_empty, whole_number
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Surface

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.models import State
 from edfi_api.data_stores.routes import read_table
 from edfi_api.security.secret_links import remove_expired

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.management.arguments import add_database
+from edfi_api.common.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.queries.index_installation import installed
 

@@ -4,7 +4,8 @@ import gc
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.conf import api_settings
+from edfi_api.common.arguments import not_empty, text
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.json_lines.command_errors import as_command_errors
@@ -12,7 +13,6 @@ from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import resource_called, sources
 from edfi_api.loading.reports.report import RefusalLog
 from edfi_api.loading.reports.results import LoadResult
-from edfi_api.management.arguments import not_empty, text
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import (
     LoadOptions,

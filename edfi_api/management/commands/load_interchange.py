@@ -4,13 +4,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from edfi_api.common.arguments import path
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.interchange.command_errors import as_command_errors
 from edfi_api.loading.interchange.files import interchange_files
 from edfi_api.loading.interchange.loading import load_interchange
 from edfi_api.loading.reports.report import RefusalLog
 from edfi_api.loading.reports.results import LoadResult
-from edfi_api.management.arguments import path
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import LoadOptions, add_load_options, run_load, with_report_of_its_own
 from edfi_api.startup import current_surface

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from edfi_api.common.arguments import whole_number
 from edfi_api.loading.bulk.school_years import school_year_documents
 from edfi_api.loading.interchange.loading import load_candidates
 from edfi_api.loading.reports.refusal_limit import RefusalLimit, add_max_refused
 from edfi_api.loading.reports.report import RefusalLog, counts, raise_failure
 from edfi_api.loading.reports.results import LoadResult
-from edfi_api.management.arguments import whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandError
 
+from edfi_api.common.arguments import add_database, name, path, text
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.data_stores.routing import Store
-from edfi_api.logs.printable import counted, printable
-from edfi_api.management.arguments import add_database, name, path, text
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import with_report_of_its_own
 from edfi_api.write_rules.configured import RulesOfResource, valid_rules

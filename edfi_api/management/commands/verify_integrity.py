@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from edfi_api.common.arguments import add_database
+from edfi_api.common.logs.printable import counted
 from edfi_api.documents.incoming import Preparers
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import add_database
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.models import Document
 from edfi_api.startup import current_surface

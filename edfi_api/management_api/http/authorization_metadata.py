@@ -8,9 +8,9 @@ from django.urls import URLPattern
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.addresses import fixed_path
 from edfi_api.api.viewsets.edfi_view import OpenView
-from edfi_api.conf import api_settings
+from edfi_api.common.addresses import fixed_path
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.exceptions import TenantUnknown
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named, visible_to

@@ -9,7 +9,7 @@ from django.db import transaction
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.management_api import problems
 from edfi_api.management_api.answer_shapes import DescribedAnswer, ReplacedClaims
 from edfi_api.management_api.bodies import read_object

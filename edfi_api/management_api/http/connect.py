@@ -10,9 +10,9 @@ from oauth2_provider.models import get_access_token_model
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.conf import api_settings
-from edfi_api.logs.attribution import attribute_to
-from edfi_api.logs.remote_address import remote_address, subscriber
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.remote_address import remote_address, subscriber
 from edfi_api.management_api import clients, problems, texts
 from edfi_api.management_api.access import authenticate
 from edfi_api.management_api.answers import write_transaction

@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.management_api.scopes import Scope
 from edfi_api.management_api.views import AnonymousView, base_address
 from edfi_api.version import VERSION

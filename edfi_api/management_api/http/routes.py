@@ -6,8 +6,8 @@ from typing import Any
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern
 
-from edfi_api.addresses import below, fixed_path
-from edfi_api.conf import api_settings
+from edfi_api.common.addresses import below, fixed_path
+from edfi_api.common.conf import api_settings
 from edfi_api.management_api.answers import FORMS
 from edfi_api.management_api.collections import Collection
 from edfi_api.management_api.http.authorization_metadata import AuthorizationMetadataView

@@ -12,11 +12,11 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.conf import api_settings
-from edfi_api.logs.printable import counted
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import counted
+from edfi_api.common.settings_table import PREFIX, SETTINGS
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
-from edfi_api.settings_table import PREFIX, SETTINGS
 from edfi_api.startup import current_compilation
 from edfi_api.write_rules.configured import configured_rules
 

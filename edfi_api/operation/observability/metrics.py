@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 
 from edfi_api.changes.change_stream.consumers import lags
 from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.breaker import Breaker
 from edfi_api.data_stores.databases import data_store_of
 from edfi_api.data_stores.provisioning_state import Pending

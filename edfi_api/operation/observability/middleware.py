@@ -22,8 +22,8 @@ from prometheus_client import Counter as Metric
 from prometheus_client import Histogram
 
 from edfi_api.api.batch.record import BatchFigures
-from edfi_api.conf import api_settings
-from edfi_api.logs import log_lines
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import log_lines
 from edfi_api.operation.observability.metrics import (
     BATCH_ALONE,
     BATCH_OPERATIONS,

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.operation.sign_in.models import AdminIdentity
 from edfi_api.operation.sign_in.passwords import ThrottledLoginForm
 

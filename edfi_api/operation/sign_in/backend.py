@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.operation.sign_in import provider
 from edfi_api.operation.sign_in.users import has_claim, rights_of, user_of
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 
 
 @register(Tags.database)

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models.signals import post_save
 from django.http import HttpRequest
 
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
-from edfi_api.logs.remote_address import remote_address, subscriber
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.remote_address import remote_address, subscriber
 from edfi_api.security.rate_limits import seconds_to_wait
 
 

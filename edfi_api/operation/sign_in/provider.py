@@ -16,7 +16,7 @@ from urllib.parse import quote_plus
 import jwt
 from cachetools import TTLCache, cached
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.security.federation.fetching import (
     FetchFailed,
     endpoint,

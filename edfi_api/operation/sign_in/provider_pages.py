@@ -16,9 +16,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
 
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
-from edfi_api.logs.remote_address import remote_address, subscriber
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.remote_address import remote_address, subscriber
 from edfi_api.operation.sign_in import provider, sessions
 from edfi_api.operation.sign_in.backend import CALLBACK
 from edfi_api.operation.sign_in.sessions import LOGINS

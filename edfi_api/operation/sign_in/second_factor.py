@@ -18,7 +18,7 @@ from django_otp.models import Device
 from django_otp.oath import TOTP
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.operation.sign_in.models import RecoveryCodes
 
 _KEY_BYTES = 20

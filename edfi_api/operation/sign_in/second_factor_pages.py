@@ -19,9 +19,9 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
 
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
-from edfi_api.logs.remote_address import remote_address
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.operation.sign_in import second_factor, sessions
 from edfi_api.operation.sign_in.passwords import ThrottledLoginForm
 from edfi_api.operation.sign_in.sessions import LOGINS

@@ -12,7 +12,7 @@ from django.urls import path, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.operation.sign_in import provider_pages, second_factor, second_factor_pages, sessions
 
 

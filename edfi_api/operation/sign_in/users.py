@@ -11,8 +11,8 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.db import IntegrityError, transaction
 
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
 from edfi_api.operation.sign_in.models import LONGEST_SUBJECT, AdminIdentity
 from edfi_api.security.token_claims import value_at
 

@@ -13,12 +13,12 @@ from typing import Any
 from rest_framework.exceptions import MethodNotAllowed as MethodNotAllowedByRestFramework
 from rest_framework.exceptions import UnsupportedMediaType as UnsupportedMediaTypeByRestFramework
 
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.documents import exceptions as documents
 from edfi_api.documents.leniency import Reason
 from edfi_api.documents.violations import BrokenRule, Violation
 from edfi_api.model.surface.naming import REFERENCE_SUFFIX
 from edfi_api.model.surface.resource import Resource
-from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog import authorization, clients, conflicts, requests
 from edfi_api.problem_details.catalog.registry import bad_request, not_found, problem_of, quoted, validation_failed

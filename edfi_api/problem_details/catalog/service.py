@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.db import InterfaceError, InternalError, OperationalError
 
-from edfi_api.memory import MemoryExhausted
+from edfi_api.common.memory import MemoryExhausted
 from edfi_api.problem_details.catalog.registry import problem_of
 from edfi_api.problem_details.problem import Problem
 from edfi_api.storage.driver import exceptions as driver

@@ -14,10 +14,10 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.addresses import root_of
+from edfi_api.common.addresses import root_of
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.hints.http.refused_requests import hints_of_view, hints_without_view
-from edfi_api.logs import audit
-from edfi_api.logs.remote_address import remote_address
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.catalog.ods import RefusedAttempt, answered_problem, media_type

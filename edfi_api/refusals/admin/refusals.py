@@ -14,10 +14,10 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.printable import counted
 from edfi_api.exchange.push.asking import ask_again
 from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file
-from edfi_api.logs import audit
-from edfi_api.logs.printable import counted
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
 from edfi_api.operation.administration.moments import moment

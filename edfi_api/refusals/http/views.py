@@ -9,14 +9,14 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.status import HTTP_204_NO_CONTENT
 
-from edfi_api.addresses import root_of
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
 from edfi_api.api.viewsets.html_pages import html_page
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
-from edfi_api.conf import api_settings
+from edfi_api.common.addresses import root_of
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
 from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
 from edfi_api.listing.pages import Listed, listed, total_of
-from edfi_api.logs import audit
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries.exceptions import UnknownQueryField
 from edfi_api.refusals.http import entries

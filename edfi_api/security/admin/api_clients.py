@@ -24,11 +24,11 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from oauth2_provider.models import get_access_token_model
 
-from edfi_api import addresses
-from edfi_api.addresses import base_of
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.addresses import base_of
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.data_stores.models import DataStore
-from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.refusals.models import SubmissionHour
 from edfi_api.security.admin.pages import OneByOneAdmin, named_organizations, remark

@@ -16,10 +16,10 @@ from django.utils.html import format_html_join
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.data_stores.models import Tenant
-from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.security.admin.pages import OneByOneAdmin, OverridingStrategiesInline, links
 from edfi_api.security.claim_names import Action

@@ -10,8 +10,8 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.data_stores.models import DataStore, Tenant
-from edfi_api.logs.attribution import attribute_to
 from edfi_api.operation.administration.authorship import admin_user
 from edfi_api.profiles.models import Profile
 from edfi_api.security.admin.api_clients import secret_context

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.security.claim_names import DOMAINS, SERVICES, VALIDATION, Action
 from edfi_api.security.claims.compile import granted_strategies
 from edfi_api.security.models import Application, ClaimSet

@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.db.models.functions import Lower
 
+from edfi_api.common.logs import audit
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.logs import audit
 from edfi_api.security.claim_names import DOMAINS, SERVICES
 from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, Strategies
 from edfi_api.security.models import (

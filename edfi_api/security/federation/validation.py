@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Max
 from prometheus_client import Counter
 
-from edfi_api.logs import audit
+from edfi_api.common.logs import audit
 from edfi_api.security.exceptions import TokenRefused
 from edfi_api.security.federation.keys import keys_of
 from edfi_api.security.issuers import Issuer, issuers

@@ -31,12 +31,12 @@ from rest_framework.exceptions import MethodNotAllowed, UnsupportedMediaType
 from rest_framework.request import Request as DrfRequest
 from rest_framework.views import APIView
 
-from edfi_api.addresses import context_segments
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
-from edfi_api.logs.remote_address import remote_address, subscriber
-from edfi_api.ods_compatibility import OdsCompatibility
-from edfi_api.request_body import ACCEPTED_CODINGS
+from edfi_api.common.addresses import context_segments
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.remote_address import remote_address, subscriber
+from edfi_api.common.ods_compatibility import OdsCompatibility
+from edfi_api.common.request_body import ACCEPTED_CODINGS
 from edfi_api.security.clients import is_still_as_recognised, recognise_client
 from edfi_api.security.credentials import Credentials
 from edfi_api.security.exceptions import TooManyRequests

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.status import HTTP_401_UNAUTHORIZED
 from rest_framework.views import APIView
 
+from edfi_api.common.ods_compatibility import OdsCompatibility
+from edfi_api.common.request_body import BodyIncomplete, BodyTooLong, read_body
 from edfi_api.model.surface.resource import Surface
-from edfi_api.ods_compatibility import OdsCompatibility
-from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.claim_names import SERVICES, claim_name
 from edfi_api.security.claims.compile import Operations, operations

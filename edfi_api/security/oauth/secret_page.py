@@ -10,9 +10,9 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
-from edfi_api.addresses import base_of
-from edfi_api.logs import audit
-from edfi_api.logs.remote_address import remote_address
+from edfi_api.common.addresses import base_of
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.security.models import ApiClient
 from edfi_api.security.secret_links import take_secret
 

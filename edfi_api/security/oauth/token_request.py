@@ -13,7 +13,7 @@ import msgspec
 from django.http import HttpRequest
 from oauthlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestError, UnsupportedGrantTypeError
 
-from edfi_api.request_body import (
+from edfi_api.common.request_body import (
     ACCEPTED_CODINGS,
     BodyIncomplete,
     BodyTooLong,

@@ -1,7 +1,7 @@
 """Routes of the token endpoints, and of the page that shows a secret one time."""
 
-from edfi_api import addresses
-from edfi_api.addresses import fixed_path
+from edfi_api.common import addresses
+from edfi_api.common.addresses import fixed_path
 from edfi_api.security.oauth.endpoint import TokenView
 from edfi_api.security.oauth.introspection import TokenInfoView
 from edfi_api.security.oauth.secret_page import SecretView

@@ -7,8 +7,8 @@ system checks derive from the table.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.model.surface.resource import Surface
-from edfi_api.ods_compatibility import OdsCompatibility
 from edfi_api.security.policies.namespace import NAMESPACE_BASED, NamespaceBased
 from edfi_api.security.policies.ownership import OWNERSHIP_BASED, OwnershipBased
 from edfi_api.security.policies.reach import REACHES

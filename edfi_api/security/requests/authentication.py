@@ -26,7 +26,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.security.authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
 from edfi_api.security.exceptions import AuthenticationFailed, TokenRefused
 from edfi_api.security.federation.recognition import client_of_signed_token

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.security.authenticated_client import AuthenticatedClient
 from edfi_api.security.claim_names import Action

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from rest_framework.request import Request
 
-from edfi_api.addresses import context_segments
-from edfi_api.conf import api_settings
+from edfi_api.common.addresses import context_segments
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit, visit_snapshot
 from edfi_api.data_stores.exceptions import DataStoreNotFound, NoDataStores, NoSnapshots, SnapshotReadOnly
 from edfi_api.data_stores.routes import routes

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from edfi_api.logs import audit
+from edfi_api.common.logs import audit
 from edfi_api.operation.administration.list_filters import ResolutionFilter
 from edfi_api.operation.administration.moments import written_moment
 from edfi_api.operation.administration.store_choice import address_with_store, shown_in

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
-from edfi_api.logs import audit
+from edfi_api.common.logs import audit
 from edfi_api.models import Document
 from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.operation.administration.moments import moment

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.logs import audit
+from edfi_api.common.logs import audit
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
 from edfi_api.validation.models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule

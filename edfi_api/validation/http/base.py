@@ -8,10 +8,10 @@ import orjson
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
-from edfi_api.addresses import root_of
 from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.api.viewsets.requests import document_uuid
 from edfi_api.api.viewsets.responses import JsonTextResponse
+from edfi_api.common.addresses import root_of
 from edfi_api.listing.sql_rows import SqlRows
 from edfi_api.model.surface.resource import Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound

@@ -9,15 +9,15 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
-from edfi_api import addresses
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.http.windows import read_window
+from edfi_api.common import addresses
+from edfi_api.common.logs import audit
 from edfi_api.listing.csv_text import prefers_csv
 from edfi_api.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field, one_of
 from edfi_api.listing.filters import as_sql, read_filters
 from edfi_api.listing.pages import without_nulls
 from edfi_api.listing.sql_rows import Represent, SqlRows
-from edfi_api.logs import audit
 from edfi_api.profiles.visibility import visibility_of
 from edfi_api.queries.parameters import (
     CHANGE_VERSION_PARAMETERS,

@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.status import HTTP_202_ACCEPTED
 
-from edfi_api import addresses
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
-from edfi_api.conf import api_settings
+from edfi_api.common import addresses
+from edfi_api.common.conf import api_settings
 from edfi_api.documents import violations
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.violations import MOST_REPORTED, Violation

@@ -1,8 +1,8 @@
 """The routes of validation."""
 
-from edfi_api import addresses
-from edfi_api.addresses import below, fixed_path
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+from edfi_api.common import addresses
+from edfi_api.common.addresses import below, fixed_path
 from edfi_api.profiles.catalog import ProfileCatalogs
 from edfi_api.startup import current_surface
 from edfi_api.validation.http.results import (

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
-from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues, ParameterValidationFailed
 from edfi_api.queries.parameters import is_natural_number, last_values
 from edfi_api.queries.selection import LAST_VERSION, Order, Selection, Window

@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 from edfi_api.changes.change_stream.delivery import Sink
 from edfi_api.changes.change_stream.exceptions import UnknownSink
 from edfi_api.changes.change_stream.log import Event
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 
 
 def message_id(event: Event) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.common.arguments import name
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.management.commands.provision_data_store import (
     add_connection,
@@ -16,7 +17,6 @@ from edfi_api.data_stores.models import DataStore, DerivativeType
 from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import add_derivative
-from edfi_api.management.arguments import name
 
 
 class Command(BaseCommand):

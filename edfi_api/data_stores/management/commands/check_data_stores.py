@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError, connections
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import counted
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.named import described
@@ -16,7 +17,6 @@ from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import RoutingTable, Store
 from edfi_api.data_stores.sharing import identity
 from edfi_api.data_stores.stores import is_reserved
-from edfi_api.logs.printable import counted
 from edfi_api.operation.checks import applied_migrations
 from edfi_api.security.models import ApiClient
 

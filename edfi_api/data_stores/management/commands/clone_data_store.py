@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from edfi_api.common.arguments import name, text
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.management.commands.provision_data_store import (
@@ -35,7 +36,6 @@ from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.sources import resource_called
 from edfi_api.loading.mapping import Translator
 from edfi_api.loading.reports.report import RefusalLog, counts
-from edfi_api.management.arguments import name, text
 from edfi_api.management.load_options import add_mapping, mapping_of
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.startup import current_surface

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.common.arguments import text
 from edfi_api.data_stores.tenants import create_tenant, tenant_named
-from edfi_api.management.arguments import text
 
 
 class Command(BaseCommand):

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from edfi_api.common.arguments import name, path
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.models import DataStore
@@ -20,7 +21,6 @@ from edfi_api.data_stores.routing import RoutingTable, Store
 from edfi_api.data_stores.stores import remove_data_store
 from edfi_api.loading.data_stores.databases import drop_database, other_user
 from edfi_api.loading.data_stores.provisioning import reason
-from edfi_api.management.arguments import name, path
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db.models import Count
 
+from edfi_api.common.logs.printable import counted
 from edfi_api.data_stores.models import Tenant
-from edfi_api.logs.printable import counted
 
 
 class Command(BaseCommand):

@@ -12,6 +12,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
+from edfi_api.common.arguments import text, whole_number
+from edfi_api.common.logs.printable import counted
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.named import NoSuchDataStore, described, stores_named
@@ -20,8 +22,6 @@ from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.data_stores.provisioning import migrate
 from edfi_api.loading.processes import process_pool
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import text, whole_number
 
 _MOST_PROCESSES = 64
 

@@ -12,7 +12,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from edfi_api.conf import api_settings
+from edfi_api.common.arguments import name, text, whole_number
+from edfi_api.common.conf import api_settings
 from edfi_api.data_stores.connection_strings import MAIN
 from edfi_api.data_stores.databases import alias_of, allowed_destination
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
@@ -21,7 +22,6 @@ from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import check_qualifiers, create_data_store, set_connection
 from edfi_api.loading.data_stores.databases import create_database, create_from_template
 from edfi_api.loading.data_stores.provisioning import fill, provision, reason
-from edfi_api.management.arguments import name, text, whole_number
 from edfi_api.management.tenants import add_tenant, given_tenant, needed_tenant
 
 _LAST_ID = 2**63 - 1

@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from edfi_api.common.logs.printable import counted
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.management.commands.provision_data_store import in_one_line
 from edfi_api.data_stores.stores import encrypt_again
 from edfi_api.exchange.stored_connections import encrypt_secrets_again
-from edfi_api.logs.printable import counted
 
 
 class Command(BaseCommand):

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.common.arguments import name
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import set_state
-from edfi_api.management.arguments import name
 
 
 class Command(BaseCommand):

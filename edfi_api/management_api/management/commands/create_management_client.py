@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
 
-from edfi_api.management.arguments import name
+from edfi_api.common.arguments import name
 from edfi_api.management_api.clients import create
 from edfi_api.management_api.models import LONGEST_NAME
 from edfi_api.management_api.scopes import Scope

@@ -11,14 +11,14 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
+from edfi_api.common.arguments import not_empty, path, text, whole_number
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.management.commands.provision_data_store import in_one_line
 from edfi_api.data_stores.models import DataStore
 from edfi_api.loading.data_stores.provisioning import reason
 from edfi_api.loading.reports.refusal_limit import add_max_refused
 from edfi_api.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
-from edfi_api.logs.printable import counted, printable
-from edfi_api.management.arguments import not_empty, path, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import add_processes
 from edfi_api.management.tenants import add_tenant, needed_tenant

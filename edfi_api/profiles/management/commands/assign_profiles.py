@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.management.arguments import text
+from edfi_api.common.arguments import text
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices

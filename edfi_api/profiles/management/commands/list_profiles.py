@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.common.arguments import text
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.management.arguments import text
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, UnreadableDefinition, Usage
 from edfi_api.model.profiles.json_files import read_canonical_json, write_json

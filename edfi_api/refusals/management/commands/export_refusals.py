@@ -8,8 +8,8 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.dateparse import parse_date
 
+from edfi_api.common.logs import audit
 from edfi_api.listing.csv_text import csv_blocks
-from edfi_api.logs import audit
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.models import ApiClient

@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import add_retention
+from edfi_api.common.arguments import add_retention
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.printable import counted
 from edfi_api.refusals.purging import purge
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.common.arguments import name
+from edfi_api.common.logs import audit
 from edfi_api.data_stores.named import NoSuchDataStore, described
-from edfi_api.logs import audit
-from edfi_api.management.arguments import name
 from edfi_api.security.clients import COMMAND
 from edfi_api.security.management.named_client import client_named, stores_of_tenant
 

@@ -22,9 +22,9 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from edfi_api.common.arguments import moment, text
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.named import NoSuchDataStore
-from edfi_api.management.arguments import moment, text
 from edfi_api.management.tenants import add_tenant, needed_tenant
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices, profiles_named

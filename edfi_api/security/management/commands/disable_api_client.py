@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from edfi_api.management.arguments import text
+from edfi_api.common.arguments import text
 from edfi_api.security.clients import disable_client
 from edfi_api.security.management.named_client import client_named
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.logs.printable import counted, printable
-from edfi_api.management.arguments import path
+from edfi_api.common.arguments import path
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.security.claims.file import UnusableClaimsFile, bundled_claims, read_claims
 from edfi_api.security.claims.model import Claims

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from edfi_api.management.arguments import moment, name
+from edfi_api.common.arguments import moment, name
 from edfi_api.security.clients import COMMAND
 from edfi_api.security.federation.validation import refuse_tokens
 from edfi_api.security.issuers import issuers

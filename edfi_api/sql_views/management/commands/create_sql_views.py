@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import connections
 
-from edfi_api.conf import api_settings
-from edfi_api.management.arguments import add_database, name
+from edfi_api.common.arguments import add_database, name
+from edfi_api.common.conf import api_settings
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.sql_views import copies, indexes
 from edfi_api.sql_views.changes import Changes

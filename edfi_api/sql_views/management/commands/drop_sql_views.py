@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import add_database, name
+from edfi_api.common.arguments import add_database, name
+from edfi_api.common.logs.printable import counted
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.sql_views import indexes
 from edfi_api.sql_views.command_errors import as_command_errors

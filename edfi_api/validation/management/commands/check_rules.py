@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 from django.core.management.base import CommandError
 
-from edfi_api.logs.printable import counted, printable
-from edfi_api.management.arguments import add_database, name, path
+from edfi_api.common.arguments import add_database, name, path
+from edfi_api.common.logs.printable import counted, printable
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import large_scans, plan, problems, served

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import add_database, add_retention
+from edfi_api.common.arguments import add_database, add_retention
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.printable import counted
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.validation.purging import DAYS_OF_DELETED, purge
 

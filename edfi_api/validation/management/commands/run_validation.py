@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.management.arguments import add_database, day, name, text, whole_number
+from edfi_api.common.arguments import add_database, day, name, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import served

@@ -7,10 +7,10 @@ from typing import Any
 from django.utils import timezone
 
 from edfi_api.changes.change_queries.purging import purge
-from edfi_api.conf import api_settings
-from edfi_api.logs import audit
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import add_database, add_retention
+from edfi_api.common.arguments import add_database, add_retention
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.printable import counted
 from edfi_api.management.data_store_command import DataStoreCommand
 
 

@@ -6,6 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
+from edfi_api.common.arguments import name, whole_number
+from edfi_api.common.logs.printable import counted
 from edfi_api.exchange.management.stopping import stop_event
 from edfi_api.exchange.management.trust_options import add_trust, as_command_errors, given_trust
 from edfi_api.exchange.models import ExchangeDirection, Phase
@@ -13,8 +15,6 @@ from edfi_api.exchange.push.pushing import Push, PushOptions
 from edfi_api.exchange.push.readable import NothingToPush
 from edfi_api.exchange.remote_api import RemoteFailed, RemoteStopped
 from edfi_api.exchange.stored_connections import connection_named, report
-from edfi_api.logs.printable import counted
-from edfi_api.management.arguments import name, whole_number
 
 _MOST_CONNECTIONS = 64
 

@@ -6,7 +6,7 @@ bodies, nor parts of them: documents are identified by id, not by natural key, w
 
 import logging
 
-from edfi_api.logs import log_lines
+from edfi_api.common.logs import log_lines
 
 # Statuses of refusals that depend on the client.
 DENIALS = frozenset({401, 403, 429})

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from threading import Condition, Lock
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 
 # In bytes, estimated high for what is kept at a time: decoded and coerced values, the text to store and its copies on
 # the way to the database, violations. tests/robustness/test_worker_memory.py measures processes.

@@ -12,9 +12,9 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
-from edfi_api.settings_table import OF_THE_SERVER, SETTINGS
+from edfi_api.common.settings_table import OF_THE_SERVER, SETTINGS
 
-BUNDLED_STANDARDS = Path(__file__).parent / "model" / "data_standards"
+BUNDLED_STANDARDS = Path(__file__).parents[1] / "model" / "data_standards"
 
 # Settings without a variable.
 _WITHOUT_VARIABLE: dict[str, Any] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from edfi_api.logs.printable import is_printable
+from edfi_api.common.logs.printable import is_printable
 
 _MOST_DAYS = 36_500
 

@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from django.http import HttpRequest
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 
 # The prefix length that one IPv6 subscriber usually has, with a different address for each request if wanted.
 _IPV6_SUBSCRIBER = 64

@@ -13,8 +13,8 @@ from contextvars import ContextVar
 from django.http import HttpRequest, HttpResponse
 from uuid_utils import uuid4
 
-from edfi_api.conf import api_settings
-from edfi_api.ods_compatibility import OdsCompatibility
+from edfi_api.common.conf import api_settings
+from edfi_api.common.ods_compatibility import OdsCompatibility
 
 _correlation_id: ContextVar[str] = ContextVar("correlation_id", default="-")
 # The client's id is written to log lines and to a header of the answer, so characters that could forge either are

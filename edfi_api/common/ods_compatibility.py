@@ -10,7 +10,7 @@ every request passes asks once, when views and representations are made.
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
-from edfi_api.conf import api_settings
+from edfi_api.common.conf import api_settings
 
 
 class OdsArea(StrEnum):

@@ -16,9 +16,9 @@ from itertools import chain
 
 from django.http import HttpRequest
 
-from edfi_api.memory import HELD_UNTIL_ANSWERED, SMALL, cost_of_json, process_memory
-from edfi_api.wrong_bytes import UTF_8 as _UTF_8
-from edfi_api.wrong_bytes import wrong_byte
+from edfi_api.common.memory import HELD_UNTIL_ANSWERED, SMALL, cost_of_json, process_memory
+from edfi_api.common.wrong_bytes import UTF_8 as _UTF_8
+from edfi_api.common.wrong_bytes import wrong_byte
 
 # The codings of bodies that are decoded, as `Accept-Encoding` names them.
 ACCEPTED_CODINGS = "gzip, deflate, identity"

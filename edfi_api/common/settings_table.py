@@ -77,7 +77,7 @@ login = partial(Setting, SettingKind.LOGIN)
 schedule = partial(Setting, SettingKind.SCHEDULE)
 time_zone = partial(Setting, SettingKind.TIME_ZONE)
 
-_HOME = Path(__file__).parents[1] / ".home"
+_HOME = Path(__file__).parents[2] / ".home"
 
 
 def _is_like_ods(values: Any) -> bool:

@@ -1,0 +1,1 @@
+"""What every storey uses: the settings, addresses, logs, limits of memory, arguments of commands."""
