@@ -2,9 +2,9 @@
 
 from django.db.models import QuerySet
 
+from edfi_api.core.models import Document
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.naming import is_descriptor_name
-from edfi_api.models import Document
-from edfi_api.storage import resource_types
 
 
 class Descriptor(Document):

@@ -1,2 +1,8 @@
-"""The API: the model, the documents, and all that is generated from the model. See
-meadowlark/docs/design/architecture.md."""
+"""The API, in storeys: common, model, core, web, features, site. Each imports only from those before it.
+
+See meadowlark/docs/design/architecture.md.
+"""
+
+from edfi_api.common import moved_modules
+
+moved_modules.install()

@@ -9,12 +9,12 @@ from django.urls import get_script_prefix, set_script_prefix
 from edfi_api.common import addresses
 from edfi_api.common.addresses import first_segments, standard_segment
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
-from edfi_api.data_stores.routes import routes
-from edfi_api.data_stores.routing import FIXED, OUTSIDE, AddressForm, has_encoded_separator
-from edfi_api.data_stores.tenants import check_tenant_segment
+from edfi_api.core.data_stores.exceptions import TenantMissing, TenantUnknown
+from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing import FIXED, OUTSIDE, AddressForm, has_encoded_separator
+from edfi_api.core.data_stores.tenants import check_tenant_segment
+from edfi_api.core.startup import current_surface
 from edfi_api.problem_details.http.handler import client_error
-from edfi_api.startup import current_surface
 
 # Fixed words of routes that are public, or that find the tenant by key and secret.
 _OPEN = frozenset({addresses.METADATA, "oauth"})

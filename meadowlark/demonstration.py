@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connection
 
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.connection_strings import MAIN
+from edfi_api.core.data_stores.connection_strings import MAIN
 from edfi_api.loading.demo_district import SchoolYear
 from edfi_api.model.examples import Bodies, Body
 from edfi_api.model.surface.bundled_descriptors import bundled_values
@@ -27,7 +27,7 @@ from edfi_api.model.surface.resource import ResourceName
 from meadowlark.demo_vendors import DemoVendor
 
 if TYPE_CHECKING:
-    from edfi_api.security.models import ApiClient
+    from edfi_api.core.security.models import ApiClient
 
 NAME = "demo"
 _READER = "analyst"
@@ -119,7 +119,7 @@ def make_administrator(name: str) -> dict[str, str | None]:
 
 def _tenant() -> str | None:
     """The tenant of the demonstration, or else the operator's first one."""
-    from edfi_api.data_stores.models import Tenant  # noqa: PLC0415  Models need django.setup().
+    from edfi_api.core.data_stores.models import Tenant  # noqa: PLC0415  Models need django.setup().
 
     if not api_settings.MULTI_TENANCY:
         return None
@@ -129,7 +129,7 @@ def _tenant() -> str | None:
 
 def _place(tenant: str | None) -> _Place:
     """With the first data store of the tenant that has exactly the route qualifiers of this server."""
-    from edfi_api.data_stores.models import DataStore  # noqa: PLC0415  Models need django.setup().
+    from edfi_api.core.data_stores.models import DataStore  # noqa: PLC0415  Models need django.setup().
 
     qualifiers = [name.casefold() for name in api_settings.ROUTE_QUALIFIERS]
     for store in DataStore.objects.filter(tenant__name=tenant).prefetch_related("contexts"):
@@ -141,8 +141,8 @@ def _place(tenant: str | None) -> _Place:
 
 def _store_in_control_database(place: _Place) -> int:
     """A data store of the documents in the control database, which has been migrated; its id."""
-    from edfi_api.data_stores.models import State, Tenant  # noqa: PLC0415  Models need django.setup().
-    from edfi_api.data_stores.stores import create_data_store  # noqa: PLC0415  Likewise.
+    from edfi_api.core.data_stores.models import State, Tenant  # noqa: PLC0415  Models need django.setup().
+    from edfi_api.core.data_stores.stores import create_data_store  # noqa: PLC0415  Likewise.
     from edfi_api.loading.data_stores.provisioning import load_common_documents  # noqa: PLC0415  Likewise.
 
     load_common_documents(DEFAULT_DB_ALIAS)
@@ -152,7 +152,7 @@ def _store_in_control_database(place: _Place) -> int:
 
 
 def _existing(name: str, place: _Place) -> "ApiClient | None":
-    from edfi_api.security.models import ApiClient  # noqa: PLC0415  Models need django.setup().
+    from edfi_api.core.security.models import ApiClient  # noqa: PLC0415  Models need django.setup().
 
     of_tenant = ApiClient.objects.filter(application__vendor__tenant__name=place.tenant)
     return of_tenant.filter(name=place.named(name)).order_by("pk").first()
@@ -228,7 +228,7 @@ def _reader_options() -> list[str]:
 
 
 def _vendors(year: SchoolYear, place: _Place) -> Iterator[DemoVendor]:
-    from edfi_api.startup import current_surface  # noqa: PLC0415  It needs django.setup().
+    from edfi_api.core.startup import current_surface  # noqa: PLC0415  It needs django.setup().
 
     bodies = Bodies(current_surface(), list(bundled_values(api_settings.data_standard)))
     for name, sent in _requests(bodies, year).items():

@@ -26,7 +26,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connect
 
 from edfi_api.common.arguments import day, seconds, whole_number
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.preparing import exclusively
+from edfi_api.core.data_stores.preparing import exclusively
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors

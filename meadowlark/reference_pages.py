@@ -28,9 +28,9 @@ _HEADING_OR_QUESTION = re.compile(r"^(## .+|\d+\. .+\n\n```sql\n[^`]*```)$", re.
 # Commands by subject: the apps that have them.
 _SUBJECTS = {
     "Documents and the model": ("descriptors", "edfi_api"),
-    "Clients and claim sets": ("edfi_api.security", "edfi_api.operation.sign_in"),
-    "API profiles": ("edfi_api.profiles",),
-    "Data stores": ("edfi_api.data_stores",),
+    "Clients and claim sets": ("edfi_api.core.security", "edfi_api.operation.sign_in"),
+    "API profiles": ("edfi_api.core.security.profiles",),
+    "Data stores": ("edfi_api.core.data_stores",),
     "The management API": ("edfi_api.management_api",),
     "Changes": ("edfi_api.changes.change_queries", "edfi_api.changes.change_stream"),
     "Refused writes": ("edfi_api.refusals",),

@@ -7,8 +7,8 @@ from corsheaders.defaults import default_headers
 from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
 
 from edfi_api.common import conf
+from edfi_api.core.security.oauth.oauth_settings import OAUTH_SETTINGS
 from edfi_api.operation.sign_in.configuration import authentication_backends
-from edfi_api.security.oauth.oauth_settings import OAUTH_SETTINGS
 from meadowlark import embedded_postgres
 from meadowlark.configuration import connection_options
 from meadowlark.configuration.environment import database_at, read_all
@@ -67,10 +67,11 @@ INSTALLED_APPS = [
     "oauth2_provider",
     "drf_spectacular_sidecar",
     "references",
-    "edfi_api",
-    "edfi_api.data_stores",
-    "edfi_api.security",
-    "edfi_api.profiles",
+    "edfi_api.core",
+    "edfi_api.web",
+    "edfi_api.core.data_stores",
+    "edfi_api.core.security",
+    "edfi_api.core.security.profiles",
     "edfi_api.management_api.apps.ManagementApiConfig",
     "edfi_api.changes.change_queries",
     "edfi_api.changes.change_stream",
@@ -169,7 +170,7 @@ if values["DATABASE_REPLICA_URL"]:
     DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | values["DATABASE_REPLICA_URL"]
     DATABASES["replica"]["OPTIONS"] = connection_options.REPLICA | DATABASES["replica"]["OPTIONS"]
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
-DATABASE_ROUTERS = ["edfi_api.data_stores.provisioning_state.DataStoreRouter"]
+DATABASE_ROUTERS = ["edfi_api.core.data_stores.provisioning_state.DataStoreRouter"]
 # Only for requests, see wsgi.py; commands have no limits.
 STATEMENT_SECONDS = values["STATEMENT_SECONDS"]
 LOCK_SECONDS = values["LOCK_SECONDS"]
@@ -184,8 +185,8 @@ AUTHENTICATION_BACKENDS = authentication_backends(values)
 # Django's, and those of secrets that came from an ODS/API, so that they are recognised as hashes.
 PASSWORD_HASHERS = [
     *HASHERS_OF_DJANGO,
-    "edfi_api.security.ods_secrets.OdsSecretHasher",
-    "edfi_api.security.ods_secrets.OdsSecretHasherOfOldVersions",
+    "edfi_api.core.security.ods_secrets.OdsSecretHasher",
+    "edfi_api.core.security.ods_secrets.OdsSecretHasherOfOldVersions",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
@@ -225,17 +226,17 @@ if values["MANAGEMENT_ONLY"]:
     ROOT_URLCONF = "meadowlark.management_urls"
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.requests.authentication.BearerTokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.requests.authentication.IsApiClient"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.core.security.requests.authentication.BearerTokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.core.security.requests.authentication.IsApiClient"],
     "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.requests.EdFiJsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.responses.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.responses.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": [
         "edfi_api.changes.change_queries.http.windows.ChangeVersionFilter",
-        "edfi_api.queries.filters.QueryByExampleFilter",
-        "edfi_api.queries.filters.OrderFilter",
+        "edfi_api.core.queries.filters.QueryByExampleFilter",
+        "edfi_api.core.queries.filters.OrderFilter",
     ],
-    "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.EdFiPagination",
+    "DEFAULT_PAGINATION_CLASS": "edfi_api.core.queries.pagination.EdFiPagination",
     "EXCEPTION_HANDLER": "edfi_api.problem_details.http.handler.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }

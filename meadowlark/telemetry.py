@@ -18,8 +18,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from edfi_api.common.conf import api_settings
-from edfi_api.storage.driver import execution
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.core.storage.driver import execution
+from edfi_api.core.storage.driver.sql import Sql
 
 CORRELATION_ID = "meadowlark.correlation_id"
 

@@ -13,9 +13,9 @@ from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.common.addresses import standard_segment
 from edfi_api.common.conf import api_settings
+from edfi_api.core.startup import current_surface
 from edfi_api.management_api.http.authorization_metadata import claim_set_routes
 from edfi_api.management_api.http.routes import management_routes
-from edfi_api.startup import current_surface
 from edfi_api.validation.extension_model import is_extension_served
 from edfi_api.validation.http.extension import extension_views
 
@@ -34,7 +34,7 @@ urlpatterns = [
     # `DataRoutesMiddleware` expects it to be the first.
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", router, name="data"),
     *batch_routes(router.served),
-    path("", include("edfi_api.security.oauth.urls")),
+    path("", include("edfi_api.core.security.oauth.urls")),
     path("", include("edfi_api.api.relations.urls")),
     path("", include("edfi_api.changes.change_queries.http.urls")),
     path("", include("edfi_api.validation.http.urls")),

@@ -16,7 +16,7 @@ from django.db import close_old_connections, connections
 from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.request_options import limit
+from edfi_api.core.data_stores.request_options import limit
 from meadowlark import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
@@ -30,12 +30,12 @@ django.setup(set_prefix=False)
 import_module("edfi_api.operation.checks.environment").log_unknown_variables()
 _django = LeanHandler()
 # A wrong file of identity providers stops the server, not the first request.
-import_module("edfi_api.security.issuers").issuers()
+import_module("edfi_api.core.security.issuers").issuers()
 
 import_module(settings.ROOT_URLCONF)
 import_module("edfi_api.operation.checks.environment").log_warnings_of_the_model()
 if api_settings.WRITE_RULES:
-    import_module("edfi_api.write_rules.configured").valid_rules()  # Likewise.
+    import_module("edfi_api.core.writes.rules.configured").valid_rules()  # Likewise.
 # Collections in the workers would also write to the memory that they share.
 garbage_collection.resume()
 

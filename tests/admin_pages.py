@@ -8,8 +8,8 @@ from django.contrib.auth.models import Group
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.changes.change_stream.models import DeadLetter
+from edfi_api.core.models import Document
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.models import Document
 from tests.factories import DocumentFactory
 
 _ENROLLMENT = ResourceName("Ed-Fi", "StudentSchoolAssociation")

@@ -19,16 +19,16 @@ from django.test.signals import setting_changed
 
 from edfi_api.api.viewsets import recorded_writes
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.requests.authentication import client_of_token
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import database_state
+from edfi_api.core.storage.integrity import disagreements
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.refusals.models import Refusal
-from edfi_api.security.clients import create_client
-from edfi_api.security.requests.authentication import client_of_token
-from edfi_api.startup import current_surface
-from edfi_api.storage import database_state
-from edfi_api.storage.integrity import disagreements
 from meadowlark import garbage_collection
 from tests.admin_pages import fill_every_table
 from tests.databases import DOCUMENTS, has_documents, rolled_back

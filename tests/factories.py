@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.storage import store
+from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
-from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.requests import WriteRequest
 from tests.databases import DOCUMENTS
 
 DATE = "2025-08-20"

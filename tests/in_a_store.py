@@ -99,10 +99,10 @@ def _documents_in_a_store(django_db_setup: None, django_db_blocker: Any) -> Iter
 
 
 def _register(name: str) -> None:
-    from edfi_api.data_stores.databases import alias_of  # noqa: PLC0415  Django is set up by now.
-    from edfi_api.data_stores.models import DataStore, State  # noqa: PLC0415
-    from edfi_api.data_stores.routes import read_table  # noqa: PLC0415
-    from edfi_api.data_stores.stores import create_data_store  # noqa: PLC0415
+    from edfi_api.core.data_stores.databases import alias_of  # noqa: PLC0415  Django is set up by now.
+    from edfi_api.core.data_stores.models import DataStore, State  # noqa: PLC0415
+    from edfi_api.core.data_stores.routes import read_table  # noqa: PLC0415
+    from edfi_api.core.data_stores.stores import create_data_store  # noqa: PLC0415
 
     store = create_data_store("documents of tests", connection=_connection_string(name), state=State.ONLINE)
     assert DataStore.objects.get().pk == store.pk == 1
@@ -137,7 +137,7 @@ class _RouterOfTests:
         return None if is_of_page else self.db_for_read(model, instance)
 
     def db_for_read(self, model: type[Model], instance: Model | None = None, **_: Any) -> str | None:
-        from edfi_api.data_stores.provisioning_state import DATA_APPS  # noqa: PLC0415
+        from edfi_api.core.data_stores.provisioning_state import DATA_APPS  # noqa: PLC0415
 
         if model._meta.app_label not in DATA_APPS:
             return None

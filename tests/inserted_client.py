@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from edfi_api.security.requests.authentication import client_of_token, token_checksum
+from edfi_api.core.security.requests.authentication import client_of_token, token_checksum
 
 _ROWS = """
 SELECT to_jsonb(vendor)::text, to_jsonb(application)::text, to_jsonb(client)::text, to_jsonb(access)::text,

@@ -21,13 +21,13 @@ from edfi_api.changes.change_queries import key_fields
 from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.common.settings_table import SETTINGS
-from edfi_api.compilation import Compilation
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.compilation import Compilation
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.security.claims.file import fill_claims
+from edfi_api.core.security.requests.authentication import client_of_token
+from edfi_api.core.startup import compilation_of, current_compilation
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import Surface
-from edfi_api.security.claims.file import fill_claims
-from edfi_api.security.requests.authentication import client_of_token
-from edfi_api.startup import compilation_of, current_compilation
-from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS
 from tests.factories import DocumentFactory
 

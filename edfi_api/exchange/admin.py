@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from edfi_api.common.logs import audit
-from edfi_api.data_stores.exceptions import NoStoreKey
+from edfi_api.core.data_stores.exceptions import NoStoreKey
 from edfi_api.exchange.models import Connection, ConnectionState, ExchangeDirection
 from edfi_api.exchange.stored_connections import current_phase
 from edfi_api.operation.administration.authorship import RecordedAdmin, admin_user

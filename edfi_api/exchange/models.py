@@ -10,12 +10,12 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models.functions import Lower
 
-from edfi_api.data_stores.connection_strings import decrypt, encrypt
-from edfi_api.data_stores.models import LONGEST_NAME, TENANT_NAME, DataStore, Recorded
+from edfi_api.core.data_stores.connection_strings import decrypt, encrypt
+from edfi_api.core.data_stores.models import LONGEST_NAME, TENANT_NAME, DataStore, Recorded
+from edfi_api.core.security.models import ApiClient
 from edfi_api.exchange.mapping import DescriptorMapping, NotAMapping
 from edfi_api.exchange.remote_addresses import AddressRefused, checked_address
 from edfi_api.exchange.resource_selection import SelectionMode
-from edfi_api.security.models import ApiClient
 
 _LONGEST_ADDRESS = 1000
 _LONGEST_KEY = 256

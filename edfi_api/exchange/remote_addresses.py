@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import is_printable
-from edfi_api.data_stores.connection_strings import is_allowed
+from edfi_api.core.data_stores.connection_strings import is_allowed
 
 _LOOPBACK = "localhost"
 

@@ -28,9 +28,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from edfi_api.common.logs.printable import printable
-from edfi_api.documents import json_text
-from edfi_api.documents.exceptions import MalformedJson
-from edfi_api.documents.json_object import bounded_decimal
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.exceptions import MalformedJson
+from edfi_api.core.documents.json_object import bounded_decimal
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.remote_addresses import AddressRefused, checked_address, origin
 from edfi_api.version import VERSION

@@ -19,9 +19,9 @@ from psycopg import errors as postgres
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.attribution import attribute_to
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.data_stores.routes import primary_of
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.routes import primary_of
 from edfi_api.exchange.models import NAME_TAKEN, Connection, ConnectionState, ExchangeDirection, Phase
 
 _LONGEST_FAILURE = 1000

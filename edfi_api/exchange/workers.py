@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connections
 
+from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.exchange.models import Connection, ExchangeDirection
-from edfi_api.storage.driver.exceptions import is_outage
 
 _SECONDS_BETWEEN_LOOKS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 300.0

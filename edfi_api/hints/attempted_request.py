@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from edfi_api.documents import json_text, lookalikes
+from edfi_api.core.documents import json_text, lookalikes
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.security.authenticated_client import AuthenticatedClient
 
 MOST_HINTS = 10
 _LONGEST_HINT = 1200

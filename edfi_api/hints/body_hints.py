@@ -6,9 +6,9 @@ from typing import Any
 
 from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import dates_and_times
-from edfi_api.documents import exceptions as documents
-from edfi_api.documents.violations import Violation
+from edfi_api.core.documents import dates_and_times
+from edfi_api.core.documents import exceptions as documents
+from edfi_api.core.documents.violations import Violation
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_names import near_names
 from edfi_api.model.surface.naming import EXTENSIONS, is_descriptor_name

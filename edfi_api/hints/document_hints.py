@@ -5,6 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from edfi_api.common import addresses
+from edfi_api.core.security import exceptions as security
+from edfi_api.core.security.requests.authorization import readable_rows
+from edfi_api.core.storage import exceptions as storage
+from edfi_api.core.storage.near_keys import near_keys
 from edfi_api.hints.attempted_request import (
     AttemptedRequest,
     hints_for,
@@ -18,10 +22,6 @@ from edfi_api.hints.body_hints import value_at
 from edfi_api.hints.near_descriptors import readable_near_descriptors
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
-from edfi_api.security import exceptions as security
-from edfi_api.security.requests.authorization import readable_rows
-from edfi_api.storage import exceptions as storage
-from edfi_api.storage.near_keys import near_keys
 from references import exceptions as references
 
 # So many values are compared with those of stored descriptors.

@@ -7,14 +7,14 @@ from threading import Lock
 
 from cachetools import TTLCache
 
+from edfi_api.core.security.requests.authorization import readable_rows
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.driver.execution import execute
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.hints.attempted_request import AttemptedRequest
 from edfi_api.hints.near_names import near_names
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.security.requests.authorization import readable_rows
-from edfi_api.storage import resource_types
-from edfi_api.storage.database_state import database_state
-from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.driver.sql import Sql
 
 _LONGEST = 300
 _MOST_STORED = 500

@@ -8,8 +8,16 @@ from django.http import Http404
 
 from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores import exceptions as data_stores
-from edfi_api.documents import coercion, dates_and_times
+from edfi_api.core.data_stores import exceptions as data_stores
+from edfi_api.core.documents import coercion, dates_and_times
+from edfi_api.core.queries import exceptions as queries
+from edfi_api.core.queries.operators import operators_of
+from edfi_api.core.queries.parameters import COMPARISONS_PARAMETER
+from edfi_api.core.queries.unknown_parameters import compared_field
+from edfi_api.core.security import exceptions as security
+from edfi_api.core.security.profiles import exceptions as profiles
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import exceptions as storage
 from edfi_api.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
 from edfi_api.hints.near_descriptors import readable_near_descriptors
 from edfi_api.hints.near_names import near_names
@@ -17,14 +25,6 @@ from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog.requests import is_malformed_host
-from edfi_api.profiles import exceptions as profiles
-from edfi_api.queries import exceptions as queries
-from edfi_api.queries.operators import operators_of
-from edfi_api.queries.parameters import COMPARISONS_PARAMETER
-from edfi_api.queries.unknown_parameters import compared_field
-from edfi_api.security import exceptions as security
-from edfi_api.startup import current_surface
-from edfi_api.storage import exceptions as storage
 
 _TOKEN = f"POST /{addresses.OAUTH} gives a token for key and secret"
 _AS_BEARER = "Send the member access_token of its answer in the header Authorization: Bearer TOKEN."

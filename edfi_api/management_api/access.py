@@ -11,17 +11,17 @@ from typing import Any
 from django.http import HttpRequest
 
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.models import Tenant
-from edfi_api.data_stores.tenants import tenant_named
+from edfi_api.core.data_stores.models import Tenant
+from edfi_api.core.data_stores.tenants import tenant_named
+from edfi_api.core.security.exceptions import AuthenticationFailed, TokenRefused
+from edfi_api.core.security.federation.validation import ValidToken, check_not_refused, is_signed, refused, validated
+from edfi_api.core.security.issuers import issuers
+from edfi_api.core.security.rate_limits import limit
+from edfi_api.core.security.requests.authentication import bearer_token
+from edfi_api.core.security.token_claims import value_at
 from edfi_api.management_api import problems
 from edfi_api.management_api.clients import find_token
 from edfi_api.management_api.scopes import Scope
-from edfi_api.security.exceptions import AuthenticationFailed, TokenRefused
-from edfi_api.security.federation.validation import ValidToken, check_not_refused, is_signed, refused, validated
-from edfi_api.security.issuers import issuers
-from edfi_api.security.rate_limits import limit
-from edfi_api.security.requests.authentication import bearer_token
-from edfi_api.security.token_claims import value_at
 
 _NOT_REPEATED = re.compile(r"[^A-Za-z0-9 _\-.:/]")
 _READS = ("GET", "HEAD")

@@ -13,10 +13,10 @@ from django.utils import timezone
 from oauth2_provider.settings import oauth2_settings
 
 from edfi_api.common.logs import audit
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.requests.authentication import token_checksum
 from edfi_api.management_api.models import ManagementClient, ManagementToken
 from edfi_api.management_api.scopes import Scope, granted
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.requests.authentication import token_checksum
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from django.db.models import Model, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.listing.pages import Listed
+from edfi_api.core.queries.listing.pages import Listed
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.bodies import BodyMember, Integer, ManagementBody, integer, members_of, read
 from edfi_api.management_api.listing import Listing, page

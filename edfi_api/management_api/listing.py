@@ -7,12 +7,12 @@ from typing import Any
 from django.db.models import Model, Q, QuerySet
 from django.http import QueryDict
 
-from edfi_api.listing.fields import Field, FieldType
-from edfi_api.listing.filters import FieldFilter, read_filters
-from edfi_api.listing.pages import Listed, listed
+from edfi_api.core.queries.listing.fields import Field, FieldType
+from edfi_api.core.queries.listing.filters import FieldFilter, read_filters
+from edfi_api.core.queries.listing.pages import Listed, listed
+from edfi_api.core.queries.pagination import Page
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.bodies import int32, integer
-from edfi_api.queries.pagination import Page
 
 # A list without `limit` has all items, as in Ed-Fi's servers, but no more than this; then `Total-Count` says how many.
 MOST_ITEMS = 10_000

@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 
-from edfi_api.data_stores.models import Writers
+from edfi_api.core.data_stores.models import Writers
 from edfi_api.management_api.scopes import Scope
 
 LONGEST_NAME = 256

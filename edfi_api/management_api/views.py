@@ -17,7 +17,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.common.logs.remote_address import remote_address
-from edfi_api.data_stores.models import Tenant
+from edfi_api.core.data_stores.models import Tenant
 from edfi_api.management_api import access, problems
 from edfi_api.management_api.access import Caller
 from edfi_api.management_api.answer_shapes import DescribedAnswer

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from edfi_api.core.security.claim_names import action_named, claim_of
+from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
 from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.ods_source import OdsSource
-from edfi_api.security.claim_names import action_named, claim_of
-from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
 
 _INSTANCES_OF_CLIENTS = "dbo.apiclientodsinstances"
 

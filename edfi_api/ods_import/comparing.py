@@ -16,11 +16,11 @@ import orjson
 from django.db import connections
 from psycopg import ServerCursor
 
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.ods_source import OdsSource
-from edfi_api.storage import resource_types
-from edfi_api.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = "CREATE TABLE document (id BLOB PRIMARY KEY, digest BLOB) WITHOUT ROWID"
 _HERE = "SELECT document_uuid, body::text FROM document WHERE resource_type_id = %s"

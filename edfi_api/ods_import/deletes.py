@@ -12,11 +12,11 @@ from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
 
+from edfi_api.core.storage import resource_types, store
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.requests import DeleteRequest
 from edfi_api.ods_import.document_queries import DocumentQuery
 from edfi_api.ods_import.ods_source import OdsSource
-from edfi_api.storage import resource_types, store
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.requests import DeleteRequest
 from references.exceptions import DependentItemExists
 
 # The trigger has given the delete a version of ours.

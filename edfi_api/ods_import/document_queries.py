@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import Any
 
-from edfi_api.documents.limits import MOST_VALUES
+from edfi_api.core.documents.limits import MOST_VALUES
 from edfi_api.loading.bulk.envelopes import ENVELOPE
 from edfi_api.model.metaed.model import Entity, EntityKind, PropertyType
 from edfi_api.model.surface.columns import UNIQUE_ID, Column

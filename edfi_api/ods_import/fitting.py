@@ -10,6 +10,8 @@ from functools import cached_property, partial
 
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings, bundled_standards
 from edfi_api.common.logs.printable import counted
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
 from edfi_api.loading.mapping.losses import LossPlace
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.resource import ResourceName, Surface
@@ -20,8 +22,6 @@ from edfi_api.sql_views.bodies import ResourceBodies
 from edfi_api.sql_views.foreign_keys import ForeignKeys
 from edfi_api.sql_views.shape import Envelope, RowKind, SqlTable, schema_name
 from edfi_api.sql_views.tables import sql_tables
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
 
 # Columns that a source of another version or with other features does not have, and without which it is read.
 _DISPENSABLE = frozenset(

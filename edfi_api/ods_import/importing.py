@@ -16,8 +16,14 @@ from uuid import UUID
 from django.db import connections, transaction
 from tqdm import tqdm
 
-from edfi_api.documents import json_object, json_text
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents import json_object, json_text
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.storage import descriptor_casing, store
+from edfi_api.core.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
+from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.sets import REFUSALS
+from edfi_api.core.storage.sets.imported import give_envelope, keeping_versions
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
@@ -51,12 +57,6 @@ from edfi_api.ods_import.ownership_tokens import clients_by_token
 from edfi_api.ods_import.reading import Portion
 from edfi_api.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
 from edfi_api.sql_views.shape import Envelope
-from edfi_api.storage import descriptor_casing, store
-from edfi_api.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
-from edfi_api.storage.requests import WriteRequest
-from edfi_api.storage.sets import REFUSALS
-from edfi_api.storage.sets.imported import give_envelope, keeping_versions
-from edfi_api.storage.stored import Outcome
 
 CONFLICT = "conflict"
 COLUMNS_OF_PASS = COLUMNS | {"conflicts": CONFLICT}

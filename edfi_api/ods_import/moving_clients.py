@@ -15,9 +15,26 @@ from django.db import transaction
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
-from edfi_api.data_stores.models import DataStore, State, Tenant
-from edfi_api.data_stores.stores import create_data_store
-from edfi_api.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.models import DataStore, State, Tenant
+from edfi_api.core.data_stores.stores import create_data_store
+from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.security.claim_names import DOMAINS, SERVICES, claim_name
+from edfi_api.core.security.claims.file import EVERYTHING
+from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, lineage
+from edfi_api.core.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.core.security.claims.stored_claims import load, stored_resource_claims
+from edfi_api.core.security.claims.strategy_faults import unknown_for
+from edfi_api.core.security.clients import COMMAND
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
+from edfi_api.core.security.ods_secrets import UnreadableSecret, encoded
+from edfi_api.core.security.profiles.loading import (
+    NoSuchProfiles,
+    assign_profiles,
+    read_definitions,
+    refuses,
+    store_profiles,
+)
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import FindingSeverity, UnreadableDefinition
 from edfi_api.model.surface.resource import Surface
@@ -32,17 +49,6 @@ from edfi_api.ods_import.exceptions import SourceUnusable
 from edfi_api.ods_import.models import OwnershipToken
 from edfi_api.ods_import.ods_profiles import as_the_ods_reads
 from edfi_api.ods_import.ods_source import first_of
-from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, read_definitions, refuses, store_profiles
-from edfi_api.security.claim_names import DOMAINS, SERVICES, claim_name
-from edfi_api.security.claims.file import EVERYTHING
-from edfi_api.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, lineage
-from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
-from edfi_api.security.claims.stored_claims import load, stored_resource_claims
-from edfi_api.security.claims.strategy_faults import unknown_for
-from edfi_api.security.clients import COMMAND
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
-from edfi_api.security.ods_secrets import UnreadableSecret, encoded
 
 # What every application of an ODS/API has that was not given another.
 _USUAL_CONTEXTS = ("uri://ed-fi.org", "uri://ed-fi-api-host.org")

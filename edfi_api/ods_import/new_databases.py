@@ -7,10 +7,10 @@ import re
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.conninfo import make_conninfo
 
-from edfi_api.data_stores.databases import alias_of, allowed_destination
-from edfi_api.data_stores.models import DataStore
-from edfi_api.data_stores.routes import read_table
-from edfi_api.data_stores.stores import set_connection
+from edfi_api.core.data_stores.databases import alias_of, allowed_destination
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.stores import set_connection
 from edfi_api.loading.data_stores.databases import create_from_template
 from edfi_api.loading.data_stores.provisioning import fill, provision
 

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from django.db import connections
 
-from edfi_api.documents import json_text
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.paths import put_value
-from edfi_api.documents.securables import COLUMNS
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.paths import put_value
+from edfi_api.core.documents.securables import COLUMNS
+from edfi_api.core.storage import resource_types
 from edfi_api.loading.reports.results import RefusalHandler, Refused
 from edfi_api.model.metaed.model import PropertyType
 from edfi_api.model.surface.columns import Column
@@ -23,7 +24,6 @@ from edfi_api.ods_import.document_queries import NO_VERSION, DocumentQuery, is_m
 from edfi_api.ods_import.ods_source import HIGHEST_VERSION, OdsSource, quoted, quoted_name
 from edfi_api.sql_views.casts import literal
 from edfi_api.sql_views.shape import SqlColumn
-from edfi_api.storage import resource_types
 
 _AT_ONCE = 1_000
 _SECURED = tuple(name for name in COLUMNS if name not in ("hierarchy", "is_person"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.violations import MOST_REPORTED
+from edfi_api.core.documents.violations import MOST_REPORTED
 
 MEDIA_TYPE = "application/problem+json"
 URN_PREFIX = "urn:ed-fi:api"

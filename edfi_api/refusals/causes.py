@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.refusals.personal_data import digest, is_hashed, kept_id, without_quoted
 from edfi_api.refusals.write_recorder import RefusedWrite
 from references.exceptions import MissingTarget

@@ -7,8 +7,8 @@ from uuid import UUID
 import orjson
 from uuid_utils.compat import uuid7
 
-from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.documents.partial_identity import PartialIdentity
+from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.partial_identity import PartialIdentity
 from edfi_api.problem_details.problem import HINT
 from edfi_api.refusals.causes import Cause, cause_of
 from edfi_api.refusals.occurrences import Occurrences, Refusals

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from edfi_api.core.security.models import ApiClient
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
-from edfi_api.security.models import ApiClient
 
 COLUMNS = (
     "id",

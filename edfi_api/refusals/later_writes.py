@@ -8,12 +8,12 @@ from uuid import UUID
 import orjson
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.refusals.ledger import Awaiting, Ledger, Resolving
-from edfi_api.startup import current_surface
-from edfi_api.storage.driver.sql_files import statements_beside
 
 MAIN_STORE = 0
 _CHANGES = statements_beside(__file__)("changes")

@@ -14,10 +14,10 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.common.conf import api_settings
+from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.refusals.entries import Entry, entries_of, key_of, storable, summary_of, summary_of_problem
 from edfi_api.refusals.occurrences import Refusals
 from edfi_api.refusals.personal_data import kept_id
-from edfi_api.storage.driver.sql_files import statements_beside
 
 # A client with so many times the entries of `REFUSALS_PER_CLIENT` gets no further summaries by cause.
 MOST_SUMMARIES = 2

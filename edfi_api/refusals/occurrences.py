@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
 from edfi_api.refusals.causes import cause_key
 from edfi_api.refusals.write_recorder import RefusedWrite
 

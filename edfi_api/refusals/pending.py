@@ -8,7 +8,7 @@ from uuid import UUID
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import cost_of_json
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
 from edfi_api.refusals.entries import subjects
 from edfi_api.refusals.occurrences import Refusals, group_of, problem_type
 from edfi_api.refusals.write_recorder import AcceptedWrite, RefusedWrite

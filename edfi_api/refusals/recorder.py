@@ -17,9 +17,9 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, Operation
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
 
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.data_stores.routes import routes
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.routes import routes
 from edfi_api.refusals import metrics
 from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
 from edfi_api.refusals.ledger import Ledger, Resolving

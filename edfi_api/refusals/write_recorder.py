@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer
 from references.exceptions import MissingTarget
 
 # Statuses of refusals whose reason is data or permissions. 401 has no client; 429 and 5xx are temporary.

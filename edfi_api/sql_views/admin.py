@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from edfi_api.core.security.admin import OneByOneAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
-from edfi_api.security.admin import OneByOneAdmin
 from edfi_api.sql_views.models import SqlReader
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from edfi_api.documents.securables import SecurableKind
+from edfi_api.core.documents.securables import SecurableKind
 from edfi_api.model.metaed.core_names import (
     CONTACT_PATHWAY,
     EDUCATION_ORGANIZATION,

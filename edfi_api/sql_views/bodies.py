@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from edfi_api.documents.securables import SecurableKind, groups
+from edfi_api.core.documents.securables import SecurableKind, groups
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, EntityKey, EntityKind, Model, PropertyType
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.identity import Identities

@@ -11,10 +11,10 @@ from django.db import connections
 from django.db.utils import InternalError, OperationalError
 from psycopg import errors, sql
 
+from edfi_api.core.storage.driver.lock_turns import LocksNotFree, holders
 from edfi_api.sql_views import catalog
 from edfi_api.sql_views.catalog import Dependent
 from edfi_api.sql_views.shape import qualified
-from edfi_api.storage.driver.lock_turns import LocksNotFree, holders
 
 # The advisory lock under which the commands run.
 LOCK = "hashtext('sql_view')"

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.conf import api_settings
-from edfi_api.compilation import is_api_schema
+from edfi_api.core.compilation import is_api_schema
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.model import Model
 from edfi_api.model.surface.resource import ResourceName, Surface
@@ -18,8 +20,6 @@ from edfi_api.sql_views.current_fingerprint import current_fingerprint
 from edfi_api.sql_views.definitions import Definition, definitions
 from edfi_api.sql_views.tables import sql_tables
 from edfi_api.sql_views.views import View, views
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
 
 
 def all_views(model: Model, surface: Surface, numbers: Mapping[ResourceName, int]) -> list[View]:

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.utils import ProgrammingError
 from psycopg import errors
 
+from edfi_api.core.storage.driver.lock_turns import in_turns, limit_waits
 from edfi_api.sql_views import catalog, copies
 from edfi_api.sql_views.catalog import InstalledObject
 from edfi_api.sql_views.changes import LOCK, Changes, ViewsNotInstalled, refusals
@@ -21,7 +22,6 @@ from edfi_api.sql_views.definitions import Definition, ObjectKind
 from edfi_api.sql_views.new_reader import NewReader
 from edfi_api.sql_views.row_filter import RowFilter
 from edfi_api.sql_views.shape import qualified
-from edfi_api.storage.driver.lock_turns import in_turns, limit_waits
 
 # Objects are dropped before those that they stand in.
 _DROP_ORDER = (ObjectKind.VIEW, ObjectKind.FUNCTION, ObjectKind.SCHEMA)

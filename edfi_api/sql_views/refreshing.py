@@ -18,10 +18,10 @@ from django.db.utils import IntegrityError, InterfaceError, OperationalError
 from psycopg import errors, sql
 
 from edfi_api.changes.change_queries.versions import newest_change_version
+from edfi_api.core.storage.driver.lock_turns import holders, limit_waits
 from edfi_api.sql_views import copies, row_filter
 from edfi_api.sql_views.changes import LOCK, ViewsNotInstalled, refusals
 from edfi_api.sql_views.copies import DOCUMENT, Copy
-from edfi_api.storage.driver.lock_turns import holders, limit_waits
 
 # Fewer documents are replaced one by one, however small the table is.
 _FEW = 1_000

@@ -20,12 +20,12 @@ from django.db.utils import ProgrammingError
 from psycopg import errors, sql
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.securables import SecurableKind, groups
+from edfi_api.core.documents.securables import SecurableKind, groups
+from edfi_api.core.security.policies.reach import REACHES, Pathway, Reachable, association_types
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import Surface
-from edfi_api.security.policies.reach import REACHES, Pathway, Reachable, association_types
 from edfi_api.sql_views import copies
 from edfi_api.sql_views.changes import Changes, ViewsNotInstalled
-from edfi_api.storage import resource_types
 
 _TABLES = ("document", "organization_closure")
 _PEOPLE = Reachable(REACHES["RelationshipsWithPeopleOnly"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from edfi_api.documents.securables import SecurableKind
+from edfi_api.core.documents.securables import SecurableKind
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
 from edfi_api.sql_views import casts
 from edfi_api.sql_views.bodies import IS_NUMBERED_PERSON, ResourceBody

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from edfi_api.documents.securables import SecurableKind
+from edfi_api.core.documents.securables import SecurableKind
 from edfi_api.model.metaed.model import SUBCLASS_KINDS, Entity, EntityKind, Property, PropertyType
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.naming import resource_name

@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 from psycopg import errors
 
+from edfi_api.core.storage.driver.execution import execute
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.connections import Reading, reading
 from edfi_api.validation.faults import fault_of, resource_of
 from edfi_api.validation.finding import RuleFault, checked_columns

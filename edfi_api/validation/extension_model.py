@@ -10,9 +10,9 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.conf import api_settings
-from edfi_api.compilation import is_api_schema
+from edfi_api.core.compilation import is_api_schema
+from edfi_api.core.startup import compilation_of
 from edfi_api.model.surface.resource import Surface
-from edfi_api.startup import compilation_of
 from edfi_api.validation.resources import ENDPOINT, PROJECT
 
 _MODEL = Path(__file__).parent / "extension"

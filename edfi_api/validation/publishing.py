@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.validation.connections import Connection
 from edfi_api.validation.finding import Staged
 from edfi_api.validation.rule import Scope

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from edfi_api.storage.driver.batches import in_batches
+from edfi_api.core.storage.driver.batches import in_batches
 
 # Results about deleted documents may be the last data about a person.
 DAYS_OF_DELETED = 30

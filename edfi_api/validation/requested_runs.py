@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import connections
 
-from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.security.exceptions import TooManyRequests
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.exceptions import TooManyRequests
 from edfi_api.validation.running import RunOptions
 
 _SECONDS_BETWEEN = 3600

@@ -8,15 +8,15 @@ Pages of them are read without looking up the documents of more results than nec
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from edfi_api.listing.sql_rows import SqlRows, matching
+from edfi_api.core.queries.listing.sql_rows import SqlRows, matching
+from edfi_api.core.queries.selection import LAST_ROW
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.requests.authorization import readable_resources
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.execution import execute
+from edfi_api.core.storage.driver.sql import Sql, all_of, any_of
+from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.queries.selection import LAST_ROW
-from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.security.requests.authorization import readable_resources
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.driver.sql import Sql, all_of, any_of
-from edfi_api.storage.row_policy import RowPolicy
 
 _NEAR_RESULTS = 2_000
 _STEP = 4

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.model.surface.resource import Surface
-from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.validation.connections import Connection
 from edfi_api.validation.rule import Rule
 

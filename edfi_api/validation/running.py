@@ -17,8 +17,8 @@ from psycopg import errors
 
 from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.common.conf import api_settings
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import Surface
-from edfi_api.storage import resource_types
 from edfi_api.validation.connections import Connection, OutOfTime, Reading, caught_up_replica, connected, reading
 from edfi_api.validation.faults import fault_of, resource_of
 from edfi_api.validation.finding import Finder, Found, Staged

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from edfi_api.documents.securables import SecurableKind, groups
+from edfi_api.core.documents.securables import SecurableKind, groups
 from edfi_api.model.surface.resource import Resource
 from edfi_api.validation.connections import Reading
 from edfi_api.validation.rule import Scope

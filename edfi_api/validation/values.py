@@ -8,10 +8,10 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.execution import execute
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import ResourceKind, Surface
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.query_text import parameters_in
 from edfi_api.validation.rule import SCHOOL_YEAR, TODAY, Rule
 

@@ -9,10 +9,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.changes.change_queries.models import DeletedDocument
-from edfi_api.models import Document, ResourceType
+from edfi_api.core.models import Document, ResourceType
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient
 from edfi_api.operation.administration import overview, read_only, referrers, related_links
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
 from tests.databases import connection
 

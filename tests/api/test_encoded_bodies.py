@@ -14,7 +14,7 @@ from hypothesis import settings as of_examples
 from hypothesis import strategies as st
 
 from edfi_api.common import request_body
-from edfi_api.security.clients import create_client
+from edfi_api.core.security.clients import create_client
 from meadowlark.serving.lean_handler import LeanRequest
 from tests.conftest import ApiTestClient, http
 from tests.factories import STUDENT

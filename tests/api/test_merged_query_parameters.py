@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.startup import compilation_of
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.startup import compilation_of
 from tests.serving import Served
 from tests.surface.models import write_project
 

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from edfi_api.models import Document
-from edfi_api.security.clients import create_client
+from edfi_api.core.models import Document
+from edfi_api.core.security.clients import create_client
 from tests.conftest import http, item_path
 from tests.factories import STUDENT
 

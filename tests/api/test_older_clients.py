@@ -7,7 +7,7 @@ import pytest
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.once import OncePerProcess
-from edfi_api.queries import parameters
+from edfi_api.core.queries import parameters
 from tests.conftest import item_path
 from tests.factories import STUDENT
 
@@ -37,7 +37,7 @@ def test_unknown_query_parameters_are_ignored_only_by_setting(api, configure):
 
 def test_the_log_names_the_setting_once(api, caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger(parameters.__name__), "filters", [OncePerProcess()])
-    caplog.set_level("INFO", "edfi_api.queries")
+    caplog.set_level("INFO", "edfi_api.core.queries")
 
     for colour in ("red", "blue"):
         assert api.get(f"/students?colour={colour}").status_code == 400

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.conftest import item_path
 from tests.factories import STUDENT
 

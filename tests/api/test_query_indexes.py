@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections
 
-from edfi_api.storage.database_state import forget
+from edfi_api.core.storage.database_state import forget
 from tests.api.students import unique_ids
 from tests.factories import DOCUMENTS, STUDENT
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from edfi_api.storage.driver import prepared
+from edfi_api.core.storage.driver import prepared
 from tests.conftest import item_path
 from tests.databases import connection
 from tests.factories import STUDENT

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from edfi_api.models import Document, ResourceType
+from edfi_api.core.models import Document, ResourceType
 from edfi_api.operation.administration.key_search import name_members
 from edfi_api.operation.administration.list_filters import first_version_since
 from tests.admin_users import client_of

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from references.models import Alias, Reference
 from tests.conftest import item_path
 from tests.factories import STUDENT

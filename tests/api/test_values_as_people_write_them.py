@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from edfi_api.documents.incoming import Preparer
-from edfi_api.models import Document
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.models import Document
 from tests.conftest import item_path
 from tests.factories import STUDENT
 

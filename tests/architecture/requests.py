@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db import connections
 
-from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.security.models import Application
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from tests.architecture.request_path import RequestPath, path_of
 from tests.conftest import new_token
 from tests.factories import STUDENT

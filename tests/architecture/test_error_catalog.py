@@ -6,15 +6,15 @@ from types import ModuleType
 
 import pytest
 
-from edfi_api.data_stores import exceptions as data_stores
-from edfi_api.documents import exceptions as documents
+from edfi_api.core.data_stores import exceptions as data_stores
+from edfi_api.core.documents import exceptions as documents
+from edfi_api.core.queries import exceptions as queries
+from edfi_api.core.security import exceptions as security
+from edfi_api.core.security.profiles import exceptions as profiles
+from edfi_api.core.storage import exceptions as storage
+from edfi_api.core.storage.driver import exceptions as driver
 from edfi_api.problem_details import catalog, http_exceptions
 from edfi_api.problem_details.catalog import problem_of
-from edfi_api.profiles import exceptions as profiles
-from edfi_api.queries import exceptions as queries
-from edfi_api.security import exceptions as security
-from edfi_api.storage import exceptions as storage
-from edfi_api.storage.driver import exceptions as driver
 from references import exceptions as references
 from tests.architecture.source import MODULES, TOP
 

@@ -14,10 +14,10 @@ from tests.architecture.source import TOP
 from tests.factories import STUDENT
 
 _STUDENTS = "/data/ed-fi/students"
-_PROFILES = ("edfi_api/profiles/", "edfi_api/model/profiles/")
-_DATA_STORES = ("edfi_api/data_stores/", "edfi_api/security/requests/data_stores.py", "meadowlark/context.py")
-_OTHER_IDENTITIES = ("edfi_api/security/federation/", "edfi_api/security/issuers")
-_RULES = ("edfi_api/write_rules/",)
+_PROFILES = ("edfi_api/core/security/profiles/", "edfi_api/model/profiles/")
+_DATA_STORES = ("edfi_api/core/data_stores/", "edfi_api/core/security/requests/data_stores.py", "meadowlark/context.py")
+_OTHER_IDENTITIES = ("edfi_api/core/security/federation/", "edfi_api/core/security/issuers")
+_RULES = ("edfi_api/core/writes/rules/",)
 _LEDGER = ("edfi_api/refusals/",)
 _REFUSALS = ("edfi_api/problem_details/", "edfi_api/hints/")
 

@@ -26,19 +26,19 @@ ALLOWED_IMPORTS = {
     "edfi_api.problem_details": {
         "edfi_api.common.addresses",
         "edfi_api.common.conf",
-        "edfi_api.data_stores.exceptions",
-        "edfi_api.documents",
+        "edfi_api.core.data_stores.exceptions",
+        "edfi_api.core.documents",
         "edfi_api.hints.http",
         "edfi_api.common.logs",
         "edfi_api.common.memory",
         "edfi_api.model.surface",
         "edfi_api.common.ods_compatibility",
-        "edfi_api.profiles.exceptions",
-        "edfi_api.queries.exceptions",
+        "edfi_api.core.security.profiles.exceptions",
+        "edfi_api.core.queries.exceptions",
         "edfi_api.common.request_body",
-        "edfi_api.security.exceptions",
-        "edfi_api.storage.driver.exceptions",
-        "edfi_api.storage.exceptions",
+        "edfi_api.core.security.exceptions",
+        "edfi_api.core.storage.driver.exceptions",
+        "edfi_api.core.storage.exceptions",
         "references.exceptions",
     },
 }
@@ -47,10 +47,10 @@ _HTTP = ("django.http", "django.urls", "rest_framework", "oauth2_provider")
 _FRAMEWORKS = ("django", "environ", "psycopg", *_HTTP)
 # Libraries that a package must not import.
 FORBIDDEN_LIBRARIES = {
-    "edfi_api.storage": _HTTP,
-    "edfi_api.models": _HTTP,
+    "edfi_api.core.storage": _HTTP,
+    "edfi_api.core.models": _HTTP,
     "references": _HTTP,
-    "edfi_api.documents": _FRAMEWORKS,
+    "edfi_api.core.documents": _FRAMEWORKS,
     "edfi_api.model": _FRAMEWORKS,
     "meadowlark.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is set up.
     "meadowlark.postgres_programs": _FRAMEWORKS,

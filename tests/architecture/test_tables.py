@@ -12,9 +12,9 @@ from django.db import connection
 from tests.architecture.layers import ORDERED_PACKAGES, layer_of, position_in
 from tests.architecture.source import MODULES, TOP, module_name
 
-STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.security"
-PROFILES = "edfi_api.profiles"
-DATA_STORES = "edfi_api.data_stores"
+STORAGE, REFERENCES, SECURITY = "edfi_api.core.storage", "references", "edfi_api.core.security"
+PROFILES = "edfi_api.core.security.profiles"
+DATA_STORES = "edfi_api.core.data_stores"
 EXCHANGE = "edfi_api.exchange"
 REFUSALS = "edfi_api.refusals"
 VALIDATION = "edfi_api.validation"
@@ -99,8 +99,8 @@ OWNERS = {
 PUBLISHED = {
     # ReadChanges authorizes rows of the history, by their own key values, by associations that were deleted, and by the
     # versions at which associations began.
-    "edfi_api.security.policies.reach": {"deleted_document", "key_change", "superseded_document"},
-    "edfi_api.security.policies.strategy": {"key_field"},
+    "edfi_api.core.security.policies.reach": {"deleted_document", "key_change", "superseded_document"},
+    "edfi_api.core.security.policies.strategy": {"key_field"},
 }
 
 _LIBRARY_PREFIXES = ("auth_", "django_", "oauth2_provider_", "otp_")

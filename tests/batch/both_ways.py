@@ -4,8 +4,8 @@ import json
 from typing import Any
 from uuid import uuid4
 
-from edfi_api.models import Document
-from edfi_api.storage.integrity import disagreements
+from edfi_api.core.models import Document
+from edfi_api.core.storage.integrity import disagreements
 from tests.batch.batch_client import BatchClient, parts
 from tests.bulk.both_ways import rolled_back, stored
 from tests.conftest import ApiTestClient

@@ -3,7 +3,7 @@
 import pytest
 from django.db import OperationalError
 
-from edfi_api.storage.driver import execution
+from edfi_api.core.storage.driver import execution
 from tests.batch.batch_client import BatchClient
 from tests.batch.both_ways import as_batch, one_after_the_other, tables
 from tests.batch.generated import agency, start

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, enrolment, school, student
 

@@ -7,7 +7,7 @@ import pytest
 from edfi_api.api.batch import work
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import OperationReader
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student
 from tests.conftest import http

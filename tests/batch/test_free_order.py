@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.api.batch import free_order
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import BatchClient, parts
 from tests.batch.both_ways import together
 from tests.batch.generated import agency, batches, start

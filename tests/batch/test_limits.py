@@ -8,7 +8,7 @@ import pytest
 from edfi_api.api.batch.sets import Sets
 from edfi_api.api.batch.work import Batch
 from edfi_api.common.conf import api_settings
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, student
 

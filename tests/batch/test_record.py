@@ -9,7 +9,7 @@ from edfi_api.api.batch.singles import Singles
 from edfi_api.api.batch.views import batch_routes
 from edfi_api.api.metadata.discovery import discovery_document, specifications
 from edfi_api.api.viewsets.factory import ServedSurface
-from edfi_api.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from tests.batch.batch_client import BatchClient
 from tests.batch.generated import start
 from tests.batch.operations import period, student

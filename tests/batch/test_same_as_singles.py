@@ -10,7 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from edfi_api.api.batch import sets
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import BatchClient, parts
 from tests.batch.both_ways import both_ways
 from tests.batch.generated import EXAMPLES, batches, start

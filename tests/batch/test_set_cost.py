@@ -3,7 +3,7 @@
 import pytest
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.storage.driver import execution
+from edfi_api.core.storage.driver import execution
 from tests.batch.generated import start
 from tests.batch.operations import enrolment, student
 from tests.databases import connection

@@ -28,9 +28,9 @@ from tests.benchmarks.verification import verify_here
 from tests.seeding import district
 
 if TYPE_CHECKING:
+    from edfi_api.core.queries.selection import Selection
+    from edfi_api.core.storage.row_policy import RowPolicy
     from edfi_api.model.surface.resource import Resource
-    from edfi_api.queries.selection import Selection
-    from edfi_api.storage.row_policy import RowPolicy
 
 _STRATEGY = "RelationshipsWithEdOrgsAndPeople"
 _PAGE = 25
@@ -60,8 +60,8 @@ class Row:
 
 def measure(names: list[str]) -> Iterator[Row]:
     """One row for each resource, query and client."""
+    from edfi_api.core.startup import current_surface  # noqa: PLC0415  Django is set up by now
     from edfi_api.model.surface.resource import ResourceName  # noqa: PLC0415
-    from edfi_api.startup import current_surface  # noqa: PLC0415  Django is set up by now
 
     for name in names:
         resource = current_surface().by_name[ResourceName("Ed-Fi", name)]
@@ -83,7 +83,7 @@ def _rows(
 
 
 def _requests(resource: "Resource") -> Iterator[Row]:
-    from edfi_api.security.models import ApiClient, Application, Vendor  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.security.models import ApiClient, Application, Vendor  # noqa: PLC0415  Django is set up by now
 
     http = Client(SERVER_NAME="localhost")
 
@@ -103,7 +103,7 @@ def _requests(resource: "Resource") -> Iterator[Row]:
 
 
 def _token(http: Client, claim_set: str, organizations: list[int]) -> str:
-    from edfi_api.security.clients import create_client  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.security.clients import create_client  # noqa: PLC0415  Django is set up by now
 
     client = create_client(f"{_NAME_PREFIX} {uuid4()}", claim_set, organizations)
     form = {"grant_type": "client_credentials", "client_id": client.key, "client_secret": client.secret}
@@ -115,9 +115,9 @@ _NAME_PREFIX = "benchmark of authorized pages"
 
 def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolicy | None], int]]]":
     """Query → strategy, and a function that returns the number of documents found."""
-    from edfi_api.queries import collection  # noqa: PLC0415  Django is set up by now
-    from edfi_api.queries.query_by_example import QueryByExample  # noqa: PLC0415
-    from edfi_api.queries.selection import Order, Window, all_documents  # noqa: PLC0415
+    from edfi_api.core.queries import collection  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.queries.query_by_example import QueryByExample  # noqa: PLC0415
+    from edfi_api.core.queries.selection import Order, Window, all_documents  # noqa: PLC0415
 
     everything = all_documents(resource, "default")
     query_by_example = QueryByExample(resource)
@@ -174,8 +174,8 @@ def _changes(resource: "Resource") -> Iterator[Row]:
     from django.db import connection, transaction  # noqa: PLC0415  Django is set up by now
 
     from edfi_api.changes.change_queries.tracked_changes import TrackedWindow  # noqa: PLC0415
-    from edfi_api.queries.selection import Window  # noqa: PLC0415
-    from edfi_api.storage import resource_types  # noqa: PLC0415
+    from edfi_api.core.queries.selection import Window  # noqa: PLC0415
+    from edfi_api.core.storage import resource_types  # noqa: PLC0415
     from tests import superuser  # noqa: PLC0415
 
     strategy = f"{_STRATEGY}IncludingDeletes"
@@ -220,10 +220,10 @@ SELECT nextval('change_version'), document_uuid, resource_type_id, '{}', '{}',
 
 
 def _policy(resource: "Resource", strategy: str, organizations: list[int]) -> "RowPolicy":
-    from edfi_api.security.authenticated_client import AuthenticatedClient  # noqa: PLC0415
-    from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies  # noqa: PLC0415  Django is set up by now
-    from edfi_api.security.policies.strategy import Subject  # noqa: PLC0415
-    from edfi_api.startup import current_surface  # noqa: PLC0415
+    from edfi_api.core.security.authenticated_client import AuthenticatedClient  # noqa: PLC0415
+    from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.security.policies.strategy import Subject  # noqa: PLC0415
+    from edfi_api.core.startup import current_surface  # noqa: PLC0415
 
     client = AuthenticatedClient(
         row_id=1,
@@ -242,7 +242,7 @@ def _policy(resource: "Resource", strategy: str, organizations: list[int]) -> "R
 
 
 def _applies(resource: "Resource", strategy: str) -> bool:
-    from edfi_api.security.exceptions import StrategyNotApplicable  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.security.exceptions import StrategyNotApplicable  # noqa: PLC0415  Django is set up by now
 
     try:
         _policy(resource, strategy, [])
@@ -253,7 +253,7 @@ def _applies(resource: "Resource", strategy: str) -> bool:
 
 def _clients() -> Clients:
     """Agencies in the order of their schools' documents."""
-    from edfi_api.models import OrganizationClosure  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.models import OrganizationClosure  # noqa: PLC0415  Django is set up by now
 
     below = OrganizationClosure.objects.order_by("ancestor_id", "descendant_id")
     pairs = [(above, school) for above, school in below.values_list("ancestor_id", "descendant_id") if above != school]
@@ -267,7 +267,7 @@ def _clients() -> Clients:
 
 
 def _newest() -> int:
-    from edfi_api.models import Document  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.models import Document  # noqa: PLC0415  Django is set up by now
 
     return Document.objects.order_by("-id").values_list("change_version", flat=True)[0]
 

@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from edfi_api.documents.securables import Securables
-from edfi_api.storage import policy_statements
-from edfi_api.storage.stored import Outcome
+from edfi_api.core.documents.securables import Securables
+from edfi_api.core.storage import policy_statements
+from edfi_api.core.storage.stored import Outcome
 from meadowlark.postgres_programs import binaries
 from references.identity import natural_key, referential_id
 from tests.benchmarks.load import Measured

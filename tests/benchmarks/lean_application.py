@@ -13,9 +13,9 @@ from django.urls import path
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.lean_settings"
 application = get_wsgi_application()
 
-from edfi_api.security.requests.authentication import bearer_token, client_of_token  # noqa: E402  Django is set up by now
-from edfi_api.storage.driver.execution import execute  # noqa: E402
-from edfi_api.storage.driver.sql import Sql  # noqa: E402
+from edfi_api.core.security.requests.authentication import bearer_token, client_of_token  # noqa: E402  Django is set up by now
+from edfi_api.core.storage.driver.execution import execute  # noqa: E402
+from edfi_api.core.storage.driver.sql import Sql  # noqa: E402
 
 _BODY = Sql("SELECT body FROM document WHERE document_uuid = %(document_uuid)s")
 

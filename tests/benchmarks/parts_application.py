@@ -21,7 +21,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import override_settings
 from django.urls import re_path
 
-from edfi_api.security.requests.authentication import BearerTokenAuthentication
+from edfi_api.core.security.requests.authentication import BearerTokenAuthentication
 from meadowlark import wsgi
 from meadowlark.serving import environ
 from meadowlark.serving.gateway import Gateway

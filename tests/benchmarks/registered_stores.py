@@ -10,7 +10,7 @@ import psycopg
 from django.conf import settings
 from django.test import override_settings
 
-from edfi_api.data_stores.connection_strings import encrypt
+from edfi_api.core.data_stores.connection_strings import encrypt
 from meadowlark.postgres_programs import binaries
 from tests.robustness.other_server import OtherServer, copy_database
 from tests.robustness.real_server import RealServer

@@ -10,12 +10,12 @@ from uuid import UUID
 import psutil
 from django.db import connection
 
-from edfi_api.documents.incoming import Preparer
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import store
+from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.startup import current_surface
-from edfi_api.storage import store
-from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from tests import superuser
 from tests.factories import STORED_URIS, DocumentFactory
 

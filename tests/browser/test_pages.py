@@ -9,11 +9,11 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
 
-from edfi_api.models import Document
-from edfi_api.profiles.loading import read_definitions, store_profiles
-from edfi_api.security.clients import create_client
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.models import ApiClient, Grant
+from edfi_api.core.models import Document
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient, Grant
+from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over
 from tests.profiles.definitions import profile_xml

@@ -9,9 +9,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
+from edfi_api.core.security.models import ApiClient, Application, Vendor
 from edfi_api.refusals.models import SubmissionHour
-from edfi_api.security.models import ApiClient, Application, Vendor
 from tests.browser.conftest import Browse
 from tests.browser.windows import complaints, log_in, overhang, shown
 

@@ -5,13 +5,13 @@ from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.security.claims.compile import _compiled
+from edfi_api.core.storage import database_state, store
+from edfi_api.core.storage.integrity import disagreements
+from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.sets import REFUSALS
 from edfi_api.loading.bulk import Candidate, write_documents
-from edfi_api.security.claims.compile import _compiled
-from edfi_api.storage import database_state, store
-from edfi_api.storage.integrity import disagreements
-from edfi_api.storage.requests import WriteRequest
-from edfi_api.storage.sets import REFUSALS
 from tests import databases
 from tests.databases import DOCUMENTS, connection
 from tests.factories import STORED_URIS

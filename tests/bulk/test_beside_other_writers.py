@@ -6,13 +6,13 @@ import random
 import pytest
 from django.db import transaction
 
-from edfi_api.documents.incoming import Preparer
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.models import Document
+from edfi_api.core.storage import store
+from edfi_api.core.storage.integrity import disagreements
+from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import write_documents
-from edfi_api.models import Document
-from edfi_api.storage import store
-from edfi_api.storage.integrity import disagreements
-from edfi_api.storage.requests import DeleteRequest, WriteRequest
-from edfi_api.storage.stored import Outcome
 from references.exceptions import DependentItemExists, MissingTarget, UnresolvedReference
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.factories import STORED_URIS

@@ -17,13 +17,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pyarrow import parquet
 
+from edfi_api.core.models import Document, ResourceType
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import database_state
+from edfi_api.core.storage.integrity import disagreements
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.json_lines.exporting import export_documents, into_folder, into_stream
-from edfi_api.models import Document, ResourceType
-from edfi_api.startup import current_surface
-from edfi_api.storage import database_state
-from edfi_api.storage.integrity import disagreements
-from edfi_api.storage.stored import Outcome
 from tests.bulk.both_ways import stored
 from tests.concurrency.concurrently import in_background
 

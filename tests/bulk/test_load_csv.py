@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.bulk.conftest import CATEGORY, GRADE
 
 SCHOOL = "schoolId,nameOfInstitution,educationOrganizationCategories[0].educationOrganizationCategoryDescriptor"

@@ -11,8 +11,8 @@ import orjson
 import pytest
 from django.core.management import CommandError
 
+from edfi_api.core.models import Document
 from edfi_api.loading.files import files_at
-from edfi_api.models import Document
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from edfi_api.core.models import Document
 from edfi_api.loading.bulk import write_documents
 from edfi_api.loading.bulk.accepted_documents import contains
 from edfi_api.loading.renames import renames
-from edfi_api.models import Document
 
 
 def wrapped(*candidates):

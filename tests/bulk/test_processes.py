@@ -9,16 +9,16 @@ import time
 import psutil
 import pytest
 
-from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.core.data_stores.processes import process_pool
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.models import Document
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import batches, bulk_writer, pipeline
-from edfi_api.loading.processes import process_pool
-from edfi_api.models import Document
-from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 
 _OWNER_OF_A_POOL = """
 import os, sys, time
-from edfi_api.loading.processes import process_pool
+from edfi_api.core.data_stores.processes import process_pool
 
 if __name__ == "__main__":
     pool = process_pool(1)

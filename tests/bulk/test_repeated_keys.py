@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.bulk.conftest import CATEGORY, GRADE
 
 LEVEL = {"namespace": "uri://ed-fi.org/LevelDescriptor", "codeValue": "1"}

@@ -12,9 +12,9 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from edfi_api.core.models import Document
+from edfi_api.core.storage.integrity import disagreements
 from edfi_api.loading.bulk import write_documents
-from edfi_api.models import Document
-from edfi_api.storage.integrity import disagreements
 from meadowlark import embedded_postgres
 
 _TOP = Path(__file__).parents[2]

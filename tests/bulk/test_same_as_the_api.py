@@ -1,9 +1,9 @@
 """Documents of every resource, posted by a client and loaded in bulk: all answers and all tables are the same."""
 
+from edfi_api.core.models import Document
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Candidate, bulk_writer
-from edfi_api.models import Document
 from edfi_api.problem_details.catalog import problem_of
-from edfi_api.storage.stored import Outcome
 from tests.bulk.both_ways import rolled_back, stored
 
 

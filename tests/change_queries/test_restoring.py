@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument, SupersededDocument
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from references.models import Reference
 from tests.conftest import item_path
 from tests.factories import STUDENT

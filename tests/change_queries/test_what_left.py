@@ -5,8 +5,8 @@ from functools import cache
 import orjson
 import pytest
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.change_queries.conftest import ChangeQueries
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import ApiTestClient, item_path, new_token

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.conftest import http, item_path
 from tests.factories import STUDENT
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.change_stream.conftest import eventually, post_student
 
 FOLLOW = ("stream_changes", "--consumer", "tests", "--follow")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.startup import current_compilation
+from edfi_api.core.startup import current_compilation
 from meadowlark.command_line import main
 from tests.surface.models import write_project
 

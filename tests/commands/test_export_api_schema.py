@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from edfi_api.core.startup import current_compilation, current_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.startup import current_compilation, current_surface
 from tests.commands.conftest import Run
 from tests.serving import LAKE_COUNTY
 

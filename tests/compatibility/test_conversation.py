@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.security.clients import create_client
+from edfi_api.core.security.clients import create_client
 from tests.compatibility import differences
 from tests.compatibility.conversation import Caller, Conversation, lines
 from tests.conftest import http

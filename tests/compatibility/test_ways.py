@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.profiles.loading import read_definitions, store_profiles
+from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
 from tests.conftest import ApiTestClient, http, new_token
 from tests.databases import connection, rolled_back
 from tests.profiles.definitions import profile_xml

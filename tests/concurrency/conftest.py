@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.storage.integrity import disagreements
+from edfi_api.core.storage.integrity import disagreements
 from tests.batch.batch_client import BatchClient
 from tests.batch.generated import start
 from tests.conftest import ApiTestClient, item_path

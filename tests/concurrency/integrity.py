@@ -2,9 +2,9 @@
 
 from django.db import connection
 
-from edfi_api.documents.incoming import Preparer
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.models import Document
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.models import Document
 from references.models import Alias
 from tests.factories import STORED_URIS
 

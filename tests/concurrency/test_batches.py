@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import parts
 from tests.batch.operations import enrolment, period, school, student
 from tests.concurrency.concurrently import at_once

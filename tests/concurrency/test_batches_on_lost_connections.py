@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from django.db import close_old_connections, connection
 
-from edfi_api.models import Document
-from edfi_api.storage.driver import execution
+from edfi_api.core.models import Document
+from edfi_api.core.storage.driver import execution
 from tests.batch.operations import enrolment, period, student
 
 

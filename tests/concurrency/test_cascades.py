@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.concurrency.concurrently import answer_after, at_once
 from tests.concurrency.integrity import assert_integrity
 from tests.conftest import item_path

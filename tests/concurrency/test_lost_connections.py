@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.db import close_old_connections, connection, transaction
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.concurrency.concurrently import in_background, wait_until_one_waits_for_us
 
 

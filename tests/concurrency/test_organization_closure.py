@@ -5,7 +5,7 @@ import random
 import pytest
 from django.db import transaction
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.documents.organizations import Organizations, closure_of, stored_closure
 

@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 from django.db import connection
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.concurrency.concurrently import at_once
 from tests.concurrency.integrity import assert_integrity
 

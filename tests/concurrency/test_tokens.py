@@ -3,8 +3,8 @@
 import pytest
 from django.db import transaction
 
-from edfi_api.security.clients import create_client, disable_client, rotate_secret
-from edfi_api.security.models import ApiClient
+from edfi_api.core.security.clients import create_client, disable_client, rotate_secret
+from edfi_api.core.security.models import ApiClient
 from tests.concurrency.concurrently import in_background, wait_until_one_waits_for_us
 from tests.conftest import ApiTestClient, http
 

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from django.db import transaction
 
-from edfi_api.models import Document
-from edfi_api.storage import upsert_groups
-from edfi_api.storage.database_state import database_state
-from edfi_api.storage.integrity import disagreements
+from edfi_api.core.models import Document
+from edfi_api.core.storage import upsert_groups
+from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.integrity import disagreements
 from tests.concurrency.concurrently import in_background, wait_until_one_waits_for_us
 from tests.conftest import ApiTestClient, item_path
 from tests.databases import DOCUMENTS, connection

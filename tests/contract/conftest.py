@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 from tests.factories import DocumentFactory
 from tests.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served

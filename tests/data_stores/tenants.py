@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from edfi_api.data_stores.models import DataStore
-from edfi_api.data_stores.tenants import create_tenant
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient
 from tests.conftest import http
 from tests.data_stores.conftest import StoreClient
 

@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.data_stores.connection_strings import decrypt
-from edfi_api.data_stores.models import DataStore, State
-from edfi_api.data_stores.stores import create_data_store, set_connection
-from edfi_api.data_stores.tenants import create_tenant
-from edfi_api.profiles.models import Profile
+from edfi_api.core.data_stores.connection_strings import decrypt
+from edfi_api.core.data_stores.models import DataStore, State
+from edfi_api.core.data_stores.stores import create_data_store, set_connection
+from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.profiles.models import Profile
 from edfi_api.refusals.models import Refusal
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient
 from tests.data_stores.conftest import renumber
 from tests.ports import free_port
 
@@ -168,7 +168,7 @@ def test_a_form_without_a_data_store_is_refused(two, admin):
 def test_a_data_store_that_cannot_be_reached_leads_back_to_the_choice(two, admin, store_databases, connection):
     (first, _), _ = two
     set_connection(first, store_databases.url_of("missing") if connection == "MISSING" else connection)
-    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
 
     routes()._checked_at -= 1
 
@@ -181,7 +181,7 @@ def test_a_data_store_that_cannot_be_reached_leads_back_to_the_choice(two, admin
 def test_refusals_are_listed_while_their_data_store_does_not_answer(two, admin, store_databases):
     (first, _), _ = two
     set_connection(first, store_databases.url_of("missing"))
-    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
 
     routes()._checked_at -= 1
     now = timezone.now()

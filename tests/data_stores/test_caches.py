@@ -2,11 +2,11 @@
 
 from uuid import uuid4
 
-from edfi_api.security.claims import compile as claims
-from edfi_api.security.claims.model import Claims, ClaimSetValue
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.storage import descriptor_casing
-from edfi_api.storage.database_state import database_state
+from edfi_api.core.security.claims import compile as claims
+from edfi_api.core.security.claims.model import Claims, ClaimSetValue
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.storage import descriptor_casing
+from edfi_api.core.storage.database_state import database_state
 from tests.conftest import ApiTestClient, new_token
 
 GRANTED = {"ed-fi/student": {"Read": ("NoFurtherAuthorizationRequired",)}}

@@ -12,8 +12,8 @@ from edfi_api.changes.change_stream.changes import Change
 from edfi_api.changes.change_stream.documents import DocumentLog
 from edfi_api.changes.change_stream.log import Origin, newest
 from edfi_api.changes.change_stream.sinks.sink import message_id
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.routes import read_table
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.routes import read_table
 from tests.management_commands import run
 
 
@@ -66,7 +66,7 @@ def test_lines_name_the_data_store_and_the_client(two):
         (second.pk, {"schoolYear": "2027"}, "2027"),
         (second.pk, {"schoolYear": "2027"}, "later"),
     ]
-    from edfi_api.security.models import ApiClient  # noqa: PLC0415
+    from edfi_api.core.security.models import ApiClient  # noqa: PLC0415
 
     assert {line["client"] for line in Kept.lines} == {ApiClient.objects.get(name="tests").client_id}
 
@@ -109,8 +109,8 @@ def test_data_stores_that_are_added_are_followed(two, make_store, client_of, mon
 
 
 def _add(make_store, api):
-    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
-    from edfi_api.security.models import ApiClient  # noqa: PLC0415
+    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.security.models import ApiClient  # noqa: PLC0415
 
     ApiClient.objects.get(name="tests").data_stores.add(make_store("2028", schoolYear="2028"))
     routes()._checked_at -= 1

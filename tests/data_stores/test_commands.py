@@ -12,10 +12,10 @@ from django.test import Client
 
 from edfi_api.changes.change_stream import delivery
 from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.models import DataStore, State
-from edfi_api.data_stores.routes import read_table
-from edfi_api.data_stores.stores import set_state
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.models import DataStore, State
+from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.stores import set_state
 from edfi_api.sql_views.models import SqlReader
 from tests.management_commands import run
 from tests.validation import handlers

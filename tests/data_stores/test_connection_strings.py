@@ -3,10 +3,10 @@
 import pytest
 from django.db import connections
 
-from edfi_api.data_stores import connection_strings
-from edfi_api.data_stores.connection_strings import decrypt, destination, encrypt, is_masked
-from edfi_api.data_stores.databases import allowed_destination
-from edfi_api.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable, NoStoreKey
+from edfi_api.core.data_stores import connection_strings
+from edfi_api.core.data_stores.connection_strings import decrypt, destination, encrypt, is_masked
+from edfi_api.core.data_stores.databases import allowed_destination
+from edfi_api.core.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable, NoStoreKey
 
 PASSWORD = "p@ss;w'rd"
 

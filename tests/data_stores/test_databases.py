@@ -6,14 +6,14 @@ from django.core.management.base import CommandError
 from django.db import connections
 from psycopg.conninfo import make_conninfo
 
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.models import DataStore, State
-from edfi_api.data_stores.routes import read_table
-from edfi_api.data_stores.stores import set_state
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.models import DataStore, State
+from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.stores import set_state
+from edfi_api.core.storage import resource_types
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.data_stores.new_year import of_every_year
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.storage import resource_types
 from meadowlark import prepare
 from tests import superuser
 from tests.management_commands import run

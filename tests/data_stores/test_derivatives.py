@@ -2,8 +2,8 @@
 
 import pytest
 
-from edfi_api.data_stores.models import DataStoreDerivative, DerivativeType
-from edfi_api.data_stores.stores import add_derivative
+from edfi_api.core.data_stores.models import DataStoreDerivative, DerivativeType
+from edfi_api.core.data_stores.stores import add_derivative
 from tests.conftest import new_token
 from tests.data_stores.conftest import StoreClient
 
@@ -174,7 +174,7 @@ def test_the_replica_of_the_control_database_is_not_that_of_a_store(store, clien
     """A read of a store must never go to the control database's replica."""
     from django.db import connections  # noqa: PLC0415
 
-    from edfi_api.storage.replicas import replicas  # noqa: PLC0415
+    from edfi_api.core.storage.replicas import replicas  # noqa: PLC0415
 
     client.post(STUDENTS, STUDENT)
     connections.settings["replica"] = dict(connections.settings["default"])
@@ -188,6 +188,6 @@ def test_the_replica_of_the_control_database_is_not_that_of_a_store(store, clien
 
 def _look_again():
     """As if the seconds had passed after which data stores are read again."""
-    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
 
     routes()._checked_at -= 11

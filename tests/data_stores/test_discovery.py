@@ -64,7 +64,7 @@ def test_a_new_data_store_is_in_the_list_and_changes_the_tag(stores, make_store)
     path = "/metadata/specifications/relations-spec.json"
     before = http().get(path, HTTP_ACCEPT_ENCODING="gzip")
     make_store("new", connection="dbname=x", districtId="new", schoolYear="2028")
-    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
 
     routes()._checked_at -= 11  # As if the time had passed.
 
@@ -92,7 +92,7 @@ def test_without_data_stores_a_variable_has_an_empty_default(configured, db):
 
 
 def test_a_token_is_issued_at_any_depth(stores, db):
-    from edfi_api.security.clients import create_client  # noqa: PLC0415
+    from edfi_api.core.security.clients import create_client  # noqa: PLC0415
 
     credentials = create_client("tests", "EdFiSandbox")
     form = {"grant_type": "client_credentials", "client_id": credentials.key, "client_secret": credentials.secret}

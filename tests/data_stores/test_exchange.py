@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.models import DataStore
-from edfi_api.data_stores.routes import primary_of
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.routes import primary_of
 from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
 from edfi_api.exchange.push.models import SentDocument
 from tests.exchange.district import District

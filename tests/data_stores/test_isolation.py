@@ -3,8 +3,8 @@
 import pytest
 from django.db import connections
 
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.storage import resource_types
 from tests.data_stores.conftest import renumber
 
 STUDENTS = "/students"

@@ -10,15 +10,15 @@ import psycopg
 import pytest
 from django.db import connections
 
-from edfi_api.data_stores.models import DataStore, State
-from edfi_api.security.models import ApiClient
-from edfi_api.security.requests.authentication import client_of_token
-from edfi_api.storage import database_state
+from edfi_api.core.data_stores.models import DataStore, State
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.requests.authentication import client_of_token
+from edfi_api.core.storage import database_state
 from tests.conftest import new_token
 from tests.data_stores.conftest import StoreClient
 from tests.management_commands import run
 
-_COMMANDS = "edfi_api.data_stores.management.commands"
+_COMMANDS = "edfi_api.core.data_stores.management.commands"
 _PROVISIONING, _CLONING = "edfi_api.loading.data_stores.provisioning", "edfi_api.loading.data_stores.cloning"
 
 # The function, and whether the process ends before or after its call of this number.

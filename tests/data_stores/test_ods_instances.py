@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.data_stores.models import DataStore
+from edfi_api.core.data_stores.models import DataStore
 from tests.management_commands import run
 from tests.ods_import.conftest import _administration, admin, security  # noqa: F401  fixtures
 

@@ -5,10 +5,10 @@ import time
 import pytest
 from django.db import connections
 
-from edfi_api.data_stores.breaker import Breaker, Load
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.routes import read_table
-from edfi_api.storage.database_state import database_state
+from edfi_api.core.data_stores.breaker import Breaker, Load
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.storage.database_state import database_state
 from tests.conftest import http
 from tests.ports import free_port
 

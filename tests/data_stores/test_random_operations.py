@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
-from edfi_api.data_stores.models import State
-from edfi_api.data_stores.stores import create_data_store
-from edfi_api.data_stores.tenants import create_tenant
-from edfi_api.security.models import ApiClient
+from edfi_api.core.data_stores.models import State
+from edfi_api.core.data_stores.stores import create_data_store
+from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.security.models import ApiClient
 from tests.conftest import new_token
 from tests.data_stores.conftest import StoreClient
 

@@ -3,9 +3,9 @@
 import pytest
 
 from edfi_api.common import addresses
-from edfi_api.data_stores.models import State
-from edfi_api.data_stores.routing import FIXED, OUTSIDE
-from edfi_api.data_stores.stores import create_data_store
+from edfi_api.core.data_stores.models import State
+from edfi_api.core.data_stores.routing import FIXED, OUTSIDE
+from edfi_api.core.data_stores.stores import create_data_store
 from tests.conftest import http
 from tests.data_stores.problems import NOT_FOUND, problem
 from tests.data_stores.tenants import Tenant

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from edfi_api.data_stores.models import Tenant
+from edfi_api.core.data_stores.models import Tenant
 from tests.conftest import http
 
 

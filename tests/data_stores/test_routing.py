@@ -5,12 +5,12 @@ from django.db import connections
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edfi_api.data_stores import databases
-from edfi_api.data_stores.connection_strings import destination
-from edfi_api.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
-from edfi_api.data_stores.models import State
-from edfi_api.data_stores.routes import Routes
-from edfi_api.data_stores.routing import (
+from edfi_api.core.data_stores import databases
+from edfi_api.core.data_stores.connection_strings import destination
+from edfi_api.core.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
+from edfi_api.core.data_stores.models import State
+from edfi_api.core.data_stores.routes import Routes
+from edfi_api.core.data_stores.routing import (
     FIXED,
     OUTSIDE,
     AddressForm,

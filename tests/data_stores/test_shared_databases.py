@@ -3,9 +3,9 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from edfi_api.data_stores.models import DerivativeType, State
-from edfi_api.data_stores.stores import add_derivative, create_data_store, set_connection
-from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.models import DerivativeType, State
+from edfi_api.core.data_stores.stores import add_derivative, create_data_store, set_connection
+from edfi_api.core.data_stores.tenants import create_tenant
 from tests.data_stores.problems import problem
 from tests.data_stores.tenants import Tenant
 from tests.factories import STUDENT

@@ -11,13 +11,13 @@ from django.db.models import ProtectedError
 from django.urls import get_resolver, path
 
 from edfi_api.common.addresses import first_segments
-from edfi_api.data_stores.models import DataStore
-from edfi_api.data_stores.stores import check_segment
-from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.stores import check_segment
+from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
+from edfi_api.core.security.profiles.models import Profile
 from edfi_api.management_api.http.routes import management_routes
-from edfi_api.profiles.models import Profile
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connections
 
-from edfi_api.storage import database_state
+from edfi_api.core.storage import database_state
 from tests.management_commands import run
 
 # What an app's migrations have made, which nothing else needs.

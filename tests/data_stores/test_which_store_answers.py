@@ -2,9 +2,9 @@
 
 import pytest
 
-from edfi_api.data_stores.models import State
-from edfi_api.data_stores.stores import set_connection, set_state
-from edfi_api.security.models import ApiClient
+from edfi_api.core.data_stores.models import State
+from edfi_api.core.data_stores.stores import set_connection, set_state
+from edfi_api.core.security.models import ApiClient
 from tests.data_stores.problems import AMBIGUOUS, NO_STORES, NOT_CONFIGURED, NOT_FOUND, NOT_PROVISIONED, problem
 
 STUDENTS = "/students"
@@ -232,7 +232,7 @@ def test_a_store_is_usable_with_the_first_request_after_it_was_made(explicit, ma
 
 def _pass_the_second_between_misses():
     """As if a second had passed since the last check."""
-    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
 
     routes()._checked_at -= 1
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.interchange.documents import descriptor, interchange, student
 from tests.management_commands import Printed, printed
 

@@ -9,12 +9,12 @@ from django.core.management import call_command
 from django.db import connections
 
 from edfi_api.changes.change_queries import restoring
+from edfi_api.core.models import Document
+from edfi_api.core.storage import store
+from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.loading.bulk import Candidate, bulk_writer
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.envelopes import PreservedFields
-from edfi_api.models import Document
-from edfi_api.storage import store
-from edfi_api.storage.requests import WriteRequest
 from tests.batch.batch_client import BatchClient
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.databases import DOCUMENTS

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from edfi_api.data_stores.preparing import PREPARING
+from edfi_api.core.data_stores.preparing import PREPARING
 from tests.docker.conftest import Database
 from tests.forking import forked, preparing
 from tests.ports import free_port

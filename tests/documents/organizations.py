@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from edfi_api.core.models import OrganizationClosure
 from edfi_api.model.surface.resource import Resource
-from edfi_api.models import OrganizationClosure
 from tests.factories import DocumentFactory
 
 Parents = Mapping[int, Iterable[int]]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.documents.incoming import Preparers
-from edfi_api.models import Document
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.models import Document
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from references.models import Alias, Reference
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.factories import STORED_URIS

@@ -4,9 +4,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from edfi_api.core.models import Document, OrganizationClosure, ReachedDocument, ResourceType
+from edfi_api.core.storage import database_state, integrity
 from edfi_api.loading.bulk import Candidate, write_documents
-from edfi_api.models import Document, OrganizationClosure, ReachedDocument, ResourceType
-from edfi_api.storage import database_state, integrity
 from references.models import Alias, Reference
 from tests.plans import begin_with_new_tables
 

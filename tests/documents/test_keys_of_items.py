@@ -2,8 +2,8 @@
 
 import pytest
 
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparer
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparer
 from edfi_api.model.surface.resource import ResourceName
 from tests.factories import STUDENT
 from tests.serving import OTHERS_MARKED, served

@@ -7,10 +7,10 @@ import pytest
 from django.db import connection
 from psycopg.types.json import Jsonb
 
-import edfi_api
-from edfi_api.models import ResourceType
+from edfi_api import core
+from edfi_api.core.models import ResourceType
 
-SQL = Path(edfi_api.__file__).with_name("sql")
+SQL = Path(core.__file__).with_name("sql")
 
 pytestmark = pytest.mark.django_db
 

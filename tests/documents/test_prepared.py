@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from edfi_api.storage.driver.prepared import run
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.prepared import run
+from edfi_api.core.storage.driver.sql import Sql
 
 ID = UUID("0190b9c4-0000-7abc-8def-00000000000f")
 OTHER = UUID("ffffffff-ffff-8fff-bfff-ffffffffffff")

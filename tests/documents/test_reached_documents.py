@@ -6,9 +6,9 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from edfi_api.core.models import ReachedDocument
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Candidate, bulk_writer
-from edfi_api.models import ReachedDocument
-from edfi_api.storage.stored import Outcome
 from tests.documents.reached_documents import (
     CONTACTS,
     SCHOOLS,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from edfi_api.documents.securables import Securables, SecurablesExtractor, groups
+from edfi_api.core.documents.securables import Securables, SecurablesExtractor, groups
+from edfi_api.core.models import Document
 from edfi_api.model.surface.resource import ALL_ITEMS
-from edfi_api.models import Document
 
 NOTHING = Securables(*[None] * len(Securables._fields))
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.paths import values_at
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.paths import values_at
 from edfi_api.model.surface.resource import Resource, Surface
 from tests.exchange.reference_source import ReferenceSource, Stored
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from edfi_api.data_stores.connection_strings import encrypt
+from edfi_api.core.data_stores.connection_strings import encrypt
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.pull.pulling import Pulled, Puller, PullOptions
 from edfi_api.exchange.pull.reading import RemoteSource
@@ -14,8 +16,6 @@ from edfi_api.exchange.push.pushing import Push, PushOptions
 from edfi_api.exchange.push.sender import PushFigures
 from edfi_api.exchange.remote_api import RemoteApi, Trust
 from edfi_api.model.surface.resource import Surface
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District
 from tests.exchange.random_changes import path_of

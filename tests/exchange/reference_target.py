@@ -14,10 +14,10 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID, uuid4
 
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import IncomingDocument, Preparers
-from edfi_api.documents.paths import as_text, values_at
-from edfi_api.startup import current_surface
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import IncomingDocument, Preparers
+from edfi_api.core.documents.paths import as_text, values_at
+from edfi_api.core.startup import current_surface
 from tests.ports import ADDRESS
 
 # What a fault does instead of an answer.

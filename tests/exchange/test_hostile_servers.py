@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from edfi_api.core.models import Document
 from edfi_api.exchange import remote_api
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.pull import reading
@@ -16,7 +17,6 @@ from edfi_api.exchange.pull.pulling import Pulled
 from edfi_api.exchange.push import target as push_target
 from edfi_api.exchange.push.remote_problems import bounded
 from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, RemoteTooLarge, Trust, plain_id
-from edfi_api.models import Document
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District
 from tests.exchange.reference_source import ReferenceSource

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from edfi_api.core.models import Document
 from edfi_api.exchange.models import Connection, WaitingDocument
 from edfi_api.exchange.pull.pulling import Pulled
 from edfi_api.model.surface.resource import Surface
-from edfi_api.models import Document
 from tests.databases import DOCUMENTS
 from tests.exchange.cascading_source import CascadingSource
 from tests.exchange.district import District

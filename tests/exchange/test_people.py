@@ -12,12 +12,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.data_stores.provisioning_state import DataStoreRouter
+from edfi_api.core.data_stores.provisioning_state import DataStoreRouter
+from edfi_api.core.security.models import ApiClient
 from edfi_api.exchange.models import Connection, ExchangePosition, Phase, WaitingDocument
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.exchange.stored_connections import report
 from edfi_api.operation.observability.metrics import exposition
-from edfi_api.security.models import ApiClient
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District
 from tests.exchange.reference_source import SECRET, ReferenceSource

@@ -8,6 +8,9 @@ from collections.abc import Callable
 import pytest
 from django.db import connections
 
+from edfi_api.core.models import Document
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient, ClaimSet
 from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
 from edfi_api.exchange.pull import pull_loop
 from edfi_api.exchange.pull.outcomes import TooManyRefused
@@ -16,10 +19,7 @@ from edfi_api.exchange.pull.reading import RemoteSource
 from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
 from edfi_api.loading.reports.refusal_limit import refusal_limit
 from edfi_api.model.surface.resource import Surface
-from edfi_api.models import Document
 from edfi_api.refusals.models import Refusal
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, ClaimSet
 from tests.databases import DOCUMENTS
 from tests.exchange import mending
 from tests.exchange.district import GRADE, District

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from edfi_api.core.models import Document
 from edfi_api.exchange.models import Connection, WaitingDocument
 from edfi_api.exchange.pull.outcomes import Outcomes
 from edfi_api.exchange.pull.pulling import Puller, PullOptions
 from edfi_api.exchange.pull.reading import RemoteSource
 from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
 from edfi_api.model.surface.resource import Surface
-from edfi_api.models import Document
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District
 from tests.exchange.reference_source import ReferenceSource, Stored

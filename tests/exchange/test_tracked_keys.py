@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.paths import values_at
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.paths import values_at
+from edfi_api.core.models import Document
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.models import Connection, ExchangePosition
 from edfi_api.exchange.pull.pulling import Pulled
 from edfi_api.exchange.pull.tracked_keys import TrackedKeys
 from edfi_api.exchange.remote_api import RemoteFailed
 from edfi_api.model.surface.resource import QueryType, Surface
-from edfi_api.models import Document
 from edfi_api.refusals.models import Refusal
 from tests.databases import DOCUMENTS
 from tests.exchange.cascading_source import CascadingSource

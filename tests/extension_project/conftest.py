@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from tests.factories import DocumentFactory
 from tests.serving import LAKE_COUNTY, OTHERS_MARKED, Served, served

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.conftest import item_path
 
 LAKE = "/data/lake-county"

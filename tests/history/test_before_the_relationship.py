@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient, new_token
 from tests.history.versions import history
 from tests.security.strategies.scenario import Scenario

@@ -4,10 +4,10 @@ import orjson
 import pytest
 from openapi_schema_validator import OAS30ReadValidator
 
-from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.security.models import Application
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import ApiTestClient, http, item_path, new_token
 from tests.databases import connection

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import item_path

@@ -7,12 +7,12 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from edfi_api.data_stores.stores import create_data_store
-from edfi_api.profiles.models import Profile
-from edfi_api.security.claims.model import Claims, ClaimSetValue
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.security.models import ApiClient
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.data_stores.stores import create_data_store
+from edfi_api.core.security.claims.model import Claims, ClaimSetValue
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.profiles.models import Profile
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.conftest import DATA, http
 from tests.management_api.managing import APPLICATION, Managing, created_id
 

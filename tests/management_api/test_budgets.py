@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative
-from edfi_api.profiles.models import Profile
-from edfi_api.security.credentials import ClientSecretHasher
-from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ClaimSet, Vendor
+from edfi_api.core.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative
+from edfi_api.core.security.credentials import ClientSecretHasher
+from edfi_api.core.security.models import ApiClient, ApiClientDataStore, Application, ClaimSet, Vendor
+from edfi_api.core.security.profiles.models import Profile
 from tests.management_api.managing import Managing
 
 NUMBER = 500

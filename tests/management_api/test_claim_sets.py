@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.security.models import ApiClient, ClaimSet, ResourceClaim
+from edfi_api.core.security.models import ApiClient, ClaimSet, ResourceClaim
 from tests.management_api.managing import APPLICATION, Managing, created_id
 
 URI = "http://ed-fi.org/identity/claims/"

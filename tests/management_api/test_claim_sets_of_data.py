@@ -5,8 +5,8 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.data_stores.tenants import create_tenant
-from edfi_api.security.models import ClaimSet
+from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.security.models import ClaimSet
 from tests.conftest import ApiTestClient, http, new_token
 from tests.management_api.managing import Managing
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from edfi_api.security.models import ResourceClaim
+from edfi_api.core.security.models import ResourceClaim
 from tests.management_api.managing import Managing, created_id
 
 # Collections in the order in which examples make their items, with the members that hold ids of these.

@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from edfi_api.core.security.models import Vendor
 from edfi_api.management_api.collections import Collection
 from edfi_api.management_api.http.routes import all_addresses
-from edfi_api.security.models import Vendor
 from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 TEXTS = (

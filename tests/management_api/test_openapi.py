@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 from django.urls import Resolver404, resolve
 
-from edfi_api.security.models import ClaimSet, Vendor
+from edfi_api.core.security.models import ClaimSet, Vendor
 from tests.management_api.managing import VENDOR, Managing, created_id
 
 # Paths and methods of Admin API 2.3.

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from edfi_api.management_api.http.routes import all_addresses
-from edfi_api.security.models import ClaimSet, ResourceClaim
 from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 ONE, TWO = {"HTTP_TENANT": "One"}, {"HTTP_TENANT": "Two"}

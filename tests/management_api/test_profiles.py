@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.profiles.models import Profile
+from edfi_api.core.security.profiles.models import Profile
 from tests.management_api.managing import APPLICATION, PROFILE_XML, Managing, created_id
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from edfi_api.security.claims.stored_claims import stored_claims
-from edfi_api.security.models import ClaimSet, ResourceClaim
+from edfi_api.core.security.claims.stored_claims import stored_claims
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from tests.management_api.managing import APPLICATION, Managing, created_id
 
 URI = "http://ed-fi.org/identity/claims/"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.security.models import ApiClient, Application, Vendor
+from edfi_api.core.security.models import ApiClient, Application, Vendor
 from tests.conftest import DATA, http
 from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.security.models import ClaimSet, ResourceClaim
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from tests.management_api.managing import PROFILE_XML, VENDOR, Managing, created_id
 
 INSTANCE = {"name": "2027", "instanceType": "Production", "connectionString": "host=db7 dbname=lakeside"}

@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, Tenant
+from edfi_api.core.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, Tenant
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
+from edfi_api.core.security.profiles.models import Profile
 from edfi_api.management_api.models import ManagementClient
-from edfi_api.profiles.models import Profile
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from tests.admin_users import client_of
 from tests.management_api.managing import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
 

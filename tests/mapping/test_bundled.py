@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.loading.mapping import Losses, mapping_named
 from edfi_api.loading.mapping.exceptions import LeadsElsewhere, UnknownMapping
 from edfi_api.model.surface.resource import ResourceKind

@@ -12,10 +12,10 @@ from django.test import Client, override_settings
 from lxml import etree
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
-from edfi_api.compilation import Compilation
+from edfi_api.core.compilation import Compilation
+from edfi_api.core.model_compiler import compiled
+from edfi_api.core.startup import compilation_of
 from edfi_api.model.apischema.writer import api_schema
-from edfi_api.model_compiler import compiled
-from edfi_api.startup import compilation_of
 from tests.serving import LAKE_COUNTY, Served, served
 from tests.surface.models import write_project
 from tests.xsd.models import SHARED_STRINGS, loaded

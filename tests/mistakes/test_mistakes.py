@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 import pytest
 
-from edfi_api.profiles.loading import read_definitions, store_profiles
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
 from tests.conftest import ApiTestClient, http, item_path, new_token
 from tests.databases import rolled_back
 from tests.profiles.definitions import profile_xml

@@ -12,10 +12,10 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
+from edfi_api.core.security.models import ApiClient
 from edfi_api.operation.observability import middleware
 from edfi_api.operation.observability.metrics import REQUESTS
 from edfi_api.operation.observability.middleware import BoundedLabels
-from edfi_api.security.models import ApiClient
 from tests.conftest import ApiTestClient
 
 TOP = Path(__file__).parents[2]

@@ -14,9 +14,9 @@ import httpx
 import pytest
 import yaml
 
+from edfi_api.core.writes.rules.metrics import FAILURES
 from edfi_api.operation.observability.metrics import BATCH_SECONDS
 from edfi_api.refusals.metrics import REFUSALS
-from edfi_api.write_rules.metrics import FAILURES
 from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port, is_answering
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
-from edfi_api.security.clients import create_client
+from edfi_api.core.security.clients import create_client
 from tests.conftest import ApiTestClient, http, item_path, new_token
 from tests.factories import STUDENT
 from tests.logs import Log

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from django.db import connections
 
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
 from tests.databases import DOCUMENTS
 from tests.ods_import.canonical import canonical
 

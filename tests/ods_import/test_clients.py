@@ -9,12 +9,12 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from edfi_api.core.security.claim_names import Action, claim_uri
+from edfi_api.core.security.claims.compile import granted_strategies
+from edfi_api.core.security.claims.model import lineage
+from edfi_api.core.security.claims.stored_claims import stored_claims
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from edfi_api.ods_import.models import OwnershipToken
-from edfi_api.security.claim_names import Action, claim_uri
-from edfi_api.security.claims.compile import granted_strategies
-from edfi_api.security.claims.model import lineage
-from edfi_api.security.claims.stored_claims import stored_claims
-from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from tests.conftest import http
 from tests.management_commands import run
 from tests.ods_import.ods import Ods

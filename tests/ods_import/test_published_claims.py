@@ -6,10 +6,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from edfi_api.data_stores.tenants import create_tenant
-from edfi_api.security.claims.compile import granted_strategies
-from edfi_api.security.claims.stored_claims import stored_claims
-from edfi_api.security.models import ClaimSet, ResourceClaim
+from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.security.claims.compile import granted_strategies
+from edfi_api.core.security.claims.stored_claims import stored_claims
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from tests.conftest import DATA, ApiTestClient, new_token
 from tests.ods_import.ods import Ods
 from tests.ods_import.published_security import ACTIONS, EARLIER_BEGINNING, fill, grant

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
+from edfi_api.core.security.profiles.models import Profile
 from edfi_api.model.profiles.json_files import canonical_json
-from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.profiles.models import Profile
-from edfi_api.security.models import Application
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_of, profile_xml
 from tests.profiles.schools import CATEGORY, GRADE, HOME, STATE, WORK

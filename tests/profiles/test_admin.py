@@ -9,10 +9,10 @@ from django.contrib.auth.models import Permission
 from django.http import HttpResponse
 from django.test import Client
 
-from edfi_api.profiles.loading import assign_profiles
-from edfi_api.profiles.models import Profile
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import Application
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles
+from edfi_api.core.security.profiles.models import Profile
 from tests.profiles.conftest import Store, make_misfit
 from tests.profiles.definitions import profile_xml
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import BatchClient
 from tests.batch.operations import student
 from tests.conftest import item_path

@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.profiles.checks import profiles_fit
-from edfi_api.profiles.models import Profile
+from edfi_api.core.security.profiles.checks import profiles_fit
+from edfi_api.core.security.profiles.models import Profile
 from tests.profiles.conftest import Store, make_misfit
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from edfi_api.profiles.models import Profile, ProfileAssignment
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import Application
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.models import Profile, ProfileAssignment
 from tests.management_commands import printed
 from tests.profiles.definitions import profile_xml
 

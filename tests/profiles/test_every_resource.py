@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from edfi_api.documents.exceptions import CannotBeCreated
-from edfi_api.documents.incoming import Preparer
-from edfi_api.documents.merge_preparation import MergePreparer
-from edfi_api.documents.projection import compile_projection
-from edfi_api.documents.visible_part import is_visible_path, writable_schema
+from edfi_api.core.documents.exceptions import CannotBeCreated
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.merge_preparation import MergePreparer
+from edfi_api.core.documents.projection import compile_projection
+from edfi_api.core.documents.visible_part import is_visible_path, writable_schema
 from edfi_api.model.profiles.definition import MemberSelection, Usage
 from edfi_api.model.profiles.members import ResourceMembers, members_of
 from edfi_api.model.profiles.rules import view_of

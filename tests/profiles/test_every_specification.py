@@ -13,16 +13,16 @@ import pytest
 from django.test import Client
 from jsonschema_rs import validator_for
 
-from edfi_api.documents.visible_part import hidden_items, is_visible_path
+from edfi_api.core.documents.visible_part import hidden_items, is_visible_path
+from edfi_api.core.security.profiles.loading import store_profiles
+from edfi_api.core.storage import store
+from edfi_api.core.storage.exceptions import IdentityConflict
+from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
 from edfi_api.model.profiles.members import Members, members_of
 from edfi_api.model.profiles.view import CollectionView, ObjectView
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.profiles.loading import store_profiles
-from edfi_api.storage import store
-from edfi_api.storage.exceptions import IdentityConflict
-from edfi_api.storage.requests import WriteRequest
 from references.exceptions import UnresolvedReference
 from tests.bulk.both_ways import rolled_back
 from tests.conftest import ApiTestClient

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
-from edfi_api.documents.merging import compile_merge
-from edfi_api.documents.projection import compile_projection
+from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidden
+from edfi_api.core.documents.merging import compile_merge
+from edfi_api.core.documents.projection import compile_projection
 from edfi_api.model.profiles.definition import FilterMode
 from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.conftest import ApiTestClient, item_path
 from tests.profiles.conftest import ClientOf, Store
 from tests.profiles.media_types import media_type

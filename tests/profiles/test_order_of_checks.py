@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient, item_path
 from tests.profiles.schools import MINIMAL_SCHOOL, address
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.conftest import ApiTestClient, item_path
 from tests.profiles.conftest import ClientOf, Store, make_misfit
 

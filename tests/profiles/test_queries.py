@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from edfi_api.core.models import Document
+from edfi_api.core.queries.visible_fields import with_visible_fields
 from edfi_api.model.profiles.definition import FilterMode
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 from edfi_api.model.surface.resource import JsonPath, QueryField, QueryType
-from edfi_api.models import Document
-from edfi_api.queries.visible_fields import with_visible_fields
 from tests.conftest import item_path
 from tests.profiles.media_types import media_type
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.conftest import ApiTestClient, item_path
 from tests.profiles.conftest import make_misfit
 

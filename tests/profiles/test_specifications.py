@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from openapi_spec_validator import validate
 
-from edfi_api.profiles.loading import remove_profile
+from edfi_api.core.security.profiles.loading import remove_profile
 from tests.profiles.conftest import Store, make_misfit
 
 LIST = "/metadata/specifications"

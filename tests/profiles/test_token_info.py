@@ -1,8 +1,8 @@
 """What a client learns about its own profiles from the introspection of its token."""
 
-from edfi_api.profiles.loading import assign_profiles
-from edfi_api.security.models import Application
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.conftest import ApiTestClient, http
 from tests.profiles.conftest import ClientOf, Store, make_misfit
 

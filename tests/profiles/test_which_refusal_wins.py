@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.conftest import ApiTestClient, item_path
 
 # An association with a student's school, and what a profile that hides `calendarReference` makes of it.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.batch.batch_client import BatchClient
 from tests.conftest import item_path
 from tests.profiles.schools import HOME, MINIMAL_SCHOOL, WORK, address, cities, school

@@ -8,16 +8,16 @@ from django.db import connection
 from django.http import QueryDict
 from hypothesis import strategies as st
 
+from edfi_api.core.queries.plan import Limits
+from edfi_api.core.queries.query_by_example import QueryByExample
+from edfi_api.core.queries.selection import LAST_ROW, LAST_VERSION, Order, Selection, Window, all_documents
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.exceptions import StrategyNotApplicable
+from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.core.security.policies.strategy import Subject
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.queries.plan import Limits
-from edfi_api.queries.query_by_example import QueryByExample
-from edfi_api.queries.selection import LAST_ROW, LAST_VERSION, Order, Selection, Window, all_documents
-from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.security.exceptions import StrategyNotApplicable
-from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
-from edfi_api.security.policies.strategy import Subject
-from edfi_api.startup import current_surface
-from edfi_api.storage.row_policy import RowPolicy
 from tests.seeding import district
 
 CATEGORY = "uri://ed-fi.org/AttendanceEventCategoryDescriptor#Tardy"

@@ -12,8 +12,8 @@ from django.core.cache import cache
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.security.models import Application
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from tests.batch.batch_client import BatchClient
 from tests.batch.operations import DESCRIPTORS, enrolment, school
 from tests.conftest import ApiTestClient, new_token

@@ -12,11 +12,11 @@ from django.db import connection
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.queries import collection, plan
-from edfi_api.queries.page_sql import page_sql, rest_sql
-from edfi_api.queries.plan import Way
-from edfi_api.security.policies import relationships
-from edfi_api.storage.driver.execution import execute
+from edfi_api.core.queries import collection, plan
+from edfi_api.core.queries.page_sql import page_sql, rest_sql
+from edfi_api.core.queries.plan import Way
+from edfi_api.core.security.policies import relationships
+from edfi_api.core.storage.driver.execution import execute
 from tests import superuser
 from tests.queries.selections import LIMITS, OFFSETS, OWNER, SIZES, selections
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from edfi_api.queries.plan import Plan, Way, plan
-from edfi_api.queries.selection import Order, Selection, Window
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import AccessPath, IndexedValue, Predicate
+from edfi_api.core.queries.plan import Plan, Way, plan
+from edfi_api.core.queries.selection import Order, Selection, Window
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.row_policy import AccessPath, IndexedValue, Predicate
 
 _SQL = Sql("true")
 VALUE = Predicate(Sql("d.body @> '{}'"), _SQL)

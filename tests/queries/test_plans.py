@@ -7,8 +7,8 @@ import orjson
 import pytest
 from django.db import connection
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests import superuser
 from tests.conftest import ApiTestClient, new_token
 from tests.queries.place import place

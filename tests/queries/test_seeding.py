@@ -5,9 +5,9 @@ from itertools import groupby
 import pytest
 from django.db import connection
 
+from edfi_api.core.models import Document
+from edfi_api.core.storage.integrity import disagreements
 from edfi_api.loading.bulk import BulkWriter
-from edfi_api.models import Document
-from edfi_api.storage.integrity import disagreements
 from tests.seeding.seed import TABLES, seed
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from edfi_api.security.models import ApiClient
+from edfi_api.core.security.models import ApiClient
 from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token
 

@@ -12,10 +12,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
+from edfi_api.core.security.models import ApiClient
 from edfi_api.refusals.admin import about
 from edfi_api.refusals.models import Refusal, SubmissionHour
-from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import ApiTestClient, new_token
@@ -289,7 +289,7 @@ def test_csv_has_what_was_selected(steward, two, caplog):
 
 def test_csv_that_is_being_sent_uses_no_database(steward, two, monkeypatch):
     """Its connection belongs to other requests by then."""
-    monkeypatch.setattr("edfi_api.listing.csv_text._BLOCK", 1)
+    monkeypatch.setattr("edfi_api.core.queries.listing.csv_text._BLOCK", 1)
     monkeypatch.setattr("edfi_api.refusals.export._AT_ONCE", 1)
 
     response = steward.post(LIST, {"action": "export_csv", "_selected_action": [str(each.pk) for each in two]})

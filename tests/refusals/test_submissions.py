@@ -10,8 +10,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.api.metadata.discovery import discovery_document, specifications
+from edfi_api.core.security.models import ApiClient
 from edfi_api.refusals.models import Refusal
-from edfi_api.security.models import ApiClient
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import http
 from tests.factories import STUDENT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 
 RELATIONS = "/relations/v1/ed-fi"
 

@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient, new_token
 from tests.relations.conftest import endpoints, related, stored
 

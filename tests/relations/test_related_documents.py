@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.databases import connection
 from tests.factories import STUDENT
 from tests.relations.conftest import RELATIONS, endpoints, related, request, stored

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.robustness.conftest import anything
 from tests.robustness.edge_cases import NUMBERS, TEXTS_OF_NUMBERS, Raw, corrupted, json_text, nested, values
 

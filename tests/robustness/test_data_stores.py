@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from django.test import override_settings
 
-from edfi_api.data_stores.connection_strings import encrypt
+from edfi_api.core.data_stores.connection_strings import encrypt
 from tests.ports import is_answering
 from tests.robustness import streaming_replica
 from tests.robustness.accounts import let_in

@@ -9,9 +9,9 @@ from django.contrib.auth import get_user_model
 from django.http import HttpResponse
 from django.test import Client
 
-from edfi_api.security.clients import create_client
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.admin_users import member
 
 Send = Callable[..., HttpResponse]

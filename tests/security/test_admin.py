@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.test import Client
 from oauth2_provider.models import get_access_token_model
 
-from edfi_api.models import OrganizationClosure
-from edfi_api.security.clients import create_client, recognise_client
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim
+from edfi_api.core.models import OrganizationClosure
+from edfi_api.core.security.clients import create_client, recognise_client
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]
 LIST = "/admin/security/apiclient/"

@@ -13,14 +13,14 @@ from oauth2_provider.models import get_access_token_model
 
 from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument
 from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.data_stores.models import DataStore, Tenant
+from edfi_api.core.data_stores.models import DataStore, Tenant
+from edfi_api.core.models import Document
+from edfi_api.core.security.admin_groups import make_groups
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim, Vendor
+from edfi_api.core.security.profiles.models import Profile
 from edfi_api.exchange.models import Connection
-from edfi_api.models import Document
 from edfi_api.operation.sign_in.models import AdminIdentity
-from edfi_api.profiles.models import Profile
 from edfi_api.refusals.models import Refusal
-from edfi_api.security.admin_groups import make_groups
-from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim, Vendor
 from edfi_api.sql_views.models import SqlReader
 from edfi_api.validation.models import ValidationRule, ValidationRun
 from tests.admin_users import client_of, member

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oauth2_provider.models import AccessToken
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from edfi_api.security.clients import rotate_secret
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.models import ApiClient
-from edfi_api.security.requests import authentication
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.security.clients import rotate_secret
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.requests import authentication
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.security.conftest import Send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]

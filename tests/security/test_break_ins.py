@@ -18,10 +18,10 @@ from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken
 
-from edfi_api.models import Document
-from edfi_api.security.clients import create_client, recognise_client
-from edfi_api.security.models import ApiClient, Application, Vendor
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.models import Document
+from edfi_api.core.security.clients import create_client, recognise_client
+from edfi_api.core.security.models import ApiClient, Application, Vendor
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.conftest import ApiTestClient, http, new_token
 from tests.factories import DocumentFactory
 from tests.security.conftest import basic

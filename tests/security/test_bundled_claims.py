@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.claims.compile import all_defaults
+from edfi_api.core.security.claims.file import bundled_claims
+from edfi_api.core.security.claims.spelling import ClaimNames
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.exceptions import ActionAccessDenied, ResourceAccessDenied
+from edfi_api.core.security.models import ClaimSet, DefaultStrategies
+from edfi_api.core.security.requests.authentication import client_of_token
+from edfi_api.core.security.requests.authorization import row_policy
 from edfi_api.model.surface.resource import Resource
-from edfi_api.security.claim_names import Action
-from edfi_api.security.claims.compile import all_defaults
-from edfi_api.security.claims.file import bundled_claims
-from edfi_api.security.claims.spelling import ClaimNames
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied
-from edfi_api.security.models import ClaimSet, DefaultStrategies
-from edfi_api.security.requests.authentication import client_of_token
-from edfi_api.security.requests.authorization import row_policy
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
 from tests.security.published_claims import in_effect, published_claims

@@ -15,9 +15,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load, stored_claims
-from edfi_api.security.models import ClaimSet, ResourceClaim
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load, stored_claims
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from tests.admin_users import client_of, member
 from tests.logs import Log
 from tests.security.claim_tree import TREE, grant

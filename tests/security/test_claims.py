@@ -5,21 +5,21 @@ import orjson
 import pytest
 from django.db import IntegrityError, connection
 
-from edfi_api.model.surface.resource import Surface
-from edfi_api.security.claim_names import Action
-from edfi_api.security.claims import compile as claims
-from edfi_api.security.claims.compile import strategies
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.security.clients import create_client
-from edfi_api.security.exceptions import (
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.claims import compile as claims
+from edfi_api.core.security.claims.compile import strategies
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.exceptions import (
     ActionAccessDenied,
     ClaimSetVanished,
     ResourceAccessDenied,
     StrategiesNotDefined,
 )
-from edfi_api.security.models import Application, ClaimSet, Grant, ResourceClaim
-from edfi_api.security.requests.authentication import AuthenticatedClient, client_of_token
+from edfi_api.core.security.models import Application, ClaimSet, Grant, ResourceClaim
+from edfi_api.core.security.requests.authentication import AuthenticatedClient, client_of_token
+from edfi_api.model.surface.resource import Surface
 from tests.conftest import new_token
 from tests.security.claim_tree import TREE, grant
 

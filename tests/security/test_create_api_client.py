@@ -8,9 +8,9 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from edfi_api.security.clients import create_client, recognise_client
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.models import ApiClient, Application, Vendor
+from edfi_api.core.security.clients import create_client, recognise_client
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient, Application, Vendor
 from tests.management_commands import printed
 
 pytestmark = pytest.mark.django_db

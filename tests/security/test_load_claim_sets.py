@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from edfi_api.core.security.checks import resources_have_claims
+from edfi_api.core.security.claims.file import NAMESPACES, RELATIONSHIPS, UNSECURED, fill_claims
+from edfi_api.core.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.model.surface.resource import Surface
-from edfi_api.security.checks import resources_have_claims
-from edfi_api.security.claims.file import NAMESPACES, RELATIONSHIPS, UNSECURED, fill_claims
-from edfi_api.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 
 pytestmark = pytest.mark.django_db
 

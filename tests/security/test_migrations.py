@@ -4,8 +4,8 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, ClaimSet
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient, ClaimSet
 
 pytestmark = pytest.mark.django_db
 

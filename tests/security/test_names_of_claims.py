@@ -6,11 +6,11 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from edfi_api.security.claims.compile import granted_strategies
-from edfi_api.security.claims.exchange import imported
-from edfi_api.security.claims.spelling import ClaimNames
-from edfi_api.security.claims.stored_claims import stored_claims
-from edfi_api.security.models import ClaimSet, ResourceClaim
+from edfi_api.core.security.claims.compile import granted_strategies
+from edfi_api.core.security.claims.exchange import imported
+from edfi_api.core.security.claims.spelling import ClaimNames
+from edfi_api.core.security.claims.stored_claims import stored_claims
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from tests.serving import LAKE_COUNTY, served
 
 pytestmark = pytest.mark.django_db

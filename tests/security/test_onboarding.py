@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from edfi_api.security.clients import disable_client
-from edfi_api.security.models import ApiClient, Application, ClaimSet, SecretLink, Vendor
+from edfi_api.core.security.clients import disable_client
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, SecretLink, Vendor
 from tests.admin_users import client_of
 from tests.class_periods import store_school
 

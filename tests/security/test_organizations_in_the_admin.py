@@ -8,8 +8,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, Application, Vendor
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient, Application, Vendor
 
 pytestmark = pytest.mark.django_db
 EMPTY_INLINE = {"api_clients-TOTAL_FORMS": 0, "api_clients-INITIAL_FORMS": 0}

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, Application, ClaimSet
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet
 from tests.admin_users import member
 from tests.security.claim_tree import TREE, grant
 

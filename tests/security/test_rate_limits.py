@@ -9,10 +9,10 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from edfi_api.security import rate_limits
-from edfi_api.security.clients import create_client
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.rate_limits import seconds_to_wait
+from edfi_api.core.security import rate_limits
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.rate_limits import seconds_to_wait
 from tests.security.conftest import Send, basic
 
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from edfi_api.common.conf import api_settings
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import Application, ClaimSet, Vendor
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import Application, ClaimSet, Vendor
 from tests.management_commands import printed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oauth2_provider.models import AccessToken
 
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.models import ApiClient
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.security.conftest import Send, basic
 
 WRONG_SECRET = [

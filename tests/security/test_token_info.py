@@ -6,12 +6,12 @@ import time
 import pytest
 from django.test import Client
 
-from edfi_api.documents.incoming import Preparers
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import Application, ClaimSet
-from edfi_api.security.requests.authentication import client_of_token
-from edfi_api.storage import store
-from edfi_api.storage.requests import WriteRequest
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import Application, ClaimSet
+from edfi_api.core.security.requests.authentication import client_of_token
+from edfi_api.core.storage import store
+from edfi_api.core.storage.requests import WriteRequest
 from tests.conftest import new_token
 from tests.factories import STORED_URIS
 

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import call_command
 
 from edfi_api.common.conf import api_settings
-from edfi_api.models import Document
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.models import Document
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient
 from tests.security.strategies.scenario import EO, EOP, NFA, Scenario
 

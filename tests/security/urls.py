@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from edfi_api.security.exceptions import AuthenticationFailed
-from edfi_api.security.requests.authentication import BearerTokenAuthentication, IsApiClient
+from edfi_api.core.security.exceptions import AuthenticationFailed
+from edfi_api.core.security.requests.authentication import BearerTokenAuthentication, IsApiClient
 
 
 class CallerView(APIView):
@@ -40,5 +40,5 @@ admin.autodiscover()
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("who-am-i", CallerView.as_view()),
-    path("", include("edfi_api.security.oauth.urls")),
+    path("", include("edfi_api.core.security.oauth.urls")),
 ]

@@ -19,11 +19,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from tqdm import tqdm
 
-from edfi_api.documents.extraction import Extractor
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Candidate, bulk_writer
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.startup import current_surface
-from edfi_api.storage.stored import Outcome
 from tests.seeding import district
 from tests.seeding.clones import Copies, Key, Model
 

@@ -16,11 +16,11 @@ from uuid import uuid4
 
 from django.db import connection
 
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.securables import COLUMNS
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.securables import COLUMNS
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
-from edfi_api.storage import resource_types
 
 _PEOPLE = range(1, 5)
 DESCRIPTORS = 3

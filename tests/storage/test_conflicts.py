@@ -1,6 +1,6 @@
 """Which rows of a batch are refused, from their ids alone."""
 
-from edfi_api.storage.sets.conflicts import resolve, resolve_together
+from edfi_api.core.storage.sets.conflicts import resolve, resolve_together
 
 A, B, C, ABOVE = b"a", b"b", b"c", b"above"
 

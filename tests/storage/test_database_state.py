@@ -2,8 +2,8 @@
 
 import pytest
 
-from edfi_api.storage import database_state
-from edfi_api.storage.database_state import database_state as state_of
+from edfi_api.core.storage import database_state
+from edfi_api.core.storage.database_state import database_state as state_of
 
 
 def test_state_is_computed_once_for_each_database():

@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edfi_api.storage.sets.free_order import Waiting, next_circles
+from edfi_api.core.storage.sets.free_order import Waiting, next_circles
 
 Targets = dict[int, list[int]]
 

@@ -8,7 +8,7 @@ from threading import Event, Lock
 
 import pytest
 
-from edfi_api.storage.upsert_groups import GroupCommit
+from edfi_api.core.storage.upsert_groups import GroupCommit
 
 _SECONDS = 20
 

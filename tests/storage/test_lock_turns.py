@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connections
 
-from edfi_api.storage.driver import lock_turns
+from edfi_api.core.storage.driver import lock_turns
 from tests.databases import DOCUMENTS
 
 # It adds a column to the table of refusals.
@@ -73,7 +73,7 @@ def test_requests_go_on_while_migrate_waits_for_a_reader(transactional_db, turns
         waiting.join(60)
 
     assert (failed, applied()) == ([], True)
-    [first, *_] = log.of("edfi_api.storage.driver.lock_turns")
+    [first, *_] = log.of("edfi_api.core.storage.driver.lock_turns")
     assert "turn 2 of 1000 begins in 0.1 seconds: process " in str(first["message"])
     assert "holds AccessShareLock on refusal" in str(first["message"])
 

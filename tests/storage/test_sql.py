@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.storage.driver.sql import ParameterConflict, Sql, all_of, any_of
+from edfi_api.core.storage.driver.sql import ParameterConflict, Sql, all_of, any_of
 
 
 def test_parts_are_joined_with_their_parameters() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests import superuser
 from tests.conftest import ApiTestClient
 from tests.factories import DocumentFactory

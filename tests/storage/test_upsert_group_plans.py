@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from edfi_api.storage.driver.prepared import _compiled, _prepared_on
-from edfi_api.storage.policy_statements import likely_set
-from edfi_api.storage.row_policy import NO_CONDITIONS
-from edfi_api.storage.rows import STAGED
-from edfi_api.storage.stored import Outcome
+from edfi_api.core.storage.driver.prepared import _compiled, _prepared_on
+from edfi_api.core.storage.policy_statements import likely_set
+from edfi_api.core.storage.row_policy import NO_CONDITIONS
+from edfi_api.core.storage.rows import STAGED
+from edfi_api.core.storage.stored import Outcome
 from tests.databases import connection
 from tests.plans import begin_with_new_tables, nodes
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from tests.conftest import ApiTestClient
 from tests.validation.api import RULES
 from tests.validation.conftest import student

@@ -7,13 +7,13 @@ import orjson
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.listing import sql_rows
-from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.security.models import Application
-from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.core.queries.listing import sql_rows
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
+from edfi_api.core.storage.driver.execution import execute
+from edfi_api.core.storage.driver.sql import Sql
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_xml
 from tests.validation.api import RESULTS, RULES, RUNS, client, found

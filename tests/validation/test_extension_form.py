@@ -16,8 +16,8 @@ from openapi_spec_validator import validate
 
 from edfi_api.api.metadata import urls as metadata
 from edfi_api.common.conf import api_settings
+from edfi_api.core.startup import current_compilation
 from edfi_api.model.surface.resource import Surface
-from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import is_extension_served, published_surface, with_extension
 from tests.conftest import http
 from tests.validation.api import client

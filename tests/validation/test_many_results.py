@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from edfi_api.listing import sql_rows
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.core.queries.listing import sql_rows
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.validation import result_visibility
 from tests import superuser
 from tests.admin_users import client_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from threading import Thread
 
-from edfi_api.write_rules import Finding, FindingSeverity, RuledWrite, on_write
+from edfi_api.core.writes.rules import Finding, FindingSeverity, RuledWrite, on_write
 
 ENROLLMENTS = "ed-fi/studentSchoolAssociations"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from edfi_api.write_rules import Finding, FindingSeverity, RuledWrite, on_write
+from edfi_api.core.writes.rules import Finding, FindingSeverity, RuledWrite, on_write
 
 
 @on_write("ed-fi/students", name="capitals", reads_document_only=True)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management.base import CommandError
 
-from edfi_api.write_rules.configured import configured_rules
+from edfi_api.core.writes.rules.configured import configured_rules
 from tests.batch.operations import enrolment, student
 from tests.factories import STUDENT
 from tests.management_commands import printed, run

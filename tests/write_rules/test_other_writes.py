@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
-from edfi_api.models import Document
-from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
-from edfi_api.security.models import Application
+from edfi_api.core.models import Document
+from edfi_api.core.security.models import Application
+from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from tests.architecture.request_path import path_of
 from tests.batch.operations import enrolment, student
 from tests.conftest import ApiTestClient, item_path, new_token

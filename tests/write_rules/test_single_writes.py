@@ -2,12 +2,12 @@
 
 import pytest
 
-from edfi_api.documents.incoming import Preparer
-from edfi_api.models import Document
-from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.write_rules.exceptions import BudgetExceeded
-from edfi_api.write_rules.look_ups import LookedUpResources, LookUps
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.models import Document
+from edfi_api.core.storage.driver.execution import execute
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.writes.rules.exceptions import BudgetExceeded
+from edfi_api.core.writes.rules.look_ups import LookedUpResources, LookUps
 from tests.architecture.request_path import path_of
 from tests.batch.batch_client import BatchClient
 from tests.batch.operations import enrolment, student
@@ -156,7 +156,7 @@ def test_a_rule_that_fails_or_exceeds_its_budget_refuses_the_write(api, rules, l
     assert (response.status_code, response["Retry-After"]) == (503, "5")
     assert response.json()["type"] == "urn:ed-fi:api:service-unavailable"
     assert not Document.objects.filter(resource_type__name="Student").exists()
-    [line] = log.of("edfi_api.write_rules.enforcing")
+    [line] = log.of("edfi_api.core.writes.rules.enforcing")
     assert str(line["message"]).startswith("the rule by-name ")
     assert log.requests[-1]["rule"] == "by-name"
 
@@ -176,7 +176,7 @@ def test_the_log_has_no_values_of_a_document_that_a_rule_failed_with(api, rules,
 
     assert api.post("/students", STUDENT | {"lastSurname": "Parsing"}).status_code == 503
 
-    [line] = log.of("edfi_api.write_rules.enforcing")
+    [line] = log.of("edfi_api.core.writes.rules.enforcing")
     assert "by-name failed: ValueError at " in str(line["message"])
     assert " in misbehaves" in str(line["message"])
     assert STUDENT["studentUniqueId"] not in log.text
@@ -257,7 +257,7 @@ def test_a_write_without_rules_calls_nothing_for_them(api, rules):
 
 def _calls_of_rules(request) -> int:
     request()
-    return sum("/edfi_api/write_rules/" in code.co_filename for code in path_of(request).calls)
+    return sum("/edfi_api/core/writes/rules/" in code.co_filename for code in path_of(request).calls)
 
 
 def test_deletes_have_no_rules(api, rules):

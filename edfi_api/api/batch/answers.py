@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from edfi_api.api.batch.operations import Result
 from edfi_api.api.batch.sent_batch import LINES
 from edfi_api.api.viewsets.responses import FinishedResponse, file_blocks
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
 
 _JSON = "application/json; charset=utf-8"
 MOST_IN_MEMORY = 2**20

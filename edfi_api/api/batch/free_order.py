@@ -14,14 +14,14 @@ from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, Sent
 from edfi_api.api.batch.sent_batch import BatchLimits
 from edfi_api.api.batch.sets import Sets
 from edfi_api.common.memory import MemoryExhausted, process_memory
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.security.exceptions import NoRelationship
+from edfi_api.core.storage.exceptions import DocumentNotFound
+from edfi_api.core.storage.sets.free_order import Waiting, in_rounds, next_circles
+from edfi_api.core.storage.stored import referential_ids
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.security.exceptions import NoRelationship
-from edfi_api.storage.exceptions import DocumentNotFound
-from edfi_api.storage.sets.free_order import Waiting, in_rounds, next_circles
-from edfi_api.storage.stored import referential_ids
 from references.exceptions import DependentItemExists, UnresolvedReference
 
 # Circles are written by one statement: many small ones at once, and none that would not fit into memory.

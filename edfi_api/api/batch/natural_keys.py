@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import violations
-from edfi_api.documents.body_reader import BodyReader
-from edfi_api.documents.coercion import trim_descriptor
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.leniency import Leniency
-from edfi_api.documents.validation import Validator
-from edfi_api.documents.violations import Violation
+from edfi_api.core.documents import violations
+from edfi_api.core.documents.body_reader import BodyReader
+from edfi_api.core.documents.coercion import trim_descriptor
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.documents.validation import Validator
+from edfi_api.core.documents.violations import Violation
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 
 _MEMBER = "$.naturalKey"

@@ -14,10 +14,13 @@ from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.sent_batch import Body
 from edfi_api.api.viewsets.requests import document_uuid, write_condition
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_object, json_text, violations
-from edfi_api.documents.exceptions import DataValidationFailed, DocumentTooLarge, DuplicateProperty, MalformedJson
-from edfi_api.documents.leniency import Tolerated
-from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
+from edfi_api.core.documents import json_object, json_text, violations
+from edfi_api.core.documents.exceptions import DataValidationFailed, DocumentTooLarge, DuplicateProperty, MalformedJson
+from edfi_api.core.documents.leniency import Tolerated
+from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
+from edfi_api.core.security.profiles.negotiation import is_of_a_profile
+from edfi_api.core.storage.requests import WriteCondition
+from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.problem_details.http_exceptions import (
     BodyTooLarge,
@@ -26,9 +29,6 @@ from edfi_api.problem_details.http_exceptions import (
     ResourceNotFound,
     UnsupportedMediaType,
 )
-from edfi_api.profiles.negotiation import is_of_a_profile
-from edfi_api.storage.requests import WriteCondition
-from edfi_api.write_rules.ruled_write import Finding
 
 
 class Kind(StrEnum):

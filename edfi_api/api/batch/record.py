@@ -25,7 +25,7 @@ from edfi_api.api.viewsets.recorded_writes import (
 )
 from edfi_api.common.logs import audit, log_lines
 from edfi_api.common.logs.remote_address import remote_address
-from edfi_api.documents.incoming import Preparer
+from edfi_api.core.documents.incoming import Preparer
 from edfi_api.refusals.write_recorder import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
 from references.exceptions import MissingTarget
 

@@ -20,10 +20,10 @@ from django.http import HttpRequest
 from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import cost_of_json
 from edfi_api.common.request_body import BodyUnreadable, codings_of, decoded, utf8_blocks
-from edfi_api.documents.exceptions import MalformedJson, UnreadableText
+from edfi_api.core.documents.exceptions import MalformedJson, UnreadableText
+from edfi_api.core.queries.exceptions import ParameterValidationFailed, UnknownQueryField
+from edfi_api.core.queries.parameters import last_values
 from edfi_api.problem_details.http_exceptions import BatchTooLarge, UnsupportedMediaType
-from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
-from edfi_api.queries.parameters import last_values
 
 _MOST_IN_MEMORY = 2**20
 _MOST_MAPPED = 4 * 2**20

@@ -15,19 +15,19 @@ from uuid_utils.compat import uuid7
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result, SentOperations, without_frames
 from edfi_api.api.batch.singles import Singles, tolerated_in
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.incoming import IncomingDocument, is_id_of, sent_id
-from edfi_api.documents.leniency import Tolerated
+from edfi_api.core.documents.incoming import IncomingDocument, is_id_of, sent_id
+from edfi_api.core.documents.leniency import Tolerated
+from edfi_api.core.storage import resource_types, sets
+from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
+from edfi_api.core.storage.requests import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
+from edfi_api.core.storage.row_policy import NO_CONDITIONS, SetConditions
+from edfi_api.core.storage.sets import REFUSALS, Row
+from edfi_api.core.storage.sets.writing import delete_unreferenced
+from edfi_api.core.storage.stored import StoredVersion, Written, referential_ids, stored_versions
+from edfi_api.core.writes.rules.enforcing import WriteCheck
+from edfi_api.core.writes.writing import WrittenDocument
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.storage import resource_types, sets
-from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
-from edfi_api.storage.requests import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
-from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
-from edfi_api.storage.sets import REFUSALS, Row
-from edfi_api.storage.sets.writing import delete_unreferenced
-from edfi_api.storage.stored import StoredVersion, Written, referential_ids, stored_versions
-from edfi_api.write_rules.enforcing import WriteCheck
-from edfi_api.writes import WrittenDocument
 
 # Below it, a set costs more than its operations one at a time.
 _FEWEST = 2

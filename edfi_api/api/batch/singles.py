@@ -1,4 +1,4 @@
-"""An operation as the single request that does the same: by the same functions (`edfi_api.writes`), so with the same
+"""An operation as the single request that does the same: by the same functions (`edfi_api.core.writes.writing`), so with the same
 checks in the same order, the same effects and the same refusals."""
 
 import logging
@@ -10,7 +10,6 @@ from uuid import UUID
 from django.db import ProgrammingError
 from uuid_utils.compat import uuid7
 
-from edfi_api import writes
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.factory import ServedSurface
@@ -19,24 +18,25 @@ from edfi_api.api.viewsets.requests import requested_leniency
 from edfi_api.api.viewsets.responses import location, quoted, tag_of
 from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.extraction import DocumentIdentity, StoredUris
-from edfi_api.documents.incoming import Preparer
-from edfi_api.documents.leniency import Leniency, Tolerated
+from edfi_api.core.documents.extraction import DocumentIdentity, StoredUris
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.leniency import Leniency, Tolerated
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.exceptions import UNAUTHORIZABLE
+from edfi_api.core.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
+from edfi_api.core.storage import descriptor_casing
+from edfi_api.core.storage.requests import UNCONDITIONAL, WriteCondition
+from edfi_api.core.storage.stored import Outcome, stored_versions
+from edfi_api.core.writes import writing as writes
+from edfi_api.core.writes.rules.configured import rules_of
+from edfi_api.core.writes.rules.enforcing import WriteCheck
+from edfi_api.core.writes.rules.ruled_write import WritingClient
+from edfi_api.core.writes.writing import WritableResource, Write, WrittenDocument
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.catalog.ods import RefusedAttempt, answered_problem
 from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.security.claim_names import Action
-from edfi_api.security.exceptions import UNAUTHORIZABLE
-from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
-from edfi_api.storage import descriptor_casing
-from edfi_api.storage.requests import UNCONDITIONAL, WriteCondition
-from edfi_api.storage.stored import Outcome, stored_versions
-from edfi_api.write_rules.configured import rules_of
-from edfi_api.write_rules.enforcing import WriteCheck
-from edfi_api.write_rules.ruled_write import WritingClient
-from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 _log = logging.getLogger(__name__)
 

@@ -34,13 +34,13 @@ from edfi_api.common import addresses
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import SMALL, process_memory
-from edfi_api.data_stores.access import MAIN_VISIT
+from edfi_api.core.data_stores.access import MAIN_VISIT
+from edfi_api.core.security import rate_limits
+from edfi_api.core.security.exceptions import TooManyRequests
+from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import TooManyBatches
-from edfi_api.security import rate_limits
-from edfi_api.security.exceptions import TooManyRequests
-from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.driver.exceptions import TooMuchContention
 
 # Of an atomic batch that conflicts with others, before its last one.
 _ATTEMPTS = 3

@@ -14,16 +14,16 @@ from edfi_api.api.batch.record import BatchFigures, RecordedOperations
 from edfi_api.api.batch.sent_batch import BatchLimits, Body, Order, Parameters, Return
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles, TransactionUris
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import IncomingDocument, Preparers
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import IncomingDocument, Preparers
+from edfi_api.core.security.exceptions import NoRelationship
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import ending_at_deadlock, execute, holding
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.exceptions import DocumentNotFound
+from edfi_api.core.storage.replicas import record_writer
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout, ResourceNotFound
-from edfi_api.security.exceptions import NoRelationship
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.driver.execution import ending_at_deadlock, execute, holding
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.exceptions import DocumentNotFound
-from edfi_api.storage.replicas import record_writer
 from references.exceptions import UnresolvedReference
 
 _KEY = {"key": 0x6261746368}

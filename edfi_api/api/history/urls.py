@@ -4,7 +4,7 @@ from edfi_api.api.history.views import HistoryView
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
-from edfi_api.startup import current_surface
+from edfi_api.core.startup import current_surface
 
 urlpatterns = [
     fixed_path(f"{addresses.HISTORY}/<project>/<endpoint>/<document_id>", HistoryView.of(current_surface()), "history"),

@@ -13,15 +13,15 @@ from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.differences import ABSENT, differences
 from edfi_api.changes.change_queries.history import DELETE, Version
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
+from edfi_api.core.queries.exceptions import ParameterValidationFailed, UnknownQueryField
+from edfi_api.core.queries.parameters import is_natural_number
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart
+from edfi_api.core.security.profiles.visibility import visibility_of
+from edfi_api.core.storage import store
 from edfi_api.model.surface.resource import Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.profiles.catalog import ProfileCatalogs, ProfilePart
-from edfi_api.profiles.visibility import visibility_of
-from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
-from edfi_api.queries.parameters import is_natural_number
-from edfi_api.security.models import ApiClient
-from edfi_api.storage import store
 
 _MOST = 100
 

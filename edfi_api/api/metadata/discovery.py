@@ -18,7 +18,7 @@ from edfi_api.common import addresses
 from edfi_api.common.addresses import base_of, context_segments, root_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.data_stores.routes import routes
+from edfi_api.core.data_stores.routes import routes
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.version import VERSION
 

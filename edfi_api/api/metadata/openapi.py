@@ -11,7 +11,7 @@ from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBL
 from edfi_api.api.metadata.tracked_change_schemas import tracked_schemas
 from edfi_api.common import addresses
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.documents.ods_form import compile_completion
+from edfi_api.core.documents.ods_form import compile_completion
 from edfi_api.model.examples import Bodies, Examples
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Resource, Surface

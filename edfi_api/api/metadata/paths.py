@@ -19,12 +19,12 @@ from edfi_api.api.metadata.responses import Content
 from edfi_api.api.metadata.tracked_change_schemas import TrackedNames
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
+from edfi_api.core.queries import partitions
+from edfi_api.core.queries.operators import MOST_VALUES, Operator
 from edfi_api.model.surface.json_schema import schema_at
 from edfi_api.model.surface.naming import plural, url_segment
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, Resource
-from edfi_api.queries import partitions
-from edfi_api.queries.operators import MOST_VALUES, Operator
 
 Parameter = dict[str, Any]
 # Names of components; in query strings they begin in lower case.

@@ -15,12 +15,12 @@ from edfi_api.api.metadata.openapi import OpenApi, data_document, examples_of, t
 from edfi_api.api.metadata.paths import Contents, PathItem, path_items, whole
 from edfi_api.api.metadata.responses import Content
 from edfi_api.api.metadata.tracked_change_schemas import tracked_schemas
-from edfi_api.documents.readable_schema import readable_schema
-from edfi_api.documents.visible_part import writable_schema
+from edfi_api.core.documents.readable_schema import readable_schema
+from edfi_api.core.documents.visible_part import writable_schema
+from edfi_api.core.queries.visible_fields import with_visible_fields
+from edfi_api.core.security.profiles.catalog import ProfilePart, StoredProfile
 from edfi_api.model.profiles.definition import Usage
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.profiles.catalog import ProfilePart, StoredProfile
-from edfi_api.queries.visible_fields import with_visible_fields
 
 _SERVER_MEMBERS = {"id", *ADDED_BY_SERVER}
 _Parts = Mapping[Usage, ProfilePart]

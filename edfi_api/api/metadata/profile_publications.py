@@ -9,8 +9,8 @@ from cachetools import LRUCache
 from edfi_api.api.metadata.discovery import specifications
 from edfi_api.api.metadata.profile_openapi import profile_document
 from edfi_api.api.metadata.publication import ADDRESS, JSON, Publication, publication
+from edfi_api.core.security.profiles.catalog import ProfileCatalogs, StoredProfile
 from edfi_api.model.surface.resource import Surface
-from edfi_api.profiles.catalog import ProfileCatalogs, StoredProfile
 
 # A profile of a few resources takes some 50 kB, one of all resources of a standard 6 MB.
 _MOST_BYTES = 32 * 2**20

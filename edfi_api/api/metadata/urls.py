@@ -33,10 +33,10 @@ from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path, root_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.compilation import Compilation
+from edfi_api.core.compilation import Compilation
+from edfi_api.core.startup import current_compilation
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
-from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import published_surface
 from edfi_api.version import VERSION
 

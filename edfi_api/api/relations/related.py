@@ -14,14 +14,14 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.api.relations.parameters import CreationOrder, Direction, RelationsQuery
+from edfi_api.core.queries.collection import BYTES_AT_ONCE
+from edfi_api.core.queries.page_sql import BODY_BYTES
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.row_policy import Predicate, RowPolicy
+from edfi_api.core.storage.stored import STORED_COLUMNS, StoredDocument
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.queries.collection import BYTES_AT_ONCE
-from edfi_api.queries.page_sql import BODY_BYTES
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import Predicate, RowPolicy
-from edfi_api.storage.stored import STORED_COLUMNS, StoredDocument
 
 # The rows of related documents of some types, by direction. An alias belongs to at most one document, but a document
 # may refer to both aliases of another.

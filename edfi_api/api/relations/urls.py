@@ -6,8 +6,8 @@ from edfi_api.api.relations.views import RelationsView
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
+from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.resource import Surface
-from edfi_api.startup import current_surface
 
 
 def relation_routes(surface: Surface) -> list[URLPattern]:

@@ -12,13 +12,13 @@ from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.requests import document_uuid
 from edfi_api.api.viewsets.responses import JsonArray, json_file_response
-from edfi_api.documents.extraction import Extractor
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.security.profiles.catalog import ProfileCatalogs
+from edfi_api.core.security.profiles.visibility import Visibility, visibility_of
+from edfi_api.core.security.requests.authorization import readable_resources
+from edfi_api.core.storage import store
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.profiles.catalog import ProfileCatalogs
-from edfi_api.profiles.visibility import Visibility, visibility_of
-from edfi_api.security.requests.authorization import readable_resources
-from edfi_api.storage import store
 
 
 class RelationsView(AuthorizedView):

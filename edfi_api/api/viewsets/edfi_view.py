@@ -15,15 +15,15 @@ from rest_framework.response import Response
 
 from edfi_api.api.viewsets.responses import PRIVATE, FixedHeaders
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.access import MAIN_VISIT, Visit
+from edfi_api.core.data_stores.access import MAIN_VISIT, Visit
+from edfi_api.core.models import Document
+from edfi_api.core.queries.pagination import EdFiPagination
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.exceptions import UNAUTHORIZABLE
+from edfi_api.core.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
+from edfi_api.core.security.requests.data_stores import USE_SNAPSHOT, visit_of
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
-from edfi_api.queries.pagination import EdFiPagination
-from edfi_api.security.claim_names import Action
-from edfi_api.security.exceptions import UNAUTHORIZABLE
-from edfi_api.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
-from edfi_api.security.requests.data_stores import USE_SNAPSHOT, visit_of
 
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 

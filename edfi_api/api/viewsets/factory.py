@@ -5,14 +5,14 @@ from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import PRIVATE, FixedHeaders
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.queries.query_by_example import QueryByExample
+from edfi_api.core.queries.visible_fields import with_visible_fields
+from edfi_api.core.security.profiles.catalog import OfParts, ProfileCatalogs
+from edfi_api.core.security.profiles.negotiation import ProfiledResource
+from edfi_api.core.security.profiles.preparation import profile_preparers
+from edfi_api.core.writes.writing import WritableResource
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
-from edfi_api.profiles.catalog import OfParts, ProfileCatalogs
-from edfi_api.profiles.negotiation import ProfiledResource
-from edfi_api.profiles.preparation import profile_preparers
-from edfi_api.queries.query_by_example import QueryByExample
-from edfi_api.queries.visible_fields import with_visible_fields
-from edfi_api.writes import WritableResource
 
 
 class ServedSurface:

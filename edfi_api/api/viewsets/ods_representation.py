@@ -6,14 +6,14 @@ from typing import Any
 from edfi_api.api.viewsets.representation import Linker, Representation
 from edfi_api.api.viewsets.responses import etag
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_text
-from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.ods_form import Completion, compile_completion
-from edfi_api.documents.readable_schema import readable_schema
-from edfi_api.documents.text_projection import TextProjection
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.ods_form import Completion, compile_completion
+from edfi_api.core.documents.readable_schema import readable_schema
+from edfi_api.core.documents.text_projection import TextProjection
+from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
+from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import Resource
-from edfi_api.profiles.catalog import OfParts, ProfilePart
-from edfi_api.storage.stored import StoredDocument
 
 
 def id_of_digits(document_uuid: object) -> str:

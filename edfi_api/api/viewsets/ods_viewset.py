@@ -10,9 +10,9 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.ods_representation import id_of_digits
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.queries.ods_pagination import OdsPagination
-from edfi_api.queries.parameters import COMPARISONS_PARAMETER
-from edfi_api.writes import Write, WrittenDocument
+from edfi_api.core.queries.ods_pagination import OdsPagination
+from edfi_api.core.queries.parameters import COMPARISONS_PARAMETER
+from edfi_api.core.writes.writing import Write, WrittenDocument
 
 
 class IdsOfDigits(ResourceViewSet):

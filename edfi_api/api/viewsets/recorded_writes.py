@@ -10,7 +10,10 @@ from django.utils.module_loading import import_string
 from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.core.writes.rules.exceptions import RefusedByRules
+from edfi_api.core.writes.rules.ruled_write import Finding
+from edfi_api.core.writes.writing import Write
 from edfi_api.problem_details.http.handler import correlation_id
 from edfi_api.problem_details.problem import Problem
 from edfi_api.refusals.write_recorder import (
@@ -21,9 +24,6 @@ from edfi_api.refusals.write_recorder import (
     RefusedWrite,
     WriteRecorder,
 )
-from edfi_api.write_rules.exceptions import RefusedByRules
-from edfi_api.write_rules.ruled_write import Finding
-from edfi_api.writes import Write
 from references.exceptions import MissingTarget, UnresolvedReference
 
 _DIGITS = len(str(2**63))

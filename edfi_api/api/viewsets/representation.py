@@ -13,14 +13,14 @@ from typing import Any
 
 from edfi_api.api.viewsets.responses import JsonArray, etag
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_text
-from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.text_projection import TextProjection
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.text_projection import TextProjection
+from edfi_api.core.security.profiles.catalog import ProfilePart
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.profiles.catalog import ProfilePart
-from edfi_api.storage import resource_types
-from edfi_api.storage.database_state import database_state
-from edfi_api.storage.stored import StoredDocument
 
 # The length of a moment in whole seconds.
 _SECONDS = len("2026-11-21T19:29:42")

@@ -21,15 +21,15 @@ from rest_framework.parsers import BaseParser
 from edfi_api.api.viewsets.responses import etag
 from edfi_api.common.conf import api_settings
 from edfi_api.common.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
-from edfi_api.documents import json_object
-from edfi_api.documents.exceptions import MalformedJson, UnreadableText
-from edfi_api.documents.leniency import Leniency, Tolerated
+from edfi_api.core.documents import json_object
+from edfi_api.core.documents.exceptions import MalformedJson, UnreadableText
+from edfi_api.core.documents.leniency import Leniency, Tolerated
+from edfi_api.core.security.profiles.catalog import ProfilePart
+from edfi_api.core.security.profiles.negotiation import is_of_a_profile
+from edfi_api.core.storage.requests import UNCONDITIONAL, AnyVersion, NamedVersion, Versions, WriteCondition
+from edfi_api.core.storage.stored import StoredDocument
+from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocumentId, UnsupportedMediaType
-from edfi_api.profiles.catalog import ProfilePart
-from edfi_api.profiles.negotiation import is_of_a_profile
-from edfi_api.storage.requests import UNCONDITIONAL, AnyVersion, NamedVersion, Versions, WriteCondition
-from edfi_api.storage.stored import StoredDocument
-from edfi_api.write_rules.ruled_write import Finding
 from references.identity import as_uuid
 
 _MEDIA_TYPES = ("", "application/json", "text/json")

@@ -22,7 +22,6 @@ from rest_framework.status import (
 )
 from rest_framework.viewsets import ViewSetMixin
 
-from edfi_api import writes
 from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.api.viewsets.recorded_writes import record_accepted, record_refused
 from edfi_api.api.viewsets.representation import CollectionText, Representation
@@ -46,20 +45,21 @@ from edfi_api.api.viewsets.responses import (
     tag_of,
 )
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.leniency import Leniency
+from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.queries import collection, replica
+from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS
+from edfi_api.core.queries.query_by_example import QueryByExample
+from edfi_api.core.queries.requested_members import requested_members
+from edfi_api.core.queries.selection import Selection, all_documents
+from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
+from edfi_api.core.security.profiles.negotiation import in_accept
+from edfi_api.core.storage import store
+from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.writes import writing as writes
+from edfi_api.core.writes.writing import WritableResource, Write, WrittenDocument
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.profiles.catalog import OfParts, ProfilePart
-from edfi_api.profiles.negotiation import in_accept
-from edfi_api.queries import collection, replica
-from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS
-from edfi_api.queries.query_by_example import QueryByExample
-from edfi_api.queries.requested_members import requested_members
-from edfi_api.queries.selection import Selection, all_documents
-from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.stored import Outcome
-from edfi_api.writes import WritableResource, Write, WrittenDocument
 
 Result = TypeVar("Result")
 

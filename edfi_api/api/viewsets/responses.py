@@ -14,9 +14,9 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.status import HTTP_200_OK
 
 from edfi_api.common.conf import api_settings
+from edfi_api.core.security.profiles.catalog import ProfilePart
+from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import Resource
-from edfi_api.profiles.catalog import ProfilePart
-from edfi_api.storage.stored import StoredDocument
 
 _JSON = "application/json; charset=utf-8"
 # Longer responses are spooled to disk until they are sent.

@@ -9,13 +9,13 @@ from uuid import UUID
 import orjson
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_text
-from edfi_api.documents.securables import SecurablesExtractor
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.securables import SecurablesExtractor
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.driver.sql_files import statements_beside
-from edfi_api.storage.row_policy import RowPolicy
 
 _statement = statements_beside(__file__)
 _VERSIONS, _VISIBLE = _statement("versions"), _statement("visible_versions")

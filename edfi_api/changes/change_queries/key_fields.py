@@ -7,10 +7,10 @@ from typing import Any
 from django.db import transaction
 
 from edfi_api.changes.change_queries.models import KeyField
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import Resource
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
 
 
 def synchronise(resources: Iterable[Resource], using: str) -> None:

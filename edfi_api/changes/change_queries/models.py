@@ -6,7 +6,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from edfi_api.models import ResourceType
+from edfi_api.core.models import ResourceType
 
 # The name of the log of documents; see `changes/change_stream/log.py`.
 DOCUMENTS = "documents"

@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from edfi_api.changes.change_queries.models import DOCUMENTS, ChangeConsumer, PurgeRun
-from edfi_api.storage.driver.batches import in_batches
+from edfi_api.core.storage.driver.batches import in_batches
 
 _PURGE_SUPERSEDED = """
 DELETE FROM superseded_document

@@ -11,21 +11,21 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 
 from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.models import DeletedDocument, Restoration
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import IncomingDocument, Preparers
-from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
-from edfi_api.startup import current_surface
-from edfi_api.storage import descriptor_casing, store
-from edfi_api.storage.exceptions import (
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import IncomingDocument, Preparers
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import descriptor_casing, store
+from edfi_api.core.storage.exceptions import (
     DocumentExists,
     DocumentNotFound,
     IdentityConflict,
     KeyChangeContradicts,
     KeyChangeNotSupported,
 )
-from edfi_api.storage.requests import WriteRequest
-from edfi_api.storage.stored import Outcome, Written
+from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.stored import Outcome, Written
+from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from references.exceptions import UnresolvedReference
 
 _REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)

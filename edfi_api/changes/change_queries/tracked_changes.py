@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from edfi_api.core.queries.selection import Window
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource
-from edfi_api.queries.selection import Window
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import RowPolicy
 
 # Documents that were created again within the window are left out. Later ones do not count, so the list does not change
 # while a client pages through a window in the past, and no page skips an entry.

@@ -3,8 +3,8 @@
 `sql/documents.sql` explains why the number is safe with concurrent writers.
 """
 
-from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.sql import Sql
 
 _NEWEST = Sql("SELECT newest_change_version()")
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from edfi_api.changes.change_stream.log import Origin
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
 
 
 class Operation(StrEnum):

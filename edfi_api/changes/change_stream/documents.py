@@ -13,12 +13,12 @@ from edfi_api.changes.change_queries.models import DOCUMENTS
 from edfi_api.changes.change_stream.changes import Change, Operation
 from edfi_api.changes.change_stream.exceptions import UnknownResource
 from edfi_api.changes.change_stream.log import EventBatch, Newest, origin_of
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
+from edfi_api.core.models import ResourceType
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.naming import url_segment
 from edfi_api.model.surface.resource import Resource
-from edfi_api.models import ResourceType
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
 
 _FEW, _MANY = 500, 2_000
 _SMALLEST_SPAN = 2 * _MANY

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from psycopg import Connection
 
-from edfi_api.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.exceptions import is_outage
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils.module_loading import import_string
 
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.routes import store_at
+from edfi_api.core.data_stores.routes import store_at
 from edfi_api.model.surface.resource import Resource
 
 # A statement of its own, which must run before the events are read; see the SQL function.

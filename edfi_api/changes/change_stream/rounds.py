@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
 from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.data_stores.named import described
-from edfi_api.data_stores.routing import Store
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.named import described
+from edfi_api.core.data_stores.routing import Store
 
 # Seconds from one round to the next.
 PAUSE = 5.0

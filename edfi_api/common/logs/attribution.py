@@ -1,6 +1,6 @@
 """Who is responsible for what a transaction writes: the columns `created_by` and `modified_by` of the control database.
 
-A trigger (edfi_api/data_stores/sql/triggers.sql) fills them with what is named here, or `command`.
+A trigger (edfi_api/core/data_stores/sql/triggers.sql) fills them with what is named here, or `command`.
 """
 
 from django.db import connection

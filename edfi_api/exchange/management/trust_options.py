@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import path
 from edfi_api.common.logs.printable import printable
-from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.exchange.mapping import NotAMapping
 from edfi_api.exchange.remote_api import RemoteFailed, Trust
 from edfi_api.exchange.resource_selection import UnknownResources

@@ -13,6 +13,20 @@ from typing import Any, cast
 from psycopg import Cursor
 from psycopg.rows import TupleRow
 
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.exceptions import AUTHORIZATION_REFUSALS, UNAUTHORIZABLE
+from edfi_api.core.security.policies.ownership import OWNERSHIP_BASED
+from edfi_api.core.security.requests.authorization import readable_rows, row_policy, upsert_policy
+from edfi_api.core.storage import resource_types, store
+from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.row_policy import NO_CONDITIONS, RowPolicy, SetConditions
+from edfi_api.core.storage.sets import REFUSALS, Refusal
+from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, resolve
+from edfi_api.core.storage.sets.imported import adopt
+from edfi_api.core.storage.sets.staging import one_transaction, under_conditions, write_staged
+from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.writes.rules.ruled_write import WritingClient
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.batches import Batch, are_descriptors
@@ -20,20 +34,6 @@ from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.writing import BatchWriter, Results
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.security.claim_names import Action
-from edfi_api.security.exceptions import AUTHORIZATION_REFUSALS, UNAUTHORIZABLE
-from edfi_api.security.policies.ownership import OWNERSHIP_BASED
-from edfi_api.security.requests.authorization import readable_rows, row_policy, upsert_policy
-from edfi_api.storage import resource_types, store
-from edfi_api.storage.requests import WriteRequest
-from edfi_api.storage.row_policy import NO_CONDITIONS, RowPolicy, SetConditions
-from edfi_api.storage.sets import REFUSALS, Refusal
-from edfi_api.storage.sets.conflicts import Conflicts, Resolve, resolve
-from edfi_api.storage.sets.imported import adopt
-from edfi_api.storage.sets.staging import one_transaction, under_conditions, write_staged
-from edfi_api.storage.stored import Outcome
-from edfi_api.write_rules.ruled_write import WritingClient
 
 # What a client's write can be refused for.
 CLIENT_REFUSALS: tuple[type[Exception], ...] = (*REFUSALS, *UNAUTHORIZABLE, *AUTHORIZATION_REFUSALS)

@@ -18,22 +18,22 @@ from uuid import UUID
 
 from django.db import connections, transaction
 
-from edfi_api.documents import json_text
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import IncomingDocument, Preparers
-from edfi_api.documents.paths import put_value
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import IncomingDocument, Preparers
+from edfi_api.core.documents.paths import put_value
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.storage import descriptor_casing, resource_types, store
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts
+from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.stored import referential_ids, stored_versions
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.exchange.pull.client_writer import CLIENT_REFUSALS, ClientRights
 from edfi_api.exchange.pull.outcomes import DueDelete, Outcomes
 from edfi_api.exchange.pull.tracked_keys import KeyBody, TrackedKeys, put_key, remote_id_of
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
-from edfi_api.security.claim_names import Action
-from edfi_api.storage import descriptor_casing, resource_types, store
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts
-from edfi_api.storage.requests import WriteRequest
-from edfi_api.storage.stored import referential_ids, stored_versions
-from edfi_api.storage.temporary_database import TemporaryDatabase
 from references.exceptions import UnresolvedReference
 
 _REFUSALS: tuple[type[Exception], ...] = (

@@ -17,8 +17,11 @@ from uuid import UUID
 from django.db import connections, transaction
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.storage.sets import REFUSALS
+from edfi_api.core.storage.stored import Outcome, referential_ids
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.pull.tracked_keys import is_scalar
 from edfi_api.exchange.remote_api import RemoteFailed, plain_id
@@ -30,9 +33,6 @@ from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.refusals.pending import Pending
 from edfi_api.refusals.recorder import Awaited, LedgerWriter
 from edfi_api.refusals.write_recorder import RECORDED, AcceptedWrite, RefusedWrite
-from edfi_api.storage.sets import REFUSALS
-from edfi_api.storage.stored import Outcome, referential_ids
-from edfi_api.storage.temporary_database import TemporaryDatabase
 from references.exceptions import UnresolvedReference
 
 DELETED, KEY_CHANGED, REFUSED = "deleted", "key changed", "refused"

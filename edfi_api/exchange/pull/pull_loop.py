@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 from django.db import DatabaseError, InterfaceError, connections
 
+from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.exchange.models import Connection, Phase
 from edfi_api.exchange.pull.outcomes import REFUSED, TooManyRefused
 from edfi_api.exchange.pull.pulling import ClientUnusable, Pulled, Puller, TooManyDeletes
 from edfi_api.exchange.remote_api import RemoteFailed, RemoteStopped
 from edfi_api.exchange.stored_connections import report
-from edfi_api.storage.driver.exceptions import is_outage
 
 # Between looks at a source with change queries, and full comparisons of one without.
 INTERVAL, INTERVAL_OF_COMPARISONS = 0.5, 600.0

@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.exceptions import UNAUTHORIZABLE
+from edfi_api.core.storage import store
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.requests import DeleteRequest
+from edfi_api.core.storage.row_policy import NO_CONDITIONS, RowPolicy
+from edfi_api.core.storage.sets.writing import delete_unreferenced
+from edfi_api.core.storage.stored import referential_ids, stored_versions
 from edfi_api.exchange.pull.client_writer import CLIENT_REFUSALS, ClientRights
 from edfi_api.exchange.pull.key_changes import KeyChanges
 from edfi_api.exchange.pull.outcomes import DueDelete, Outcomes
 from edfi_api.exchange.pull.tracked_keys import TrackedKeys, remote_id_of
 from edfi_api.exchange.remote_api import plain_id
 from edfi_api.model.surface.resource import Resource
-from edfi_api.security.claim_names import Action
-from edfi_api.security.exceptions import UNAUTHORIZABLE
-from edfi_api.storage import store
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.requests import DeleteRequest
-from edfi_api.storage.row_policy import NO_CONDITIONS, RowPolicy
-from edfi_api.storage.sets.writing import delete_unreferenced
-from edfi_api.storage.stored import referential_ids, stored_versions
 from references.exceptions import DependentItemExists
 
 _REFUSALS_OF_DELETE: tuple[type[Exception], ...] = (*CLIENT_REFUSALS, DependentItemExists, TooMuchContention)

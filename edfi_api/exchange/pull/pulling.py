@@ -18,8 +18,12 @@ from django.db import DatabaseError, InterfaceError, connections
 from orjson import JSONEncodeError
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_text
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.security.authenticated_client import client_of_row
+from edfi_api.core.security.exceptions import AUTHORIZATION_REFUSALS
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.stored import Outcome, referential_ids
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.pull.client_writer import ClientRehearsal, ClientRights, ClientWriter
@@ -49,10 +53,6 @@ from edfi_api.loading.reports.refusal_limit import RefusalLimit
 from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
-from edfi_api.security.authenticated_client import client_of_row
-from edfi_api.security.exceptions import AUTHORIZATION_REFUSALS
-from edfi_api.storage import resource_types
-from edfi_api.storage.stored import Outcome, referential_ids
 
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('exchange'), %s)"
 _UNLOCK = "SELECT pg_advisory_unlock(hashtext('exchange'), %s)"

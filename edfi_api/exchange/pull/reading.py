@@ -19,6 +19,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.exchange.capabilities import AVAILABLE_VERSIONS, Capabilities, RemoteResource
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.remote_api import (
@@ -32,7 +33,6 @@ from edfi_api.exchange.remote_api import (
     plain_id,
 )
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.temporary_database import TemporaryDatabase
 
 PAGE_SIZE = 500
 _DELETES, _KEY_CHANGES, _PARTITIONS = "deletes", "keyChanges", "partitions"

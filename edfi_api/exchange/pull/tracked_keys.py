@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents import violations
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.paths import put_value, values_at
+from edfi_api.core.documents import violations
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.paths import put_value, values_at
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.remote_api import plain_id
 from edfi_api.model.surface.resource import ReferencePath, Resource, Surface

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.exchange.push.sendings import Sending, preparer_of
 from edfi_api.exchange.push.sent_documents import SentDocuments
 from edfi_api.exchange.push.target import Outcome

@@ -8,6 +8,7 @@ from typing import Self
 
 from edfi_api.changes.change_stream.delivery import deliver_for_ever, deliver_once
 from edfi_api.common.conf import api_settings
+from edfi_api.core.startup import current_surface
 from edfi_api.exchange.capabilities import Capabilities
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.push.following import PushDelivery
@@ -21,7 +22,6 @@ from edfi_api.exchange.push.whole import send_whole
 from edfi_api.exchange.remote_api import MOST_REPETITIONS, RemoteApi, RemoteFailed, Trust
 from edfi_api.exchange.resource_selection import SelectionMode, selected, targets_of
 from edfi_api.exchange.stored_connections import database_of
-from edfi_api.startup import current_surface
 
 _REPETITIONS = 4
 _log = logging.getLogger(__name__)

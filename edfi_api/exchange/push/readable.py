@@ -11,19 +11,19 @@ from uuid import UUID
 
 from django.db import connections
 
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
+from edfi_api.core.security.authenticated_client import AuthenticatedClient, client_of_row
+from edfi_api.core.security.policies.reach import association_types
+from edfi_api.core.security.requests.authorization import readable_resources
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.row_policy import Predicate
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.models import Connection
 from edfi_api.exchange.push.sendings import Sending, delete, upsert
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.security.authenticated_client import AuthenticatedClient, client_of_row
-from edfi_api.security.policies.reach import association_types
-from edfi_api.security.requests.authorization import readable_resources
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.driver.sql_files import statements_beside
-from edfi_api.storage.row_policy import Predicate
 
 _REACH_CHANGED = statements_beside(__file__)("reach_changed")
 _MAY_READ = Sql("""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from edfi_api.storage.temporary_database import TemporaryDatabase
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = "CREATE TABLE refused (document BLOB PRIMARY KEY, is_denied INTEGER) WITHOUT ROWID;"
 

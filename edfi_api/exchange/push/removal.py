@@ -8,7 +8,7 @@ from typing import Any
 from django.db import DatabaseError, InterfaceError, transaction
 
 from edfi_api.changes.change_queries.models import DOCUMENTS, ChangeConsumer
-from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.exchange.models import Connection, ExchangePosition, PinnedDocument, WaitingDocument
 from edfi_api.exchange.push.models import SentDocument
 from edfi_api.exchange.stored_connections import consumer_of, database_of

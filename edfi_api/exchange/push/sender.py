@@ -13,6 +13,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from edfi_api.common.logs.printable import printable
+from edfi_api.core.startup import current_surface
 from edfi_api.exchange.push.lacking import Lacking
 from edfi_api.exchange.push.readable import ReadableDocuments
 from edfi_api.exchange.push.refused_of_run import RefusedOfRun
@@ -22,7 +23,6 @@ from edfi_api.exchange.push.sendings import Sending, delete
 from edfi_api.exchange.push.sent_documents import SentDocuments, SentRow
 from edfi_api.exchange.push.sent_refusals import SentRefusals, problem_of
 from edfi_api.exchange.push.target import Attempt, Outcome, Target
-from edfi_api.startup import current_surface
 
 _log = logging.getLogger(__name__)
 _MOST_LOGGED, _LONGEST_LOGGED = 20, 100

@@ -13,11 +13,11 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.changes.change_stream.changes import Change, Operation
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparer, Preparers
-from edfi_api.documents.paths import put_value, values_at
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparer, Preparers
+from edfi_api.core.documents.paths import put_value, values_at
+from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.resource import Resource
-from edfi_api.startup import current_surface
 
 KeyValues = dict[str, Any]
 

@@ -11,9 +11,9 @@ from uuid import UUID
 import orjson
 from django.db import connections
 
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.exchange.push.sendings import Sending
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.sql_files import statements_beside
 
 _statement = statements_beside(__file__)
 _ACCEPTED, _REFUSED = _statement("accepted"), _statement("refused")

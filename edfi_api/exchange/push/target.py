@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from edfi_api.common.logs.printable import printable
-from edfi_api.documents import json_text
-from edfi_api.documents.paths import as_text, values_at
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.paths import as_text, values_at
 from edfi_api.exchange.mapping import DescriptorMapping
 from edfi_api.exchange.push.remote_problems import bounded
 from edfi_api.exchange.push.sendings import KeyValues, Sending

@@ -10,13 +10,13 @@ from django.db import connections
 from psycopg import Connection, ServerCursor
 
 from edfi_api.changes.change_stream.log import newest
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.exchange.push.readable import ReadableDocuments
 from edfi_api.exchange.push.sender import SegmentSender
 from edfi_api.exchange.push.sendings import Sending, upsert
 from edfi_api.exchange.push.sent_documents import SentDocuments
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.sql import Sql
 
 _PAGE = 500
 # Documents and bytes of bodies that are sent as one segment.

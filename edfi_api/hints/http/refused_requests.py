@@ -7,12 +7,12 @@ from typing import Any, cast
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 
-from edfi_api.documents.leniency import Leniency, Reason
+from edfi_api.core.documents.leniency import Leniency, Reason
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.profiles.negotiation import is_of_a_profile
+from edfi_api.core.writes.writing import Write
 from edfi_api.hints import AttemptedRequest, hints_of
 from edfi_api.model.surface.resource import Resource
-from edfi_api.profiles.negotiation import is_of_a_profile
-from edfi_api.security.authenticated_client import AuthenticatedClient
-from edfi_api.writes import Write
 
 _log = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from edfi_api.documents import json_text
-from edfi_api.storage.temporary_database import TemporaryDatabase
+from edfi_api.core.documents import json_text
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = """
 CREATE TABLE document (own BLOB PRIMARY KEY, resource_type INTEGER, body TEXT) WITHOUT ROWID;

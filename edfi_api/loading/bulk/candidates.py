@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from edfi_api.documents import json_object, json_text
-from edfi_api.documents.leniency import Tolerated
+from edfi_api.core.documents import json_object, json_text
+from edfi_api.core.documents.leniency import Tolerated
+from edfi_api.core.storage.sets import Refusal
+from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.sets import Refusal
-from edfi_api.storage.stored import Outcome
-from edfi_api.write_rules.ruled_write import Finding
 
 Origin = TypeVar("Origin")
 

@@ -4,7 +4,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from edfi_api.storage.sets.staging import DocumentEnvelope
+from edfi_api.core.storage.sets.staging import DocumentEnvelope
 
 # The member of a body with its envelope: {"created": ..., "modified": ..., "version": ..., "owner": ...}.
 ENVELOPE = "_envelope"

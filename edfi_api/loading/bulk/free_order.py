@@ -28,13 +28,13 @@ from types import TracebackType
 from typing import NamedTuple, Self
 from uuid import UUID
 
+from edfi_api.core.storage.sets import Refusal
+from edfi_api.core.storage.sets.free_order import Waiting, in_rounds, next_circles
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk.candidates import Candidate, Place, Written
 from edfi_api.loading.bulk.held_changes import Held, HeldChanges
 from edfi_api.loading.bulk.pipeline import BulkWriter
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.sets import Refusal
-from edfi_api.storage.sets.free_order import Waiting, in_rounds, next_circles
-from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 
 # Circles are written in one transaction: many small ones at once, and none that would not fit into memory.

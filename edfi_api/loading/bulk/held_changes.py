@@ -7,9 +7,9 @@ it new versions though it ends as it was.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.loading.bulk.candidates import Candidate, Place
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = """
 CREATE TABLE held (

@@ -16,6 +16,10 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from edfi_api.core.data_stores.processes import process_pool
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.sets.conflicts import resolve_together
+from edfi_api.core.storage.sets.staging import last_version
 from edfi_api.loading.bulk import preparation
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, batches, write_set
@@ -26,10 +30,6 @@ from edfi_api.loading.bulk.preserving_writer import PreservingWriter
 from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.loading.bulk.writing import BatchWriter, Results
-from edfi_api.loading.processes import process_pool
-from edfi_api.storage import resource_types
-from edfi_api.storage.sets.conflicts import resolve_together
-from edfi_api.storage.sets.staging import last_version
 
 # After a full batch there is mostly another, which is prepared while the first is written.
 _ENOUGH_FOR_THREADS = MOST_DOCUMENTS

@@ -11,19 +11,19 @@ from uuid import UUID
 from uuid_utils import uuid7
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_object
-from edfi_api.documents.incoming import IncomingDocument, Preparer
-from edfi_api.documents.leniency import Leniency, Tolerated
-from edfi_api.documents.paths import Path
+from edfi_api.core.documents import json_object
+from edfi_api.core.documents.incoming import IncomingDocument, Preparer
+from edfi_api.core.documents.leniency import Leniency, Tolerated
+from edfi_api.core.documents.paths import Path
+from edfi_api.core.storage.exceptions import NotChecked
+from edfi_api.core.storage.sets import REFUSALS, Refusal
+from edfi_api.core.storage.sets.staging import copy_line
+from edfi_api.core.writes.rules.configured import rules_of
+from edfi_api.core.writes.rules.enforcing import WriteCheck
+from edfi_api.core.writes.rules.exceptions import RefusedByRules
+from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding, WritingClient
 from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.storage.exceptions import NotChecked
-from edfi_api.storage.sets import REFUSALS, Refusal
-from edfi_api.storage.sets.staging import copy_line
-from edfi_api.write_rules.configured import rules_of
-from edfi_api.write_rules.enforcing import WriteCheck
-from edfi_api.write_rules.exceptions import RefusedByRules
-from edfi_api.write_rules.ruled_write import NOBODY, Finding, WritingClient
 
 # The stored URIs of descriptors, by referential id.
 UrisById = Mapping[UUID, str]

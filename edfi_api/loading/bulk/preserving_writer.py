@@ -5,16 +5,16 @@ from typing import Any
 from psycopg import Cursor
 from psycopg.rows import TupleRow
 
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.sets import Refusal
+from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve
+from edfi_api.core.storage.sets.imported import write_imported
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.writing import BatchWriter
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.sets import Refusal
-from edfi_api.storage.sets.conflicts import Conflicts, Resolve
-from edfi_api.storage.sets.imported import write_imported
-from edfi_api.storage.stored import Outcome
 
 
 class PreservingWriter(BatchWriter):

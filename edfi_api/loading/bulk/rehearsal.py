@@ -11,17 +11,17 @@ from uuid import UUID
 
 from psycopg.rows import TupleRow
 
-from edfi_api.documents import json_text
-from edfi_api.documents.extraction import DESCRIPTOR_KEY
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.extraction import DESCRIPTOR_KEY
+from edfi_api.core.storage.sets import statements
+from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve
+from edfi_api.core.storage.sets.staging import find_conflicts, one_transaction, rows_of, stage
+from edfi_api.core.storage.stored import Outcome, stored_documents
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.loading.bulk.envelopes import PreservedFields
 from edfi_api.loading.bulk.preparation import Prepared
 from edfi_api.loading.bulk.writing import BatchWriter
-from edfi_api.storage.sets import statements
-from edfi_api.storage.sets.conflicts import Conflicts, Resolve
-from edfi_api.storage.sets.staging import find_conflicts, one_transaction, rows_of, stage
-from edfi_api.storage.stored import Outcome, stored_documents
 
 
 class Rehearsal(BatchWriter):

@@ -14,24 +14,24 @@ from psycopg import Cursor
 from psycopg.rows import TupleRow
 
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import json_text
-from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.storage import descriptor_casing, store
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import StatementAborted
+from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.sets import REFUSALS, Refusal
+from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve, resolve_together
+from edfi_api.core.storage.sets.staging import MetConcurrentWrites, of_rows, one_transaction, write_staged
+from edfi_api.core.storage.stored import Outcome, StoredDocument, stored_documents
+from edfi_api.core.writes.rules.configured import rules_of
+from edfi_api.core.writes.rules.enforcing import WriteCheck
+from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding
 from edfi_api.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.loading.bulk.candidates import Candidate
 from edfi_api.loading.bulk.envelopes import PreservedFields, pop_imported
 from edfi_api.loading.bulk.preparation import Prepared, PreparersOnDemand, UrisById
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage import descriptor_casing, store
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.driver.execution import StatementAborted
-from edfi_api.storage.requests import WriteRequest
-from edfi_api.storage.sets import REFUSALS, Refusal
-from edfi_api.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve, resolve_together
-from edfi_api.storage.sets.staging import MetConcurrentWrites, of_rows, one_transaction, write_staged
-from edfi_api.storage.stored import Outcome, StoredDocument, stored_documents
-from edfi_api.write_rules.configured import rules_of
-from edfi_api.write_rules.enforcing import WriteCheck
-from edfi_api.write_rules.ruled_write import NOBODY, Finding
 from references import resolution
 
 Results = dict[int, Outcome | Refusal]

@@ -7,13 +7,13 @@ from tempfile import TemporaryDirectory
 from django.db import connections
 
 from edfi_api.common.conf import api_settings
+from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.loading.json_lines.exporting import export_documents, into_folder
 from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import sources
 from edfi_api.loading.mapping import Translator
 from edfi_api.loading.reports.results import LoadResult, RefusalHandler
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.storage.driver.sql_files import statements_beside
 
 _RESET_COPIED_STATE = statements_beside(__file__)("reset_copied_state")
 

@@ -6,13 +6,13 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connections
 
-from edfi_api.data_stores.models import DataStore, State
-from edfi_api.data_stores.preparing import exclusively
-from edfi_api.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development, pending_migrations
-from edfi_api.data_stores.stores import set_state
+from edfi_api.core.data_stores.models import DataStore, State
+from edfi_api.core.data_stores.preparing import exclusively
+from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development, pending_migrations
+from edfi_api.core.data_stores.stores import set_state
+from edfi_api.core.models import Document
+from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.resource import ResourceKind
-from edfi_api.models import Document
-from edfi_api.startup import current_surface
 
 
 def provision(store: DataStore, using: str) -> None:

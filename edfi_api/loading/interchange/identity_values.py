@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from edfi_api.documents.paths import as_text
+from edfi_api.core.documents.paths import as_text
 from edfi_api.loading.interchange.entities import Entities, identity_value_path
 from edfi_api.loading.interchange.exceptions import UnreadableDocument
 from edfi_api.loading.interchange.fragments import Fragment

@@ -12,7 +12,8 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer, write_documents
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
@@ -40,7 +41,6 @@ from edfi_api.loading.reports.results import (
     no_such,
 )
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.storage.stored import Outcome
 
 
 def load_interchange(

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from edfi_api.documents.coercion import Coercion, compile_coercion
-from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.leniency import Leniency
+from edfi_api.core.documents.coercion import Coercion, compile_coercion
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.models import Document
+from edfi_api.core.storage import resource_types
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
@@ -19,8 +21,6 @@ from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp
 from edfi_api.loading.interchange.identity_values import reference_object
 from edfi_api.loading.interchange.spool import InterchangeSpool
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.models import Document
-from edfi_api.storage import resource_types
 
 _NO_LOOK_UPS = "a look-up cannot find what is stored in terms of another standard; refer by key or by id"
 

@@ -6,9 +6,9 @@ Targets are written before their referrers, and a target can be in the last file
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.loading.interchange import fragments
 from edfi_api.loading.interchange.fragments import Fragment, Named
-from edfi_api.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = """
 CREATE TABLE document (

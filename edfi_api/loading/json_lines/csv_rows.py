@@ -14,7 +14,7 @@ from typing import Any
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
 from edfi_api.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import damaged_gzip_reported, uncompressed
 from edfi_api.loading.renames import Renames

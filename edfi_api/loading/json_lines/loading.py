@@ -11,6 +11,7 @@ from contextlib import nullcontext
 
 from django.db import DEFAULT_DB_ALIAS
 
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.loading.bulk.candidates import Place
@@ -25,7 +26,6 @@ from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.loading.reports.causes import Causes
 from edfi_api.loading.reports.results import LoadResult, RefusalHandler, RefusalReporter
 from edfi_api.model.surface.resource import Surface
-from edfi_api.storage.stored import Outcome
 
 
 def load_documents(

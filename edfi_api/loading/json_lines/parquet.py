@@ -12,8 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from edfi_api.documents import json_text
-from edfi_api.documents.paths import values_at
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.paths import values_at
 from edfi_api.loading.json_lines.exceptions import PyArrowMissing
 from edfi_api.loading.json_lines.exporting import WriteResource, whole_files
 from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, Resource

@@ -9,7 +9,8 @@ from io import BufferedReader
 
 import msgspec
 
-from edfi_api.documents import json_object, json_text
+from edfi_api.core.documents import json_object, json_text
+from edfi_api.core.storage.sets import REFUSALS
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.json_lines import csv_rows
@@ -20,7 +21,6 @@ from edfi_api.loading.mapping import Translator
 from edfi_api.loading.renames import Renames
 from edfi_api.loading.reports.results import RefusalReporter, Refused, no_such, reason_in_words
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.storage.sets import REFUSALS
 
 _NO_RESOURCE = (
     'neither the line, by {"resource": "/ed-fi/students", "body": {...}}, nor the name of the file says what it is a '

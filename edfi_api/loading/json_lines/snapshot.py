@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.db import connections, transaction
 from psycopg import ServerCursor
 
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.storage import resource_types
 
 # A document may be of megabytes.
 _PAGE = 100

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from edfi_api.storage.temporary_database import TemporaryDatabase
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 
 _SCHEMA = """
 CREATE TABLE line (rank INTEGER, source INTEGER, number INTEGER, text BLOB,

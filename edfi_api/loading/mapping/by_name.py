@@ -4,13 +4,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from edfi_api.common.conf import api_settings, source_path
+from edfi_api.core.startup import compilation_of
 from edfi_api.loading.mapping.descriptor_values import DescriptorValues
 from edfi_api.loading.mapping.exceptions import LeadsElsewhere, UnknownMapping
 from edfi_api.loading.mapping.files import MappingFile, read
 from edfi_api.loading.mapping.plans import compile_plans
 from edfi_api.loading.mapping.translation import Step, Translator
 from edfi_api.model.surface.resource import Surface
-from edfi_api.startup import compilation_of
 
 _BUNDLED = Path(__file__).with_name("bundled")
 _TO = ".."

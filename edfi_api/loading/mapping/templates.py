@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from edfi_api.documents.paths import as_text
+from edfi_api.core.documents.paths import as_text
 from edfi_api.loading.mapping.files import Value
 from edfi_api.loading.mapping.members import steps_of
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.paths import as_text
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.paths import as_text
 from edfi_api.loading.mapping.building import MappedBody
 from edfi_api.loading.mapping.descriptor_values import DescriptorValues
 from edfi_api.loading.mapping.losses import Losses, LossPlace

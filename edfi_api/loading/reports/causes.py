@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.storage.temporary_database import TemporaryDatabase
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from references.exceptions import MissingTarget
 
 # More causes than this are not distinguished.

@@ -10,7 +10,9 @@ from uuid import UUID
 import orjson
 
 from edfi_api.common.logs.printable import printable
-from edfi_api.documents.incoming import Preparer
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.storage.sets import REFUSALS, Refusal
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.loading.bulk import Written
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.mapping.losses import Losses
@@ -20,8 +22,6 @@ from edfi_api.loading.reports.rule_warnings import WarningCounts
 from edfi_api.loading.reports.tolerated_counts import ToleratedCounts
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
-from edfi_api.storage.sets import REFUSALS, Refusal
-from edfi_api.storage.stored import Outcome
 from references.exceptions import MissingTarget, UnresolvedReference
 
 REFUSED = "refused"

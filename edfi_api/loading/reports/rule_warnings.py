@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.write_rules.ruled_write import Finding
+from edfi_api.core.writes.rules.ruled_write import Finding
 
 # Texts of rules may have values of documents.
 MOST_WARNINGS = 1_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.documents.leniency import Reason, Tolerated
+from edfi_api.core.documents.leniency import Reason, Tolerated
 
 # Names of members are arbitrary text.
 MOST_PATHS = 1_000

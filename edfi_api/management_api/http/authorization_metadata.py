@@ -11,16 +11,16 @@ from rest_framework.response import Response
 from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.exceptions import TenantUnknown
-from edfi_api.data_stores.models import Tenant
-from edfi_api.data_stores.tenants import tenant_named, visible_to
+from edfi_api.core.data_stores.exceptions import TenantUnknown
+from edfi_api.core.data_stores.models import Tenant
+from edfi_api.core.data_stores.tenants import tenant_named, visible_to
+from edfi_api.core.security.claim_names import actions_in_order, claim_uri
+from edfi_api.core.security.claims.compile import forget_compiled, granted_by
+from edfi_api.core.security.claims.model import ByAction
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from edfi_api.management_api.answer_shapes import DescribedAnswer
 from edfi_api.management_api.views import ManagementView
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.security.claim_names import actions_in_order, claim_uri
-from edfi_api.security.claims.compile import forget_compiled, granted_by
-from edfi_api.security.claims.model import ByAction
-from edfi_api.security.models import ClaimSet, ResourceClaim
 
 
 class AuthorizationMetadataView(ManagementView):

@@ -1,5 +1,5 @@
 """`management/upload-claims` and related paths: all resource claims and shared claim sets at once, in the form of
-`edfi_api/security/claims/upload.py`."""
+`edfi_api/core/security/claims/upload.py`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,14 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
-from edfi_api.management_api import problems
-from edfi_api.management_api.answer_shapes import DescribedAnswer, ReplacedClaims
-from edfi_api.management_api.bodies import read_object
-from edfi_api.management_api.views import ManagementView
-from edfi_api.security.claims.file import bundled_claims
-from edfi_api.security.claims.model import Claims
-from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
-from edfi_api.security.claims.stored_claims import (
+from edfi_api.core.security.claims.file import bundled_claims
+from edfi_api.core.security.claims.model import Claims
+from edfi_api.core.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.core.security.claims.stored_claims import (
     NotOfTheTenant,
     hold_claims,
     replace_all,
@@ -25,10 +21,14 @@ from edfi_api.security.claims.stored_claims import (
     stored_claims,
     stored_names,
 )
-from edfi_api.security.claims.strategy_faults import unknown_in
-from edfi_api.security.claims.upload import InvalidUpload, read_upload, uploadable
-from edfi_api.security.models import ClaimSet, ClaimsVersion
-from edfi_api.startup import current_surface
+from edfi_api.core.security.claims.strategy_faults import unknown_in
+from edfi_api.core.security.claims.upload import InvalidUpload, read_upload, uploadable
+from edfi_api.core.security.models import ClaimSet, ClaimsVersion
+from edfi_api.core.startup import current_surface
+from edfi_api.management_api import problems
+from edfi_api.management_api.answer_shapes import DescribedAnswer, ReplacedClaims
+from edfi_api.management_api.bodies import read_object
+from edfi_api.management_api.views import ManagementView
 
 
 class ClaimsView(ManagementView):

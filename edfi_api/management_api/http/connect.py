@@ -13,6 +13,12 @@ from rest_framework.response import Response
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.common.logs.remote_address import remote_address, subscriber
+from edfi_api.core.security.credentials import Credentials, in_basic_header
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.oauth.endpoint import issue_token as issue_data_token
+from edfi_api.core.security.oauth.token_request import GRANT_TYPE
+from edfi_api.core.security.rate_limits import limit
+from edfi_api.core.security.requests.authentication import forget, token_checksum
 from edfi_api.management_api import clients, problems, texts
 from edfi_api.management_api.access import authenticate
 from edfi_api.management_api.answers import write_transaction
@@ -20,12 +26,6 @@ from edfi_api.management_api.bodies import NOT_EMPTY, ManagementBody, Text, chec
 from edfi_api.management_api.models import LONGEST_NAME, ManagementClient, ManagementToken
 from edfi_api.management_api.scopes import Scope
 from edfi_api.management_api.views import AnonymousView, base_address
-from edfi_api.security.credentials import Credentials, in_basic_header
-from edfi_api.security.models import ApiClient
-from edfi_api.security.oauth.endpoint import issue_token as issue_data_token
-from edfi_api.security.oauth.token_request import GRANT_TYPE
-from edfi_api.security.rate_limits import limit
-from edfi_api.security.requests.authentication import forget, token_checksum
 
 _SPECIAL = "!@#$%^&*()-_=+[]{}:;,.?"
 _CLASSES = [re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]", f"[{re.escape(_SPECIAL)}]")]

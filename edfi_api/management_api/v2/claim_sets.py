@@ -5,7 +5,13 @@ from typing import Annotated, Any, ClassVar
 
 from rest_framework.response import Response
 
-from edfi_api.listing.fields import Field
+from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.security.claim_names import actions_in_order, claim_of, short_name
+from edfi_api.core.security.claims.compile import all_defaults
+from edfi_api.core.security.claims.exchange import by_lineage, objects
+from edfi_api.core.security.claims.model import ByAction, Claims, Grants
+from edfi_api.core.security.claims.stored_claims import stored_claims
+from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.bodies import (
     NO_BLANKS,
@@ -25,12 +31,6 @@ from edfi_api.management_api.v2.collections import DEFAULT_LIMIT, Version2, rena
 from edfi_api.management_api.v3.claim_sets import ClaimSetBody, ClaimSets, CopyBody, ImportBody
 from edfi_api.management_api.v3.claim_sets import Grants as GrantsOfV3
 from edfi_api.management_api.v3.resource_claims import ACTION_IDS, STRATEGY_IDS
-from edfi_api.security.claim_names import actions_in_order, claim_of, short_name
-from edfi_api.security.claims.compile import all_defaults
-from edfi_api.security.claims.exchange import by_lineage, objects
-from edfi_api.security.claims.model import ByAction, Claims, Grants
-from edfi_api.security.claims.stored_claims import stored_claims
-from edfi_api.security.models import ClaimSet, ResourceClaim
 
 _TAKEN = problems.invalid_data({"Name": [texts.V2.CLAIM_SET_TAKEN]})
 _HAS_NAME = all_of(NOT_EMPTY, at_most(255), NO_BLANKS, ONE_LINE)

@@ -8,7 +8,9 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.security.clients import set_approved
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.answer_shapes import DescribedAnswer, RemovedItem
 from edfi_api.management_api.bodies import (
@@ -36,8 +38,6 @@ from edfi_api.management_api.v3.api_clients import ApiClientBody, ApiClients
 from edfi_api.management_api.v3.applications import ApplicationBody, Applications, References, listing_of_applications
 from edfi_api.management_api.v3.profiles import ProfileBody, Profiles
 from edfi_api.management_api.v3.vendors import LONGEST_PREFIX, VendorBody, Vendors, prefixes
-from edfi_api.security.clients import set_approved
-from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
 
 DEFAULT_LIMIT = DEFAULT_LIMITS["v2"]
 

@@ -8,11 +8,11 @@ from msgspec import UNSET
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.connection_strings import LONGEST, MAIN, destination
-from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, Tenant
-from edfi_api.data_stores.tenants import tenant_named
-from edfi_api.listing.fields import Field
+from edfi_api.core.data_stores.connection_strings import LONGEST, MAIN, destination
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, Tenant
+from edfi_api.core.data_stores.tenants import tenant_named
+from edfi_api.core.queries.listing.fields import Field
 from edfi_api.management_api import access, problems, texts
 from edfi_api.management_api.answer_shapes import DescribedAnswer, ListedTenant
 from edfi_api.management_api.bodies import (

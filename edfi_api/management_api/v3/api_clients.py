@@ -10,8 +10,18 @@ from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.models import DataStore
-from edfi_api.listing.fields import Field
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.security.clients import (
+    remove_client,
+    rotate_secret,
+    set_approved,
+    set_external_identity,
+    store_client,
+)
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.issuers import issuers
+from edfi_api.core.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.answer_shapes import ClientCredentials, DescribedAnswer
 from edfi_api.management_api.answers import write_transaction
@@ -33,10 +43,6 @@ from edfi_api.management_api.bodies import (
 )
 from edfi_api.management_api.collections import Answered, Collection
 from edfi_api.management_api.listing import NUMBER, Listing, rows_of
-from edfi_api.security.clients import remove_client, rotate_secret, set_approved, set_external_identity, store_client
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.issuers import issuers
-from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity
 
 
 def _identity_findings(member: BodyMember, value: dict[str, Any] | None) -> Iterator[Finding]:

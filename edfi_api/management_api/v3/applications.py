@@ -9,9 +9,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.models import DataStore, Tenant
-from edfi_api.data_stores.tenants import visible_to
-from edfi_api.listing.fields import Field, FieldType
+from edfi_api.core.data_stores.models import DataStore, Tenant
+from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.queries.listing.fields import Field, FieldType
+from edfi_api.core.security.clients import create_application, remove_application, rotate_secret
+from edfi_api.core.security.models import ApiClient, ApiClientDataStore, Application, Vendor
+from edfi_api.core.security.profiles.loading import assign_profiles
+from edfi_api.core.security.profiles.models import Profile, ProfileAssignment
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.answer_shapes import ApplicationCredentials, DescribedAnswer
 from edfi_api.management_api.answers import write_transaction
@@ -32,10 +36,6 @@ from edfi_api.management_api.bodies import (
 )
 from edfi_api.management_api.collections import Answered, Collection
 from edfi_api.management_api.listing import EXACT, NUMBER, Listing, page, rows_of
-from edfi_api.profiles.loading import assign_profiles
-from edfi_api.profiles.models import Profile, ProfileAssignment
-from edfi_api.security.clients import create_application, remove_application, rotate_secret
-from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, Vendor
 
 
 class ApplicationBody(ManagementBody, frozen=True, kw_only=True):

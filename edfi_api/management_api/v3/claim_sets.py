@@ -10,8 +10,22 @@ from django.db.models import OuterRef, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.tenants import visible_to
-from edfi_api.listing.fields import Field
+from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.security.claim_names import action_named, actions_in_order
+from edfi_api.core.security.claims.exchange import (
+    InvalidResourceClaims,
+    MalformedResourceClaims,
+    copy_claim_set,
+    export_claim_set,
+    imported,
+    replace_grants,
+)
+from edfi_api.core.security.claims.model import Claims
+from edfi_api.core.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
+from edfi_api.core.security.claims.strategy_faults import unknown_for
+from edfi_api.core.security.models import Application, ClaimSet, Grant, OverridingStrategies, ResourceClaim
+from edfi_api.core.startup import current_surface
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.answer_shapes import DescribedAnswer, ImportedClaimSet
 from edfi_api.management_api.bodies import (
@@ -34,20 +48,6 @@ from edfi_api.management_api.bodies import (
 )
 from edfi_api.management_api.collections import Answered, Collection
 from edfi_api.management_api.listing import EXACT, NUMBER, Listing
-from edfi_api.security.claim_names import action_named, actions_in_order
-from edfi_api.security.claims.exchange import (
-    InvalidResourceClaims,
-    MalformedResourceClaims,
-    copy_claim_set,
-    export_claim_set,
-    imported,
-    replace_grants,
-)
-from edfi_api.security.claims.model import Claims
-from edfi_api.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
-from edfi_api.security.claims.strategy_faults import unknown_for
-from edfi_api.security.models import Application, ClaimSet, Grant, OverridingStrategies, ResourceClaim
-from edfi_api.startup import current_surface
 
 _HAS_NAME = rule(is_empty, texts.NO_CLAIM_SET_NAME)
 _SHORT_NAME = at_most(256, texts.LONG_CLAIM_SET_NAME)

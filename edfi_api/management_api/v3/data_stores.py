@@ -17,9 +17,9 @@ from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.connection_strings import LONGEST, MAIN, MASK, decrypt, destination
-from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
-from edfi_api.data_stores.models import (
+from edfi_api.core.data_stores.connection_strings import LONGEST, MAIN, MASK, decrypt, destination
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.core.data_stores.models import (
     DataStore,
     DataStoreContext,
     DataStoreDerivative,
@@ -27,9 +27,9 @@ from edfi_api.data_stores.models import (
     State,
     Tenant,
 )
-from edfi_api.data_stores.routes import primary_of
-from edfi_api.data_stores.status import is_refused, status_of
-from edfi_api.data_stores.stores import (
+from edfi_api.core.data_stores.routes import primary_of
+from edfi_api.core.data_stores.status import is_refused, status_of
+from edfi_api.core.data_stores.stores import (
     check_segment,
     create_data_store,
     encrypted_connection,
@@ -37,7 +37,7 @@ from edfi_api.data_stores.stores import (
     set_connection,
     set_state,
 )
-from edfi_api.listing.fields import Field
+from edfi_api.core.queries.listing.fields import Field
 from edfi_api.management_api import access, problems, texts
 from edfi_api.management_api.answer_shapes import CreatedItem, DataStoreStatus, DescribedAnswer, Identified
 from edfi_api.management_api.answers import write_transaction

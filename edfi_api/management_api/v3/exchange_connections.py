@@ -8,11 +8,12 @@ from django.db.models import QuerySet
 from msgspec import UNSET, UnsetType
 from rest_framework.response import Response
 
-from edfi_api.data_stores.exceptions import NoStoreKey
-from edfi_api.data_stores.models import DataStore
+from edfi_api.core.data_stores.exceptions import NoStoreKey
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.security.models import ApiClient
 from edfi_api.exchange.models import Connection, ConnectionState
 from edfi_api.exchange.stored_connections import checked, current_phase
-from edfi_api.listing.fields import Field
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.bodies import (
     EACH_POSITIVE,
@@ -30,7 +31,6 @@ from edfi_api.management_api.bodies import (
 )
 from edfi_api.management_api.collections import Answered, Collection
 from edfi_api.management_api.listing import EXACT, NUMBER, Listing
-from edfi_api.security.models import ApiClient
 
 # The members that have another name than their columns.
 _MEMBERS = {

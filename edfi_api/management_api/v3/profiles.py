@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from django.db.models import ProtectedError, QuerySet
 from rest_framework.response import Response
 
-from edfi_api.data_stores.tenants import visible_to
-from edfi_api.listing.fields import Field
+from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.security.profiles.models import Profile
+from edfi_api.core.startup import current_surface
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.answer_shapes import DescribedAnswer, ProfileNotices
 from edfi_api.management_api.answers import write_transaction
@@ -29,8 +31,6 @@ from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import LONGEST_NAME, ProfileDefinition, UnreadableDefinition, is_profile_name
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json
 from edfi_api.model.profiles.xml_files import NO_RESOURCE, NO_RESOURCE_NAME, read_xml, write_xml
-from edfi_api.profiles.models import Profile
-from edfi_api.startup import current_surface
 
 _LARGEST = 2**20
 _TEXTS = {NO_RESOURCE: texts.NO_RESOURCE, NO_RESOURCE_NAME: texts.NO_RESOURCE_NAME}

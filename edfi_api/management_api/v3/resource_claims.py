@@ -8,7 +8,16 @@ from django.db.models import ProtectedError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.listing.fields import Field
+from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.security.claim_names import Action, action_named, claim_uri, short_name
+from edfi_api.core.security.claims.file import UnusableClaimsFile, claims_of_resources, read_claims
+from edfi_api.core.security.claims.model import Claims
+from edfi_api.core.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.core.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, lock_claims, stored_names
+from edfi_api.core.security.claims.strategy_faults import unknown_for, unknown_in, views_without_a_way
+from edfi_api.core.security.models import DefaultStrategies, ResourceClaim
+from edfi_api.core.security.policies.table import STRATEGIES
+from edfi_api.core.startup import current_surface
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.answer_shapes import (
     ClaimActions,
@@ -22,15 +31,6 @@ from edfi_api.management_api.answer_shapes import (
 from edfi_api.management_api.bodies import Integer, ManagementBody, Text, integer, name_rule, read, read_text
 from edfi_api.management_api.listing import ANY_CASE, DEFAULT_LIMITS, NUMBER, Listing, page_of_items
 from edfi_api.management_api.views import ManagementView, base_address
-from edfi_api.security.claim_names import Action, action_named, claim_uri, short_name
-from edfi_api.security.claims.file import UnusableClaimsFile, claims_of_resources, read_claims
-from edfi_api.security.claims.model import Claims
-from edfi_api.security.claims.spelling import ClaimNames, spelt_in_full
-from edfi_api.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, lock_claims, stored_names
-from edfi_api.security.claims.strategy_faults import unknown_for, unknown_in, views_without_a_way
-from edfi_api.security.models import DefaultStrategies, ResourceClaim
-from edfi_api.security.policies.table import STRATEGIES
-from edfi_api.startup import current_surface
 
 ACTION_IDS: Mapping[str, int] = {action.value: number for number, action in enumerate(Action, start=1)}
 STRATEGY_IDS: Mapping[str, int] = {name: number for number, name in enumerate(STRATEGIES, start=1)}

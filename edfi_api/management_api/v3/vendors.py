@@ -6,7 +6,9 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.listing.fields import Field, FieldType
+from edfi_api.core.queries.listing.fields import Field, FieldType
+from edfi_api.core.security.clients import remove_application
+from edfi_api.core.security.models import Application, Vendor
 from edfi_api.management_api import problems, texts
 from edfi_api.management_api.bodies import (
     EMAIL,
@@ -22,8 +24,6 @@ from edfi_api.management_api.bodies import (
 from edfi_api.management_api.collections import Collection
 from edfi_api.management_api.listing import EXACT, NUMBER, Listing
 from edfi_api.management_api.v3.applications import applications_of, represented
-from edfi_api.security.clients import remove_application
-from edfi_api.security.models import Application, Vendor
 
 LONGEST_PREFIX = 128
 

@@ -8,7 +8,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.common.logs.attribution import attribute_to
-from edfi_api.data_stores.models import Writers
+from edfi_api.core.data_stores.models import Writers
 from edfi_api.operation.administration.moments import moment
 
 

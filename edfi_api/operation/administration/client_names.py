@@ -5,7 +5,7 @@ They are read by themselves: the rows may lie in the database of a data store, c
 
 from cachetools import TTLCache, cached
 
-from edfi_api.security.models import ApiClient
+from edfi_api.core.security.models import ApiClient
 
 # A page lists a hundred rows of a few clients; a client is hardly ever renamed.
 _SECONDS = 10

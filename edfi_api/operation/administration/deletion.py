@@ -10,14 +10,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 
+from edfi_api.core.models import Document
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import store
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.requests import DeleteRequest
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.models import Document
 from edfi_api.operation.administration import related_links
 from edfi_api.operation.administration.natural_keys import abridged
-from edfi_api.startup import current_surface
-from edfi_api.storage import store
-from edfi_api.storage.driver.exceptions import TooMuchContention
-from edfi_api.storage.requests import DeleteRequest
 from references.exceptions import DependentItemExists
 
 # Bounds the rows that one transaction locks and one page lists; larger deletions go through the API.

@@ -20,13 +20,13 @@ from typing import Any
 from django.db import connections
 from django.db.models import Case, IntegerField, Value, When
 
-from edfi_api.documents import json_text
-from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_number
-from edfi_api.documents.extraction import descriptor_id
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.coercion import coerce_boolean, coerce_date, coerce_number
+from edfi_api.core.documents.extraction import descriptor_id
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, Surface
 from edfi_api.operation.administration import natural_keys
 from edfi_api.operation.administration.natural_keys import KeyElement
-from edfi_api.storage import resource_types
 from references.models import Alias
 
 _NAME = re.compile(r"(?:^|[a-z])(?:[nN]ame|[sS]urname|[tT]itle)(?:OfInstitution)?$")

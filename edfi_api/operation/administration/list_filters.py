@@ -16,11 +16,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
+from edfi_api.core.security.models import ApiClient
 from edfi_api.operation.administration.read_only import ROWS_COUNTED
 from edfi_api.operation.administration.store_choice import shown_in
 from edfi_api.operation.administration.titles import resource_of, title_of
-from edfi_api.security.models import ApiClient
 from references.models import Reference
 
 CHOSEN_RESOURCE = "resource_type__id__exact"

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connections
 from django.urls import reverse
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from edfi_api.operation.administration.list_filters import CHOSEN_RESOURCE
 from edfi_api.operation.administration.titles import DocumentKey, resource_of, titles
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from edfi_api.operation.administration.titles import DocumentKey, resource_of, titles
 from references.models import Reference
 

@@ -20,7 +20,7 @@ from django.utils.text import capfirst
 
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address
-from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.operation.administration import navigation, overview, status
 from edfi_api.operation.administration.moments import is_time, shown_time
 from edfi_api.operation.administration.store_choice import PARAMETER, choice_url, choose_view, chosen

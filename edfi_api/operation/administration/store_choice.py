@@ -20,13 +20,13 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.data_stores.models import State
-from edfi_api.data_stores.named import described
-from edfi_api.data_stores.routes import routes
-from edfi_api.data_stores.routing import Store
-from edfi_api.storage.driver.exceptions import is_outage
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.models import State
+from edfi_api.core.data_stores.named import described
+from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing import Store
+from edfi_api.core.storage.driver.exceptions import is_outage
 
 PARAMETER = "store"
 _MAIN = "main"

@@ -23,16 +23,16 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from edfi_api.documents.extraction import id_of_key
-from edfi_api.documents.partial_identity import MISSING
+from edfi_api.core.documents.extraction import id_of_key
+from edfi_api.core.documents.partial_identity import MISSING
+from edfi_api.core.models import Document
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.models import Document
 from edfi_api.operation.administration import natural_keys
 from edfi_api.operation.administration.key_search import find, name_members
 from edfi_api.operation.administration.natural_keys import KeyElement, abridged
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
 
 _MOST_NAMESAKES = 50
 _SEPARATOR = " · "

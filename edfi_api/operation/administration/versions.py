@@ -21,17 +21,17 @@ from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.differences import ABSENT, Difference, differences
 from edfi_api.changes.change_queries.history import DELETE, NEWEST, Version
 from edfi_api.changes.change_queries.restoring import CannotRestore, kept_version, restore_version
-from edfi_api.documents import json_text
+from edfi_api.core.documents import json_text
+from edfi_api.core.models import Document
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.models import Document
 from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.operation.administration.moments import moment
 from edfi_api.operation.administration.store_choice import address_with_store, shown_in, with_choice
 from edfi_api.operation.administration.titles import DocumentKey, title_of, titles
-from edfi_api.security.models import ApiClient
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
-from edfi_api.storage.driver.exceptions import TooMuchContention
 
 _SHOWN, _IN_TIMELINE = 20, 10
 _PAGE = "admin:edfi_api_document_versions"

@@ -15,8 +15,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development
-from edfi_api.operation.checks import applied_migrations
+from edfi_api.core.data_stores import applied_migrations
+from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development
 from edfi_api.sql_views.current_fingerprint import current_fingerprint
 from edfi_api.validation.connections import connected
 from edfi_api.validation.login import TABLES, login_parameters

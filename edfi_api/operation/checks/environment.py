@@ -15,10 +15,10 @@ from django.core.exceptions import ImproperlyConfigured
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
 from edfi_api.common.settings_table import PREFIX, SETTINGS
+from edfi_api.core.startup import current_compilation
+from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
-from edfi_api.startup import current_compilation
-from edfi_api.write_rules.configured import configured_rules
 
 _log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from enum import StrEnum
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 
-from edfi_api.data_stores.breaker import Breaker
-from edfi_api.data_stores.routes import routes
-from edfi_api.data_stores.routing import Store
-from edfi_api.operation.checks import applied_migrations
-from edfi_api.storage.database_state import known_database_state
+from edfi_api.core.data_stores import applied_migrations
+from edfi_api.core.data_stores.breaker import Breaker
+from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing import Store
+from edfi_api.core.storage.database_state import known_database_state
 
 
 class Status(StrEnum):

@@ -24,9 +24,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
+from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.operation.schedule.models import CommandOutcome, ScheduledCommand
 from edfi_api.operation.schedule.timetable import Entry
-from edfi_api.storage.driver.exceptions import is_outage
 
 log = logging.getLogger(__name__)
 

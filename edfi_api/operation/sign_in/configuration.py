@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.security.issuers import is_safe
-from edfi_api.security.token_claims import is_path
+from edfi_api.core.security.issuers import is_safe
+from edfi_api.core.security.token_claims import is_path
 
 _PASSWORDS = "django.contrib.auth.backends.ModelBackend"
 _PROVIDER_BACKEND = "edfi_api.operation.sign_in.backend.ProviderBackend"

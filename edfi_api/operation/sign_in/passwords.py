@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address, subscriber
-from edfi_api.security.rate_limits import seconds_to_wait
+from edfi_api.core.security.rate_limits import seconds_to_wait
 
 
 class ThrottledLoginForm(AdminAuthenticationForm):

@@ -17,7 +17,7 @@ import jwt
 from cachetools import TTLCache, cached
 
 from edfi_api.common.conf import api_settings
-from edfi_api.security.federation.fetching import (
+from edfi_api.core.security.federation.fetching import (
     FetchFailed,
     endpoint,
     fetch_json,
@@ -25,7 +25,7 @@ from edfi_api.security.federation.fetching import (
     fetch_metadata,
     usable_key,
 )
-from edfi_api.security.issuers import Algorithm, well_known_address
+from edfi_api.core.security.issuers import Algorithm, well_known_address
 
 # For each request to the provider.
 _SECONDS = 5

@@ -19,12 +19,12 @@ from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthen
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address, subscriber
+from edfi_api.core.security.federation.fetching import FetchFailed
+from edfi_api.core.security.rate_limits import seconds_to_wait
 from edfi_api.operation.sign_in import provider, sessions
 from edfi_api.operation.sign_in.backend import CALLBACK
 from edfi_api.operation.sign_in.sessions import LOGINS
 from edfi_api.operation.sign_in.users import NoGroup, NotAUser
-from edfi_api.security.federation.fetching import FetchFailed
-from edfi_api.security.rate_limits import seconds_to_wait
 
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}", re.ASCII)
 

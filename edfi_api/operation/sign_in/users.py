@@ -13,8 +13,8 @@ from django.db import IntegrityError, transaction
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
+from edfi_api.core.security.token_claims import value_at
 from edfi_api.operation.sign_in.models import LONGEST_SUBJECT, AdminIdentity
-from edfi_api.security.token_claims import value_at
 
 
 @dataclass(frozen=True)

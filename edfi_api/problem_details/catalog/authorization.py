@@ -2,9 +2,9 @@
 
 from rest_framework.exceptions import PermissionDenied
 
+from edfi_api.core.security import exceptions as security
 from edfi_api.problem_details.catalog.registry import problem_of, quoted
 from edfi_api.problem_details.problem import HINT, Problem
-from edfi_api.security import exceptions as security
 
 _LISTED_CLAIMS = 5
 

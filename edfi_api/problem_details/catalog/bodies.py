@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from django.core.exceptions import RequestDataTooBig
 
-from edfi_api.documents import exceptions as documents
-from edfi_api.documents.violations import Violation
+from edfi_api.core.documents import exceptions as documents
+from edfi_api.core.documents.violations import Violation
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog.registry import bad_request, problem_of, validation_failed
 from edfi_api.problem_details.problem import Problem

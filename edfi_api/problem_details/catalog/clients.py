@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from edfi_api.core.security import exceptions as security
 from edfi_api.problem_details.catalog.registry import problem_of, quoted
 from edfi_api.problem_details.catalog.service import unavailable
 from edfi_api.problem_details.problem import Problem
-from edfi_api.security import exceptions as security
 
 
 @problem_of.register

@@ -1,9 +1,9 @@
 """What stands against a write in the documents that are stored: 400, 404, 409 and 412."""
 
 from edfi_api.common import addresses
+from edfi_api.core.storage import exceptions as storage
 from edfi_api.problem_details.catalog.registry import SEE_VALIDATION_ERRORS, not_found, problem_of
 from edfi_api.problem_details.problem import Problem
-from edfi_api.storage import exceptions as storage
 from references import exceptions as references
 
 

@@ -1,7 +1,7 @@
 """No data store answers the request: none is the client's, none has the context of the address, or it cannot be
 used."""
 
-from edfi_api.data_stores import exceptions as data_stores
+from edfi_api.core.data_stores import exceptions as data_stores
 from edfi_api.problem_details.catalog.registry import problem_of
 from edfi_api.problem_details.catalog.service import unavailable
 from edfi_api.problem_details.problem import Problem

@@ -14,19 +14,19 @@ from rest_framework.exceptions import MethodNotAllowed as MethodNotAllowedByRest
 from rest_framework.exceptions import UnsupportedMediaType as UnsupportedMediaTypeByRestFramework
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.documents import exceptions as documents
-from edfi_api.documents.leniency import Reason
-from edfi_api.documents.violations import BrokenRule, Violation
+from edfi_api.core.documents import exceptions as documents
+from edfi_api.core.documents.leniency import Reason
+from edfi_api.core.documents.violations import BrokenRule, Violation
+from edfi_api.core.queries import exceptions as queries
+from edfi_api.core.security import exceptions as security
+from edfi_api.core.security.profiles import exceptions as profiles
+from edfi_api.core.storage import exceptions as storage
 from edfi_api.model.surface.naming import REFERENCE_SUFFIX
 from edfi_api.model.surface.resource import Resource
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog import authorization, clients, conflicts, requests
 from edfi_api.problem_details.catalog.registry import bad_request, not_found, problem_of, quoted, validation_failed
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
-from edfi_api.profiles import exceptions as profiles
-from edfi_api.queries import exceptions as queries
-from edfi_api.security import exceptions as security
-from edfi_api.storage import exceptions as storage
 from references import exceptions as references
 
 _JSON = "application/json; charset=utf-8"

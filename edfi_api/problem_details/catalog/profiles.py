@@ -3,10 +3,10 @@
 No text says more about hidden members than that there are some: neither paths nor names nor values.
 """
 
-from edfi_api.documents import exceptions as documents
+from edfi_api.core.documents import exceptions as documents
+from edfi_api.core.security.profiles import exceptions as profiles
 from edfi_api.problem_details.catalog.registry import problem_of, quoted
 from edfi_api.problem_details.problem import Problem
-from edfi_api.profiles import exceptions as profiles
 
 _USAGE = "The request construction was invalid with respect to usage of a data policy."
 _HIDDEN_ITEM = "Submitted collection item failed the writable profile value filter."

@@ -6,11 +6,11 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import MethodNotAllowed
 
 from edfi_api.common import request_body
-from edfi_api.documents.leniency import Reason
+from edfi_api.core.documents.leniency import Reason
+from edfi_api.core.queries import exceptions as queries
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog.registry import bad_request, not_found, problem_of, validation_failed
 from edfi_api.problem_details.problem import Problem
-from edfi_api.queries import exceptions as queries
 
 
 @problem_of.register

@@ -5,10 +5,10 @@ from dataclasses import replace
 from django.db import InterfaceError, InternalError, OperationalError
 
 from edfi_api.common.memory import MemoryExhausted
+from edfi_api.core.storage.driver import exceptions as driver
+from edfi_api.core.storage.exceptions import NotChecked
 from edfi_api.problem_details.catalog.registry import problem_of
 from edfi_api.problem_details.problem import Problem
-from edfi_api.storage.driver import exceptions as driver
-from edfi_api.storage.exceptions import NotChecked
 
 
 @problem_of.register(driver.TooMuchContention)

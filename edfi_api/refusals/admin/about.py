@@ -3,7 +3,7 @@
 from django.db.models import Q, QuerySet
 from django.utils.safestring import SafeString
 
-from edfi_api.models import Document
+from edfi_api.core.models import Document
 from edfi_api.operation.administration.natural_keys import elements
 from edfi_api.operation.administration.read_only import ROWS_COUNTED
 from edfi_api.operation.administration.titles import DocumentKey, titles

@@ -16,8 +16,10 @@ from django.utils.safestring import SafeString
 
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
+from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
+from edfi_api.core.security.models import ApiClient
+from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.exchange.push.asking import ask_again
-from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
 from edfi_api.operation.administration.moments import moment
@@ -40,8 +42,6 @@ from edfi_api.refusals.admin.filters import (
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
-from edfi_api.security.models import ApiClient
-from edfi_api.write_rules.configured import configured_rules
 
 MOST_EXPORTED = 1_000_000
 VIEW_KEYS = "refusals.view_refusal_keys"

@@ -8,11 +8,12 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from edfi_api.data_stores.databases import alias_of
-from edfi_api.data_stores.exceptions import ConnectionUnusable
-from edfi_api.data_stores.routes import routes
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.models import Document
+from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.resource import Resource
-from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.moments import moment
 from edfi_api.operation.administration.natural_keys import abridged, without_prefix
@@ -21,7 +22,6 @@ from edfi_api.operation.administration.tables import filtered
 from edfi_api.refusals.admin.sentences import missing_key, times, why
 from edfi_api.refusals.later_writes import MAIN_STORE
 from edfi_api.refusals.models import SENT
-from edfi_api.startup import current_surface
 from references.models import Alias
 
 _DOCUMENT = "admin:edfi_api_document_change"

@@ -15,15 +15,15 @@ from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse, jso
 from edfi_api.common.addresses import root_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
-from edfi_api.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
-from edfi_api.listing.pages import Listed, listed, total_of
+from edfi_api.core.queries.exceptions import UnknownQueryField
+from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
+from edfi_api.core.queries.listing.pages import Listed, listed, total_of
+from edfi_api.core.security.requests.data_stores import data_store_in_address
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.queries.exceptions import UnknownQueryField
 from edfi_api.refusals.http import entries
 from edfi_api.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import RECEIVED, Refusal
-from edfi_api.security.requests.data_stores import data_store_in_address
 from references.identity import as_uuid
 
 _ROWS_AT_ONCE = 1_000

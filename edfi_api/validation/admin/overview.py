@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.timezone import localdate
 
+from edfi_api.core.security.organizations import names_in
 from edfi_api.operation.administration.store_choice import shown_in
 from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered, tables_page
-from edfi_api.security.organizations import names_in
 
 _LIST = "admin:validation_validationresult_changelist"
 _RULES = "admin:validation_validationrule_changelist"

@@ -15,7 +15,10 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from edfi_api.common.logs import audit
-from edfi_api.models import Document
+from edfi_api.core.models import Document
+from edfi_api.core.security.organizations import names_in
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
 from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.operation.administration.moments import moment
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
@@ -23,9 +26,6 @@ from edfi_api.operation.administration.readable_values import MARK, MARKED
 from edfi_api.operation.administration.related_links import as_list, links
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
 from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
-from edfi_api.security.organizations import names_in
-from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
 from edfi_api.validation.admin import dismissals
 from edfi_api.validation.admin.dismissals import ResultStateFilter
 from edfi_api.validation.admin.overview import overview_page

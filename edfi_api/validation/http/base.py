@@ -12,13 +12,13 @@ from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.api.viewsets.requests import document_uuid
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.common.addresses import root_of
-from edfi_api.listing.sql_rows import SqlRows
+from edfi_api.core.queries.listing.sql_rows import SqlRows
+from edfi_api.core.queries.pagination import Page
+from edfi_api.core.security.profiles.catalog import ProfileCatalogs
+from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.profiles.catalog import ProfileCatalogs
-from edfi_api.queries.pagination import Page
-from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.driver.sql import Sql
 
 NAMESPACE = "uri://edfixvalidation.org"
 ENGINE = "Meadowlark"

@@ -16,15 +16,15 @@ from edfi_api.api.viewsets.recorded_writes import record_refused
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.api.viewsets.router import OwnViews
 from edfi_api.changes.change_queries.http.windows import read_window
-from edfi_api.listing.fields import DATE, TEXT, UUID, Field
-from edfi_api.listing.filters import as_sql, read_filters
-from edfi_api.listing.pages import without_nulls
-from edfi_api.listing.sql_rows import SqlRows
+from edfi_api.core.queries.listing.fields import DATE, TEXT, UUID, Field
+from edfi_api.core.queries.listing.filters import as_sql, read_filters
+from edfi_api.core.queries.listing.pages import without_nulls
+from edfi_api.core.queries.listing.sql_rows import SqlRows
+from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, refuse_filters
+from edfi_api.core.queries.partitions import NUMBER_PARAMETER, tokens_from
+from edfi_api.core.security.profiles.catalog import ProfileCatalogs
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.profiles.catalog import ProfileCatalogs
-from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, refuse_filters
-from edfi_api.queries.partitions import NUMBER_PARAMETER, tokens_from
-from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.http import results, rules, runs
 from edfi_api.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.validation.resources import ENDPOINT, RESULT, RULE, RUN

@@ -13,20 +13,20 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.http.windows import read_window
 from edfi_api.common import addresses
 from edfi_api.common.logs import audit
-from edfi_api.listing.csv_text import prefers_csv
-from edfi_api.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field, one_of
-from edfi_api.listing.filters import as_sql, read_filters
-from edfi_api.listing.pages import without_nulls
-from edfi_api.listing.sql_rows import Represent, SqlRows
-from edfi_api.profiles.visibility import visibility_of
-from edfi_api.queries.parameters import (
+from edfi_api.core.queries.listing.csv_text import prefers_csv
+from edfi_api.core.queries.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field, one_of
+from edfi_api.core.queries.listing.filters import as_sql, read_filters
+from edfi_api.core.queries.listing.pages import without_nulls
+from edfi_api.core.queries.listing.sql_rows import Represent, SqlRows
+from edfi_api.core.queries.parameters import (
     CHANGE_VERSION_PARAMETERS,
     PAGING_PARAMETERS,
     last_values,
     refuse_filters,
 )
-from edfi_api.queries.selection import EVERY_VERSION, Window
-from edfi_api.storage.driver.sql import Sql, all_of
+from edfi_api.core.queries.selection import EVERY_VERSION, Window
+from edfi_api.core.security.profiles.visibility import visibility_of
+from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.validation.http.base import ENGINE, CollectionView, ValidationView, id_of
 from edfi_api.validation.http.csv_results import csv_response
 from edfi_api.validation.http.rules import SEVERITY

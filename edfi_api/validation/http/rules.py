@@ -6,11 +6,11 @@ from typing import Any
 from django.http import HttpResponse
 
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.listing.fields import MOMENT, TEXT, UUID, Field
-from edfi_api.listing.filters import as_sql, read_filters
-from edfi_api.listing.pages import without_nulls
-from edfi_api.listing.sql_rows import SqlRows
-from edfi_api.queries.parameters import PAGING_PARAMETERS
+from edfi_api.core.queries.listing.fields import MOMENT, TEXT, UUID, Field
+from edfi_api.core.queries.listing.filters import as_sql, read_filters
+from edfi_api.core.queries.listing.pages import without_nulls
+from edfi_api.core.queries.listing.sql_rows import SqlRows
+from edfi_api.core.queries.parameters import PAGING_PARAMETERS
 from edfi_api.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.validation.resources import RULE
 

@@ -13,18 +13,18 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
 from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
-from edfi_api.documents import violations
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.violations import MOST_REPORTED, Violation
-from edfi_api.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field
-from edfi_api.listing.filters import as_sql, read_filters
-from edfi_api.listing.pages import without_nulls
-from edfi_api.listing.sql_rows import SqlRows
-from edfi_api.queries.parameters import PAGING_PARAMETERS
-from edfi_api.security.claim_names import Action
-from edfi_api.security.exceptions import UNREADABLE, NoRelationship
-from edfi_api.security.requests.authorization import row_policy
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.core.documents import violations
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.violations import MOST_REPORTED, Violation
+from edfi_api.core.queries.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field
+from edfi_api.core.queries.listing.filters import as_sql, read_filters
+from edfi_api.core.queries.listing.pages import without_nulls
+from edfi_api.core.queries.listing.sql_rows import SqlRows
+from edfi_api.core.queries.parameters import PAGING_PARAMETERS
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.exceptions import UNREADABLE, NoRelationship
+from edfi_api.core.security.requests.authorization import row_policy
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.validation.http.base import ENGINE, NAMESPACE, CollectionView, id_of
 from edfi_api.validation.http.results import VisibleResultsView
 from edfi_api.validation.requested_runs import active_rules, request_run

@@ -3,8 +3,8 @@
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
-from edfi_api.profiles.catalog import ProfileCatalogs
-from edfi_api.startup import current_surface
+from edfi_api.core.security.profiles.catalog import ProfileCatalogs
+from edfi_api.core.startup import current_surface
 from edfi_api.validation.http.results import (
     AvailableVersionsView,
     ResolvedResultsView,

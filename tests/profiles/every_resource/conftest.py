@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from edfi_api.documents.incoming import Preparers
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.security.profiles.loading import store_profiles
+from edfi_api.core.storage import store
+from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.model.profiles.definition import MemberSelection, ProfileDefinition, ProfileRule, ResourceParts
 from edfi_api.model.profiles.members import members_of
 from edfi_api.model.surface.resource import Resource
-from edfi_api.profiles.loading import store_profiles
-from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.requests import WriteRequest
 from tests.conftest import ApiTestClient, item_path
 from tests.contract.conftest import Case, cases
 from tests.databases import DOCUMENTS

@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
-from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.paths import values_at
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.paths import values_at
+from edfi_api.core.models import Document
 from edfi_api.model.profiles.definition import MemberSelection, ProfileRule, RuleElement
-from edfi_api.models import Document
 from tests.conftest import item_path
 from tests.databases import rolled_back
 from tests.profiles.conftest import ClientOf

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, ExternalIdentity
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.models import ApiClient, ExternalIdentity
 from tests.security.federation.identity_provider import (
     AUDIENCE,
     CLIENT,

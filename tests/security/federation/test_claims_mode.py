@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.db import connections
 from django.test import Client
 
-from edfi_api.data_stores.stores import create_data_store
-from edfi_api.data_stores.tenants import create_tenant, tenant_named
-from edfi_api.models import Document
-from edfi_api.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.data_stores.stores import create_data_store
+from edfi_api.core.data_stores.tenants import create_tenant, tenant_named
+from edfi_api.core.models import Document
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.conftest import ApiTestClient, http
 from tests.factories import STUDENT
 from tests.logs import Log

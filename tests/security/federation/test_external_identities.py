@@ -10,10 +10,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from edfi_api.security.clients import create_client, recognise_client
-from edfi_api.security.credentials import Credentials
-from edfi_api.security.models import ApiClient, Application, RefusedTokens
-from edfi_api.security.requests.authentication import client_of_token
+from edfi_api.core.security.clients import create_client, recognise_client
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient, Application, RefusedTokens
+from edfi_api.core.security.requests.authentication import client_of_token
 from tests.logs import Log
 from tests.management_api.managing import Managing, created_id, token_of
 from tests.management_api.serving import serve_management_api

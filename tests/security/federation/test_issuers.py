@@ -10,7 +10,7 @@ import pytest
 from django.core.checks import run_checks
 from pytest_django import Settings
 
-from edfi_api.security.issuers import issuers
+from edfi_api.core.security.issuers import issuers
 from tests.security.federation.identity_provider import write_issuers
 
 GOOD = {"issuer": "https://login.example.org/realms/edfi", "audience": "edfi"}

@@ -9,10 +9,10 @@ from threading import Event
 
 import pytest
 
-from edfi_api.security.federation import fetching, keys
-from edfi_api.security.federation.keys import keys_of
-from edfi_api.security.issuers import issuers
-from edfi_api.security.models import ApiClient
+from edfi_api.core.security.federation import fetching, keys
+from edfi_api.core.security.federation.keys import keys_of
+from edfi_api.core.security.issuers import issuers
+from edfi_api.core.security.models import ApiClient
 from tests.conftest import ApiTestClient
 from tests.logs import Log
 from tests.security.federation.answers import response_to, status

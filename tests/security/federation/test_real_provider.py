@@ -11,9 +11,9 @@ import pytest
 from django.db import connections
 from pytest_django import Settings as DjangoSettings
 
-from edfi_api.security.clients import create_client
-from edfi_api.security.federation import keys
-from edfi_api.security.models import ApiClient, ExternalIdentity
+from edfi_api.core.security.clients import create_client
+from edfi_api.core.security.federation import keys
+from edfi_api.core.security.models import ApiClient, ExternalIdentity
 from tests.conftest import http
 from tests.logs import Log
 from tests.oidc.provider import Provider, Settings, ec_key, machine, rsa_key, running_provider

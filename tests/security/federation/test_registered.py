@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from edfi_api.security.models import ApiClient
+from edfi_api.core.security.models import ApiClient
 from tests.conftest import ApiTestClient, http
 from tests.logs import Log
 from tests.security.federation.answers import refusal, status
@@ -337,7 +337,7 @@ def _stop_at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("jwt.api_jwt.datetime", Stopped)
     monkeypatch.setattr(timezone, "now", lambda: moment)
-    monkeypatch.setattr("edfi_api.security.requests.authentication.time", moment.timestamp)
+    monkeypatch.setattr("edfi_api.core.security.requests.authentication.time", moment.timestamp)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Any
 
 import orjson
 
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient, new_token
 from tests.security.strategies.scenario import EOP, NFA
 

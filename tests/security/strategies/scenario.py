@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.factories import DATE, DocumentFactory
 

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from edfi_api.changes.change_queries.models import DeletedDocument, KeyField
 from edfi_api.changes.change_queries.tracked_changes import TrackedWindow
-from edfi_api.models import ResourceType
-from edfi_api.queries import collection, plan
-from edfi_api.queries.selection import Window, all_documents
-from edfi_api.security.claim_names import Action
-from edfi_api.security.policies import relationships
-from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
-from edfi_api.security.policies.reach import REACHES
-from edfi_api.security.policies.strategy import Subject
-from edfi_api.security.requests.authentication import client_of_token
-from edfi_api.security.requests.authorization import row_policy
-from edfi_api.storage import database_state
-from edfi_api.storage.driver.prepared import forget
+from edfi_api.core.models import ResourceType
+from edfi_api.core.queries import collection, plan
+from edfi_api.core.queries.selection import Window, all_documents
+from edfi_api.core.security.claim_names import Action
+from edfi_api.core.security.policies import relationships
+from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.core.security.policies.reach import REACHES
+from edfi_api.core.security.policies.strategy import Subject
+from edfi_api.core.security.requests.authentication import client_of_token
+from edfi_api.core.security.requests.authorization import row_policy
+from edfi_api.core.storage import database_state
+from edfi_api.core.storage.driver.prepared import forget
 from tests.databases import DOCUMENTS, connection, rolled_back
 from tests.documents.organizations import closure_of
 from tests.security.strategies.scenario import EO, EOP, Scenario

@@ -13,10 +13,10 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from edfi_api.security.checks import resources_have_claims
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
-from edfi_api.security.models import ClaimSet, Grant, ResourceClaim
+from edfi_api.core.security.checks import resources_have_claims
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.core.security.models import ClaimSet, Grant, ResourceClaim
 from tests.conftest import ApiTestClient
 from tests.databases import DOCUMENTS, connection
 from tests.security.strategies.scenario import EO, EOP, Scenario

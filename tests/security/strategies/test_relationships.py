@@ -4,9 +4,9 @@ meadowlark/docs/design/authorization.md#people."""
 import orjson
 import pytest
 
-from edfi_api.models import Document
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.models import Document
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import item_path
 from tests.security.strategies.denials import DENIED, problem
 from tests.security.strategies.scenario import EO, EOP, NFA

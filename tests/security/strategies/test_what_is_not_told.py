@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from edfi_api.models import Document
-from edfi_api.security.claims.file import read_claims
-from edfi_api.security.claims.stored_claims import load
+from edfi_api.core.models import Document
+from edfi_api.core.security.claims.file import read_claims
+from edfi_api.core.security.claims.stored_claims import load
 from tests.batch.batch_client import BatchClient, parts
 from tests.conftest import ApiTestClient
 from tests.security.strategies.granted import client_granted, student, writer

@@ -16,7 +16,7 @@ from edfi_api.changes.change_queries.http.windows import read_window
 from edfi_api.changes.change_queries.tracked_changes import Delete, TrackedKeyChange, TrackedWindow
 from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.queries.parameters import refuse_filters
+from edfi_api.core.queries.parameters import refuse_filters
 
 Change = TypeVar("Change", Delete, TrackedKeyChange)
 

@@ -8,9 +8,9 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues, ParameterValidationFailed
-from edfi_api.queries.parameters import is_natural_number, last_values
-from edfi_api.queries.selection import LAST_VERSION, Order, Selection, Window
+from edfi_api.core.queries.exceptions import InvalidQueryValue, InvalidQueryValues, ParameterValidationFailed
+from edfi_api.core.queries.parameters import is_natural_number, last_values
+from edfi_api.core.queries.selection import LAST_VERSION, Order, Selection, Window
 
 
 class ChangeVersionFilter(BaseFilterBackend):

@@ -16,15 +16,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.common.arguments import name, path, text, whole_number
 from edfi_api.common.logs.printable import printable
-from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
-from edfi_api.data_stores.models import DataStore
-from edfi_api.data_stores.named import NoSuchDataStore, store_named
-from edfi_api.data_stores.routes import read_table
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.named import NoSuchDataStore, store_named
+from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.security.clients import COMMAND
+from edfi_api.core.security.management.named_client import client_named
 from edfi_api.exchange.models import Connection, ExchangeDirection
 from edfi_api.exchange.resource_selection import SelectionMode
 from edfi_api.exchange.stored_connections import store_connection
-from edfi_api.security.clients import COMMAND
-from edfi_api.security.management.named_client import client_named
 
 _MOST_ORGANIZATION = 2**63 - 1
 _MOST_REQUESTS = 10_000

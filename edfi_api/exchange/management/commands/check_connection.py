@@ -7,11 +7,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.common.arguments import name
 from edfi_api.common.logs.printable import counted, printable
+from edfi_api.core.startup import current_surface
 from edfi_api.exchange.checking_connections import CheckedConnection, check
 from edfi_api.exchange.management.trust_options import add_trust, as_command_errors, given_trust
 from edfi_api.exchange.remote_api import RemoteApi
 from edfi_api.exchange.stored_connections import connection_named
-from edfi_api.startup import current_surface
 
 _MOST_NAMED = 10
 

@@ -9,6 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.common.arguments import name, seconds, whole_number
 from edfi_api.common.logs.printable import counted, printable
+from edfi_api.core.management.load_options import add_processes
+from edfi_api.core.startup import current_surface
 from edfi_api.exchange.management.stopping import stop_event
 from edfi_api.exchange.management.trust_options import add_trust, as_command_errors, given_trust
 from edfi_api.exchange.models import ExchangeDirection
@@ -28,8 +30,6 @@ from edfi_api.exchange.pull.reading import PAGE_SIZE, RemoteSource
 from edfi_api.exchange.remote_api import RemoteApi
 from edfi_api.exchange.stored_connections import connection_named, database_of
 from edfi_api.loading.reports.refusal_limit import refusal_limit
-from edfi_api.management.load_options import add_processes
-from edfi_api.startup import current_surface
 
 _MOST_VERSIONS = 2**53
 

@@ -7,9 +7,9 @@ from django.core.management.base import BaseCommand
 
 from edfi_api.common.arguments import name
 from edfi_api.common.logs import audit
+from edfi_api.core.security.clients import COMMAND
 from edfi_api.exchange.management.trust_options import as_command_errors
 from edfi_api.exchange.stored_connections import connection_named
-from edfi_api.security.clients import COMMAND
 
 
 class Command(BaseCommand):

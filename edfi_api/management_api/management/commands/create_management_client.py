@@ -6,10 +6,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
 
 from edfi_api.common.arguments import name
+from edfi_api.core.security.clients import COMMAND
 from edfi_api.management_api.clients import create
 from edfi_api.management_api.models import LONGEST_NAME
 from edfi_api.management_api.scopes import Scope
-from edfi_api.security.clients import COMMAND
 
 
 class Command(BaseCommand):

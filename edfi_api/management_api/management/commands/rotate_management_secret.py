@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from edfi_api.common.arguments import name
+from edfi_api.core.security.clients import COMMAND
 from edfi_api.management_api.clients import client_of_key, rotate_secret
 from edfi_api.management_api.models import ManagementClient
-from edfi_api.security.clients import COMMAND
 
 
 class Command(BaseCommand):

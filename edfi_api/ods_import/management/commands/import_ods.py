@@ -13,15 +13,16 @@ from django.db import DatabaseError
 
 from edfi_api.common.arguments import not_empty, path, text, whole_number
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
-from edfi_api.data_stores.management.commands.provision_data_store import in_one_line
-from edfi_api.data_stores.models import DataStore
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.core.data_stores.management.commands.provision_data_store import in_one_line
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.tenant_options import add_tenant, needed_tenant
+from edfi_api.core.management.load_options import add_processes
+from edfi_api.core.startup import current_surface
 from edfi_api.loading.data_stores.provisioning import reason
 from edfi_api.loading.reports.refusal_limit import add_max_refused
 from edfi_api.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
-from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.management.load_options import add_processes
-from edfi_api.management.tenants import add_tenant, needed_tenant
 from edfi_api.ods_import import estimating, passes
 from edfi_api.ods_import.administration import administration, has_earlier_claims, security_claims
 from edfi_api.ods_import.comparing import compare
@@ -38,7 +39,6 @@ from edfi_api.ods_import.importing import (
 from edfi_api.ods_import.moving_clients import Moved, move_clients
 from edfi_api.ods_import.new_databases import provision_beside
 from edfi_api.ods_import.ods_source import first_of, opened
-from edfi_api.startup import current_surface
 
 _MOST_VERSIONS = 2**53
 _MOST_CONNECTIONS = 64

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import add_database
 from edfi_api.common.logs.printable import counted
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.sql_views.catalog import view_problems
 from edfi_api.sql_views.command_errors import as_command_errors
 from edfi_api.sql_views.current import current_views

@@ -8,7 +8,8 @@ from django.db import connections
 
 from edfi_api.common.arguments import add_database, name
 from edfi_api.common.conf import api_settings
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
+from edfi_api.core.startup import current_surface
 from edfi_api.sql_views import copies, indexes
 from edfi_api.sql_views.changes import Changes
 from edfi_api.sql_views.command_errors import as_command_errors
@@ -19,7 +20,6 @@ from edfi_api.sql_views.installation import Installation
 from edfi_api.sql_views.new_reader import NewReader
 from edfi_api.sql_views.refreshing import refresh
 from edfi_api.sql_views.row_filter import RowFilter
-from edfi_api.startup import current_surface
 
 # A column of 32 bits holds the numbers of rows; beyond, the views fail.
 _MOST_ROWS = 2**31 - 1

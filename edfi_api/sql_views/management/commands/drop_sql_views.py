@@ -5,12 +5,12 @@ from typing import Any
 
 from edfi_api.common.arguments import add_database, name
 from edfi_api.common.logs.printable import counted
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
+from edfi_api.core.startup import current_surface
 from edfi_api.sql_views import indexes
 from edfi_api.sql_views.command_errors import as_command_errors
 from edfi_api.sql_views.installation import Installation
 from edfi_api.sql_views.row_filter import RowFilter
-from edfi_api.startup import current_surface
 
 
 class Command(DataStoreCommand):

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import add_database, path
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.sql_views.command_errors import as_command_errors
 from edfi_api.sql_views.current import current_views
 from edfi_api.sql_views.dbt import sources

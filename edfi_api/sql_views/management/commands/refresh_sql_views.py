@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from edfi_api.common.arguments import add_database
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.sql_views.command_errors import as_command_errors
 from edfi_api.sql_views.refreshing import refresh
 

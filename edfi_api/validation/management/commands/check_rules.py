@@ -9,14 +9,14 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import add_database, name, path
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.startup import current_surface
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
+from edfi_api.core.startup import current_surface
+from edfi_api.core.writes.rules.configured import ConfiguredRules, rules_named
+from edfi_api.core.writes.rules.configured import configured_rules as write_rules_of_settings
+from edfi_api.core.writes.rules.declared import declaring_files
 from edfi_api.validation.checking import large_scans, plan, problems, served
 from edfi_api.validation.login import NoLogin
 from edfi_api.validation.rule_files import RuleSet, configured_rules
-from edfi_api.write_rules.configured import ConfiguredRules, rules_named
-from edfi_api.write_rules.configured import configured_rules as write_rules_of_settings
-from edfi_api.write_rules.declared import declaring_files
 
 
 class Command(DataStoreCommand):

@@ -9,7 +9,7 @@ from edfi_api.common.arguments import add_database, add_retention
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.validation.purging import DAYS_OF_DELETED, purge
 
 

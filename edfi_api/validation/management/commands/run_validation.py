@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import add_database, day, name, text, whole_number
-from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.startup import current_surface
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
+from edfi_api.core.startup import current_surface
 from edfi_api.validation.checking import served
 from edfi_api.validation.connections import NoReplica, ReplicaLags
 from edfi_api.validation.requested_runs import end_request, next_request

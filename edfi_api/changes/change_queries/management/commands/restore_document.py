@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from edfi_api.changes.change_queries.restoring import CannotRestore, restore
 from edfi_api.common.arguments import add_database
 from edfi_api.common.logs import audit
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 
 
 class Command(DataStoreCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api.changes.change_stream.publication import TABLES, create_publication
 from edfi_api.common.arguments import name
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 
 _LONGEST_IDENTIFIER = 63
 

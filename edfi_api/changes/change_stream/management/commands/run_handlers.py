@@ -16,8 +16,8 @@ from edfi_api.changes.change_stream.handlers import Handler, handlers_in
 from edfi_api.changes.change_stream.rounds import for_ever, one_round
 from edfi_api.common.arguments import text
 from edfi_api.common.conf import api_settings
-from edfi_api.data_stores.routing import Store
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.routing import Store
 
 
 class Command(DataStoreCommand):

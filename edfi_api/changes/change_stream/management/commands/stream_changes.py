@@ -19,8 +19,8 @@ from edfi_api.changes.change_stream.rounds import for_ever, one_round
 from edfi_api.changes.change_stream.sinks.sink import configured_sink
 from edfi_api.common.arguments import name, whole_number
 from edfi_api.common.logs.printable import counted
-from edfi_api.data_stores.routing import Store
-from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
+from edfi_api.core.data_stores.routing import Store
 
 _LAST_VERSION = 2**63 - 1
 

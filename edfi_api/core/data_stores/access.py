@@ -1,0 +1,147 @@
+"""The visit of a request to the database of a data store: whether it can be used, and how it went."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.core.data_stores.breaker import Breaker, Load, is_failure
+from edfi_api.core.data_stores.databases import alias_of, has_met_an_error, is_connected
+from edfi_api.core.data_stores.exceptions import (
+    ConnectionUnusable,
+    DataStoreReadOnly,
+    DataStoreUnavailable,
+    NotProvisioned,
+    SnapshotNotFound,
+    SnapshotReadOnly,
+)
+from edfi_api.core.data_stores.models import DerivativeType, State
+from edfi_api.core.data_stores.provisioning_state import Provisioned
+from edfi_api.core.data_stores.routing import Store
+from edfi_api.core.data_stores.sharing import refuse_other_tenants_database
+from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.replicas import Replicas
+
+# Seconds; an operator takes it offline for longer than a failover takes.
+_RETRY_AFTER_OFFLINE = 60
+
+
+class Visit:
+    """A request's use of a database, which ends once; `using` is its alias."""
+
+    def __init__(self, using: str) -> None:
+        self.using = using
+
+    def failed_by(self, error: BaseException) -> None:
+        """Take note of an error of the request."""
+
+    def end(self) -> None:
+        """The request has been answered."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.failed_by(error)
+        self.end()
+
+
+MAIN_VISIT = Visit(DEFAULT_DB_ALIAS)
+
+
+class StoreVisit(Visit):
+    """To a database of its own, whose outages and load must not concern others.
+
+    Raises DataStoreUnavailable, and NotProvisioned or Django's OperationalError at the first visit of the process.
+    """
+
+    def __init__(self, using: str, *, is_limited: bool) -> None:
+        super().__init__(using)
+        self._has_failed = False
+        kept = database_state(using)
+        self._breaker, self._load = kept.value(Breaker), kept.value(Load)
+        if is_limited:
+            self._load.check()
+        self._breaker.check()
+        self._load.begin(self)
+        try:
+            kept.value(Provisioned)
+        except BaseException as error:
+            self.failed_by(error)
+            self.end()
+            raise
+
+    def failed_by(self, error: BaseException) -> None:
+        # The control database or a replica may have failed.
+        if is_failure(error) and has_met_an_error(self.using):
+            self._has_failed = True
+            self._breaker.failed()
+
+    def end(self) -> None:
+        self._load.end(self)
+        if self._has_failed:
+            return
+        if is_connected(self.using):
+            self._breaker.succeeded()
+        else:
+            self._breaker.gave_up()
+
+
+def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
+    """Begin a visit to the primary database of a data store; without `is_limited` any number of requests may wait for
+    it.
+
+    Raises ConnectionUnusable, DataStoreReadOnly, and what `StoreVisit` does.
+    """
+    _check_state(store, is_write)
+    alias = alias_of(store.primary)
+    if alias == DEFAULT_DB_ALIAS:
+        refuse_other_tenants_database(alias, store)
+        return MAIN_VISIT
+    begun = _begun(store, alias, is_limited=is_limited)
+    database_state(alias).value(Replicas).aliases = tuple(_replicas(store))
+    return begun
+
+
+def visit_snapshot(store: Store, *, is_write: bool, is_limited: bool) -> Visit:
+    """The same for its newest snapshot. Raises SnapshotReadOnly and SnapshotNotFound too."""
+    if is_write:
+        raise SnapshotReadOnly
+    _check_state(store, is_write)
+    snapshots = store.derivatives.get(DerivativeType.SNAPSHOT)
+    if not snapshots:
+        raise SnapshotNotFound
+    return _begun(store, alias_of(snapshots[-1]), is_limited=is_limited)
+
+
+def _begun(store: Store, alias: str, *, is_limited: bool) -> StoreVisit:
+    begun = StoreVisit(alias, is_limited=is_limited)
+    try:
+        refuse_other_tenants_database(alias, store)
+    except BaseException as error:
+        begun.failed_by(error)
+        begun.end()
+        raise
+    return begun
+
+
+def _replicas(store: Store) -> Iterator[str]:
+    """Without those whose connection string cannot be used; `check_data_stores` lists them."""
+    for replica in store.derivatives.get(DerivativeType.READ_REPLICA, ()):
+        with suppress(ConnectionUnusable):
+            yield alias_of(replica)
+
+
+def _check_state(store: Store, is_write: bool) -> None:
+    match store.state:
+        case State.PREPARING:
+            raise NotProvisioned
+        case State.OFFLINE:
+            raise DataStoreUnavailable(_RETRY_AFTER_OFFLINE, "offline")
+        case State.READ_ONLY if is_write:
+            raise DataStoreReadOnly

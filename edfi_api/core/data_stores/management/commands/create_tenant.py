@@ -1,0 +1,28 @@
+"""`create_tenant NAME`: a customer with vendors, clients, claim sets, profiles and data stores of its own."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.common.arguments import text
+from edfi_api.core.data_stores.tenants import create_tenant, tenant_named
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Creates a tenant; its name is the first segment of its addresses."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", type=text, help="letters, digits, '_' and '-'")
+
+    def handle(self, *args: Any, name: str, **options: Any) -> None:
+        if existing := tenant_named(name):
+            raise CommandError(f"There is a tenant {existing} already.")
+        try:
+            tenant = create_tenant(name)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        self.stdout.write(f"tenant {tenant.pk} {tenant}")

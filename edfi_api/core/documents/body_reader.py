@@ -1,0 +1,66 @@
+"""Sent bodies of one schema → coerced bodies, and what was tolerated in them or cannot be."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from edfi_api.core.documents import violations
+from edfi_api.core.documents.coercion import Coercion, compile_coercion
+from edfi_api.core.documents.leniency import Leniency, Reason
+from edfi_api.core.documents.member_names import MemberNames, Renaming
+from edfi_api.core.documents.tolerated import tolerated
+from edfi_api.core.documents.violations import Violation, as_many_as_reported
+
+_VIOLATIONS = {
+    Reason.UNKNOWN_MEMBER: violations.unknown_member,
+    Reason.OTHER_CASE: violations.read_in_other_case,
+    Reason.AMBIGUOUS_DATE: violations.ambiguous_date,
+    Reason.OTHER_FORM: violations.other_form,
+}
+
+
+class ReadBody(NamedTuple):
+    """A coerced body; `sent` is what it was made from, under the names of the schema, and `refused` what is wrong with
+    the names, and what strict handling does not tolerate."""
+
+    sent: dict[str, Any]
+    body: dict[str, Any]
+    refused: list[Violation]
+
+
+class BodyReader:
+    """Reads the bodies of one schema; compiled once.
+
+    `known` is a wider schema, if members that only it has are no unknown ones; `compiled` makes the coercion.
+    """
+
+    def __init__(
+        self,
+        schema: dict[str, Any],
+        known: dict[str, Any] | None = None,
+        compiled: Callable[[dict[str, Any]], Coercion] = compile_coercion,
+    ) -> None:
+        self._schema = schema
+        self._known = schema if known is None else known
+        self._coerce = compiled(schema)
+
+    def read(self, sent: dict[str, Any], leniency: Leniency | None = None) -> ReadBody:
+        """Read a sent body. Without `leniency` members are read in any case, and nothing is refused."""
+        noted = Leniency(any_case=True) if leniency is None else leniency
+        body = self._coerce(sent, noted)
+        return self._read_leniently(sent, noted) if noted.is_used else ReadBody(sent, body, [])
+
+    def _read_leniently(self, sent: dict[str, Any], leniency: Leniency) -> ReadBody:
+        renaming = Renaming(leniency.any_case)
+        renamed = self._names.renamed(sent, renaming)
+        body = self._coerce(renamed, leniency)
+        others = as_many_as_reported(tolerated(renamed, self._schema, self._known))
+        leniency.tolerated = as_many_as_reported((*renaming.read, *others))
+        refused = renaming.refused
+        if leniency.is_strict:
+            refused = [*refused, *(_VIOLATIONS[each.reason](each.path) for each in leniency.tolerated)]
+        return ReadBody(renamed, body, refused)
+
+    @cached_property
+    def _names(self) -> MemberNames:
+        return MemberNames(self._schema, self._known)

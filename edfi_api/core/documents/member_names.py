@@ -1,0 +1,109 @@
+"""Members of a sent body whose names differ from those of the schema in case only.
+
+Runs only for bodies in which coercion has met a member that the schema does not have.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from edfi_api.core.documents import violations
+from edfi_api.core.documents.coercion import added_members
+from edfi_api.core.documents.leniency import Reason, Tolerated
+from edfi_api.core.documents.violations import MOST_REPORTED, Violation
+from edfi_api.model.surface.naming import EXTENSIONS
+
+_ID = "id"
+_LONGEST_NAME_REPORTED = 100
+
+Schema = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Renaming:
+    """What has been found in one body: members that are `read` under their canonical names, by the paths under which
+    they were sent, and those that are refused. With `any_case` all are read, otherwise only the keys of `_ext`."""
+
+    any_case: bool
+    read: list[Tolerated] = field(default_factory=list)
+    refused: list[Violation] = field(default_factory=list)
+
+    def note(self, path: str, name: str, *, is_read: bool) -> None:
+        if is_read:
+            if len(self.read) <= MOST_REPORTED:
+                self.read.append(Tolerated(path, Reason.OTHER_CASE))
+        else:
+            self.refuse(violations.other_case(path, name))
+
+    def refuse(self, violation: Violation) -> None:
+        if len(self.refused) <= MOST_REPORTED:
+            self.refused.append(violation)
+
+
+class MemberNames:
+    """The names at one place of a schema, and below it; children are made at first use.
+
+    `known` is the schema of which `schema` is the part that a client may write: members that only `known` has are
+    renamed, too, but never refused, since they are dropped whatever they hold.
+    """
+
+    def __init__(self, schema: Schema, known: Schema | None = None, name: str | None = None) -> None:
+        self._schema = schema
+        self._known = schema if known is None else known
+        self._name = name
+        self._children: dict[str, MemberNames] = {}
+
+    def renamed(self, value: Any, renaming: Renaming, path: str = "$") -> Any:
+        """The value with its members under their canonical names. Of two spellings the first is kept, and the other
+        refused; members without a value count as absent."""
+        if isinstance(value, dict) and self._known.get("type") == "object":
+            return self._object(value, renaming, path)
+        if isinstance(value, list) and self._known.get("type") == "array":
+            return [self._items.renamed(item, renaming, f"{path}[{index}]") for index, item in enumerate(value)]
+        return value
+
+    def _object(self, value: dict[str, Any], renaming: Renaming, path: str) -> dict[str, Any]:
+        renamed: dict[str, Any] = {}
+        as_sent: dict[str, str] = {}
+        for sent, child in value.items():
+            name = self._canonical.get(sent.lower(), sent)
+            if child is None:
+                if name == sent:
+                    renamed.setdefault(name, None)
+                continue
+            place = f"{path}.{sent[:_LONGEST_NAME_REPORTED]}"
+            if name in as_sent:
+                renaming.refuse(violations.spelt_twice(place, as_sent[name]))
+                continue
+            if name != sent and name in self._reported:
+                renaming.note(place, name, is_read=renaming.any_case or self._name == EXTENSIONS)
+            as_sent[name] = sent[:_LONGEST_NAME_REPORTED]
+            renamed[name] = self._child(name).renamed(child, renaming, place)
+        return renamed
+
+    @cached_property
+    def _canonical(self) -> dict[str, str]:
+        """By the name in lower case."""
+        return {name.lower(): name for name in (*added_members(self._name), *self._known.get("properties", {}))}
+
+    @cached_property
+    def _reported(self) -> frozenset[str]:
+        """Members with a value that counts: those of the schema, and the id of a document."""
+        return frozenset([*self._schema.get("properties", {}), *({_ID} & added_members(self._name))])
+
+    @cached_property
+    def _items(self) -> "MemberNames":
+        known: Schema = self._known["items"]
+        return MemberNames(self._schema.get("items", known), known, "")
+
+    def _child(self, name: str) -> "MemberNames":
+        if name not in self._children:
+            known = self._known.get("properties", {}).get(name)
+            if known is None:
+                return _NOTHING
+            visible = self._schema.get("properties", {}).get(name, {})
+            self._children[name] = MemberNames(visible, known, name)
+        return self._children[name]
+
+
+_NOTHING = MemberNames({})

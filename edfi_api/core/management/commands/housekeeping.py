@@ -1,0 +1,52 @@
+"""`manage.py housekeeping`: what has to be done once a day."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, InterfaceError
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.data_stores.models import State
+from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.security.secret_links import remove_expired
+
+
+class Command(BaseCommand):
+    help = (
+        "Removes what is no longer needed: old versions and the bodies of documents deleted long ago (purge_changes), "
+        "old refusals (purge_refusals), results of validation that were resolved (purge_validation), expired tokens "
+        "(cleartokens), links to secrets that nobody used in time (secret_links), and expired sessions of the admin "
+        "(clearsessions). To be run once a day, as the default of MEADOWLARK_SCHEDULE does. Several may run at a time. "
+        "The exit status is 1 if a step failed, after the others were tried."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        steps: dict[str, Callable[[], object]] = {
+            "purge_changes": lambda: self._in_all_databases("purge_changes"),
+            "purge_refusals": lambda: call_command("purge_refusals", stdout=self.stdout),
+            "purge_validation": lambda: self._in_all_databases("purge_validation"),
+            "cleartokens": lambda: call_command("cleartokens"),
+            "secret_links": remove_expired,
+            "clearsessions": lambda: call_command("clearsessions"),
+        }
+        failed = [name for name, step in steps.items() if not self._succeeds(name, step)]
+        if failed:
+            raise CommandError(f"housekeeping failed: {', '.join(failed)}")
+
+    def _in_all_databases(self, command: str) -> None:
+        """In the control database, if it has documents, and in all data stores that are online."""
+        if api_settings.has_main_store:
+            call_command(command, stdout=self.stdout)
+        if any(store.state is State.ONLINE for store in read_table().stores.values()):
+            call_command(command, all_data_stores=True, stdout=self.stdout)
+
+    def _succeeds(self, name: str, step: Callable[[], object]) -> bool:
+        try:
+            step()
+        except (CommandError, DatabaseError, InterfaceError) as error:
+            self.stderr.write(f"{name}: {' '.join(str(error).split())}")
+            return False
+        self.stdout.write(f"{name}: done")
+        return True

@@ -1,0 +1,27 @@
+"""`manage.py migrate`, while requests are served: Django's command, whose migrations wait for locks in turns.
+
+What was applied before a lock was not free stays applied, since each migration is a transaction; the next turn goes on
+behind it.
+"""
+
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import connections
+
+from edfi_api.core.storage.driver.lock_turns import LocksNotFree, WaitsLimited, in_turns
+
+
+class Command(migrate.Command):
+    """See the module."""
+
+    help = "Applies the migrations of this version. While requests are served, it waits for locks in turns of a second."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        using = options["database"]
+        try:
+            with connections[using].execute_wrapper(WaitsLimited()):
+                in_turns(lambda: super(Command, self).handle(*args, **options), using)
+        except LocksNotFree as error:
+            raise CommandError("\n".join(["not all migrations are applied:", *map(str, error.args)])) from error

@@ -1,0 +1,85 @@
+"""Claims → the unknown strategies in them, and those that do not fit the action or the resource.
+
+Reported when claims are written: the response that a client gets later only states a configuration error.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.core.security.claim_names import Action, claim_name
+from edfi_api.core.security.claims.model import ByAction, Claims
+from edfi_api.core.security.exceptions import StrategyNotApplicable
+from edfi_api.core.security.policies.combined import CombinedStrategies
+from edfi_api.core.security.policies.strategy import Subject
+from edfi_api.core.security.policies.table import STRATEGIES, unknown_strategies
+from edfi_api.core.security.policies.views import is_custom_view, view_name
+from edfi_api.model.surface.resource import Resource, Surface
+
+
+def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:
+    """Those of the strategies that cannot authorize the action."""
+    for_changes = action == Action.READ_CHANGES
+    return unknown_strategies(names, surface, for_changes=for_changes, using=DEFAULT_DB_ALIAS)
+
+
+def unknown_in(claims: Claims, surface: Surface) -> list[str]:
+    """`ReadChanges of domains/people by Foo`, in the order of the claims."""
+    return [
+        f"{action} of {place} by {', '.join(unknown)}"
+        for place, _, by_action in _strategies_in(claims)
+        for action, names in by_action.items()
+        if (unknown := unknown_for(action, names, surface))
+    ]
+
+
+def advice_on_views(unknown: Iterable[str]) -> str:
+    """What has to be done about the custom views among unknown strategies; empty if there are none."""
+    views = sorted({view_name(name) for name in unknown if name not in STRATEGIES and is_custom_view(name)})
+    if not views:
+        return ""
+    return (
+        f" A custom view ({', '.join(views)}) has to be in the database, readable by the server, with a column "
+        "document_uuid of type uuid, and its name has to begin with a resource."
+    )
+
+
+def all_unknown_in(claims: Claims, surface: Surface) -> set[str]:
+    """The unknown strategies themselves."""
+    return {
+        name
+        for _, _, by_action in _strategies_in(claims)
+        for action, names in by_action.items()
+        for name in unknown_for(action, names, surface)
+    }
+
+
+def views_without_a_way(claims: Claims, surface: Surface) -> list[str]:
+    """`Read of ed-fi/school by StudentWithPets`: custom views for resources that do not refer to the view's basis."""
+    resources = {claim_name(resource): resource for resource in surface.resources}
+    return [
+        f"{action} of {place} by {name}"
+        for place, claim, by_action in _strategies_in(claims)
+        if claim in resources
+        for action, names in by_action.items()
+        for name in names
+        if name not in STRATEGIES and not is_applicable(resources[claim], action, (name,), surface)
+    ]
+
+
+def is_applicable(resource: Resource, action: str, names: Iterable[str], surface: Surface) -> bool:
+    """Whether the resource has the elements that these known strategies need."""
+    try:
+        CombinedStrategies(names, Subject(resource, surface, is_for_changes=action == Action.READ_CHANGES))
+    except StrategyNotApplicable:
+        return False
+    return True
+
+
+def _strategies_in(claims: Claims) -> Iterator[tuple[str, str, ByAction]]:
+    """The place for messages, the claim's name, and the strategies by action."""
+    for name, resource_claim in claims.resource_claims.items():
+        yield name, name, resource_claim.defaults or {}
+    for name, claim_set in claims.claim_sets.items():
+        for claim, by_action in claim_set.grants.items():
+            yield f"{claim} in {name}", claim, by_action

@@ -1,0 +1,159 @@
+"""Metadata and signing keys that an identity provider publishes: JSON over HTTP from configured hosts only, bounded in
+time and size.
+
+The provider's metadata leads to its JSON Web Key Set (RFC 7517). Nothing in a token does. All of it raises
+FetchFailed. Redirects are not followed. Proxies are those of the usual environment variables.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import jwt
+import orjson
+from urllib3 import BaseHTTPResponse, PoolManager, ProxyManager, Timeout
+from urllib3.exceptions import HTTPError
+
+from edfi_api.core.security.issuers import Algorithm, Issuer, is_safe
+
+_MOST_BYTES = 256 * 1024
+_BLOCK = 16 * 1024
+_ERROR_CODE = re.compile(r"[a-z_]{1,60}", re.ASCII)
+SECONDS = 3
+_MOST_KEYS = 100
+
+
+class FetchFailed(Exception):
+    """The provider does not answer, or with something else. The message is for the log."""
+
+
+def fetch_json(
+    address: str,
+    deadline: float,
+    *,
+    headers: Mapping[str, str] | None = None,
+    form: Mapping[str, str] | None = None,
+) -> Mapping[str, Any]:
+    """The JSON object at the address, or that a form sent there is answered with; `deadline` as `monotonic` counts."""
+    timeout = Timeout(total=max(0.001, deadline - monotonic()))
+    try:
+        with _pool(address) as pool:
+            response = pool.request(
+                "GET" if form is None else "POST",
+                address,
+                headers={"Accept": "application/json", "Accept-Encoding": "identity"}
+                | ({} if form is None else {"Content-Type": "application/x-www-form-urlencoded"})
+                | dict(headers or {}),
+                body=None if form is None else urlencode(form),
+                preload_content=False,
+                redirect=False,
+                retries=False,
+                timeout=timeout,
+            )
+            if response.status != 200:
+                reason = _error_code(_body(response, address, deadline))
+                raise FetchFailed(f"{address} answered {response.status} {reason}".rstrip())
+            found = orjson.loads(_body(response, address, deadline))
+    except (HTTPError, OSError) as error:
+        raise FetchFailed(f"{address} cannot be reached: {error}") from error
+    except orjson.JSONDecodeError as error:
+        raise FetchFailed(f"{address} is not JSON") from error
+    if not isinstance(found, dict):
+        raise FetchFailed(f"{address} is not a JSON object")
+    return found
+
+
+def _error_code(body: bytes) -> str:
+    """The error that a token endpoint names (RFC 6749 §5.2); empty for other answers."""
+    try:
+        code = orjson.loads(body)["error"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return ""
+    return code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
+
+
+def _pool(address: str) -> PoolManager:
+    parts = urlsplit(address)
+    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    return ProxyManager(proxy) if proxy else PoolManager()
+
+
+def _body(response: BaseHTTPResponse, address: str, deadline: float) -> bytes:
+    body = b""
+    # Whatever has arrived, at most so much of it: a slow sender cannot hold one read for longer than the deadline.
+    while block := response.read1(_BLOCK):
+        body += block
+        if len(body) > _MOST_BYTES:
+            raise FetchFailed(f"{address} has more than {_MOST_BYTES} bytes")
+        if monotonic() > deadline:
+            raise FetchFailed(f"{address} takes longer than it may")
+    return body
+
+
+@dataclass(frozen=True)
+class Key:
+    """A public key, bound to each of the issuer's algorithms that it fits."""
+
+    kid: str | None
+    by_algorithm: Mapping[str, jwt.PyJWK]
+
+
+def fetch_keys(issuer: Issuer) -> tuple[Key, ...]:
+    """The keys for signatures that the issuer publishes now."""
+    deadline = monotonic() + SECONDS
+    address = issuer.jwks_uri or _address_of_keys(issuer, deadline)
+    published = fetch_key_set(address, deadline)
+    return tuple(key for each in published if (key := usable_key(each, issuer.algorithms)) is not None)
+
+
+def fetch_key_set(address: str, deadline: float) -> list[Any]:
+    """All keys at the address, as JWK. `deadline` is as `monotonic` counts, here and below."""
+    published = fetch_json(address, deadline).get("keys")
+    if not isinstance(published, list) or len(published) > _MOST_KEYS:
+        raise FetchFailed(f"{address} is not a set of at most {_MOST_KEYS} keys")
+    return published
+
+
+def fetch_metadata(issuer: str, address: str, deadline: float) -> Mapping[str, Any]:
+    """What the provider says of itself (OpenID Connect Discovery 1.0)."""
+    metadata = fetch_json(address, deadline)
+    if metadata.get("issuer") != issuer:
+        raise FetchFailed(f"{address} is of another issuer")
+    return metadata
+
+
+def endpoint(metadata: Mapping[str, Any], name: str, address: str) -> str:
+    """The address that the metadata from `address` have under this name."""
+    found = metadata.get(name)
+    if not isinstance(found, str) or not is_safe(found):
+        raise FetchFailed(f"{address} has no {name} with https")
+    return found
+
+
+def _address_of_keys(issuer: Issuer, deadline: float) -> str:
+    address = issuer.metadata_address
+    return endpoint(fetch_metadata(issuer.issuer, address, deadline), "jwks_uri", address)
+
+
+def usable_key(published: Any, algorithms: tuple[Algorithm, ...]) -> Key | None:
+    """None for a key that is not for signatures, or for none of the algorithms."""
+    if not isinstance(published, dict) or published.get("use", "sig") != "sig" or "d" in published:
+        return None
+    own = published.get("alg")
+    fitting: dict[str, jwt.PyJWK] = {
+        each: key for each in algorithms if own in (None, each) and (key := _bound(published, each))
+    }
+    kid = published.get("kid")
+    return Key(kid if isinstance(kid, str) else None, fitting) if fitting else None
+
+
+def _bound(published: dict[str, Any], algorithm: str) -> jwt.PyJWK | None:
+    """The key for one algorithm; None if it is of another type."""
+    try:
+        return jwt.PyJWK(published, algorithm)
+    except jwt.PyJWTError:
+        return None

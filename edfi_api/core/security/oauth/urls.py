@@ -1,0 +1,14 @@
+"""Routes of the token endpoints, and of the page that shows a secret one time."""
+
+from edfi_api.common import addresses
+from edfi_api.common.addresses import fixed_path
+from edfi_api.core.security.oauth.endpoint import TokenView
+from edfi_api.core.security.oauth.introspection import TokenInfoView
+from edfi_api.core.security.oauth.secret_page import SecretView
+from edfi_api.core.startup import current_surface
+
+urlpatterns = [
+    fixed_path(addresses.OAUTH, TokenView.as_view(), "oauth-token"),
+    fixed_path(addresses.SHOWN_ONCE, SecretView.as_view(), "secret"),
+    fixed_path(addresses.INTROSPECTION, TokenInfoView.as_view(surface=current_surface()), "oauth-token-info"),
+]

@@ -1,0 +1,150 @@
+"""Executes statements: prepared, in one round trip each, with retries after concurrent writes.
+
+Constraint violations pass through; the store interprets them.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import TypeVar
+
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import errors
+
+from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
+from edfi_api.core.storage.driver.prepared import Row, forget, run, run_unprepared
+from edfi_api.core.storage.driver.sql import Sql
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 12
+# No further retry begins after so many seconds of them: each may have waited for a server that hangs.
+_RETRY_SECONDS = 20.0
+_FIRST_PAUSE_SECONDS = 0.005
+_LONGEST_PAUSE_SECONDS = 0.2
+
+
+class StatementAborted(Exception):
+    """The statement had no effect because of a deadlock, a lost connection or the like, and can be retried."""
+
+
+# Whether a deadlock gives up the whole transaction. In one that holds many locks, a statement that is retried meets the
+# other transaction again, which still waits for these locks.
+_ends_at_deadlock: ContextVar[bool] = ContextVar("ends_at_deadlock", default=False)
+
+
+@contextmanager
+def ending_at_deadlock() -> Iterator[None]:
+    """For transactions that are repeated as a whole: a deadlock raises TooMuchContention at once."""
+    token = _ends_at_deadlock.set(True)
+    try:
+        yield
+    finally:
+        _ends_at_deadlock.reset(token)
+
+
+def end_at_deadlock(error: OperationalError) -> None:
+    """Raise TooMuchContention for a deadlock, if a statement is not to be retried after one."""
+    if _ends_at_deadlock.get() and isinstance(error.__cause__, errors.DeadlockDetected):
+        raise TooMuchContention from error
+
+
+def attempts() -> Iterator[int]:
+    """The numbers of attempts: the first retry follows at once, the others with exponential backoff and jitter."""
+    yield 0
+    end = time.monotonic() + _RETRY_SECONDS
+    for number in range(ATTEMPTS):
+        yield number + 1
+        if time.monotonic() > end:
+            return
+        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
+        time.sleep(random.uniform(0, longest))  # noqa: S311  jitter, not a secret
+
+
+@contextmanager
+def holding(lock: Sql, using: str) -> Iterator[None]:
+    """A transaction, or a savepoint of the caller's, that begins with a statement that takes locks."""
+    with transaction.atomic(using):
+        execute(lock, using)
+        yield
+
+
+def with_retries(
+    attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Result:
+    """Retry while statements are aborted or the result is None.
+
+    A write that waits for another one has read its snapshot before, so it is stale and has to be retried. The retries
+    of many writers of one document could lose to each other; `queue` makes the transaction in which one of them runs.
+    A write whose connection was lost may have been committed. Retrying it is safe: an upsert or update with the same
+    content changes nothing, and a second delete finds no document. Raises TooMuchContention after the last attempt.
+    """
+    for number in attempts():
+        try:
+            result = _in_turn(attempt, queue) if number else attempt()
+        except StatementAborted:
+            continue
+        if result is not None:
+            return result
+    raise TooMuchContention
+
+
+def _in_turn(attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]]) -> Result | None:
+    with queue():
+        return attempt()
+
+
+def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[Row]:
+    """The rows of a statement, run in its own transaction, or in a savepoint of the caller's transaction.
+
+    `hides_values` as in `prepared.run`.
+    Raises StatementAborted if it can be retried, otherwise Django's database errors.
+    """
+    connection = connections[using]
+    try:
+        if not connection.in_atomic_block:
+            return _run(statement, connection, hides_values)
+        with transaction.atomic(using):
+            return _run(statement, connection, hides_values)
+    except (OperationalError, InterfaceError) as error:
+        if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
+            if isinstance(error, OperationalError):
+                end_at_deadlock(error)
+            raise StatementAborted from error
+        if _has_lost_its_server(connection):
+            connection.close()
+            raise StatementAborted from error
+        raise
+    except InternalError as error:
+        if is_outage(error) and not connection.in_atomic_block:
+            connection.close()  # After a failover the next connection may reach the new primary.
+        raise
+    except ProgrammingError as error:
+        if isinstance(error.__cause__, errors.InvalidSqlStatementName):
+            # After DEALLOCATE ALL, by psycopg after a rollback or by a connection pooler between two clients.
+            forget(connection.connection)
+            raise StatementAborted from error
+        raise
+
+
+def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
+    """Whether a pooler may assign each transaction another server session: Django's setting for such poolers."""
+    return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
+
+
+def _run(statement: Sql, connection: BaseDatabaseWrapper, hides_values: bool) -> list[Row]:
+    if connection.connection is None:
+        connection.ensure_connection()
+    runs = run_unprepared if _is_pooled(connection) else run
+    with connection.wrap_database_errors:
+        return runs(statement, connection.connection, hides_values)
+
+
+def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
+    """Whether an established connection was lost, as opposed to a server that cannot be reached at all."""
+    if connection.connection is None or connection.in_atomic_block:
+        return False
+    return bool(connection.connection.closed or connection.connection.broken)

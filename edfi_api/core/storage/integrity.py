@@ -1,0 +1,164 @@
+"""Consistency check of the stored data.
+
+Compares every body with its natural key, securables, aliases, references and links, and the derived tables (the closure
+of the hierarchy of education organizations, and which of them reach the documents of people) with the documents.
+Foreign keys only guarantee that rows refer to existing rows; that they correspond to the bodies is up to the store.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import connections
+from django.db.models import OuterRef, TextField
+from django.db.models.functions import Cast
+
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparer, Preparers
+from edfi_api.core.documents.securables import COLUMNS, Securables
+from edfi_api.core.models import Document
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.descriptor_spelling import UrisOfDescriptors
+from edfi_api.model.surface.resource import ResourceName
+from references.models import Alias, Reference
+
+_BATCH = 1000
+
+_OTHER_ANCESTORS = """
+WITH computed AS (
+    SELECT * FROM organization_ancestors(ARRAY(SELECT hierarchy[1] FROM document WHERE hierarchy IS NOT NULL))
+)
+SELECT descendant_id FROM ((TABLE computed EXCEPT TABLE organization_closure) UNION
+                           (TABLE organization_closure EXCEPT TABLE computed)) difference
+ GROUP BY descendant_id ORDER BY descendant_id
+"""
+
+# The view takes long to plan and to read, so it is read once.
+_OTHERWISE_REACHED = """
+WITH path AS MATERIALIZED (TABLE authorization_path)
+SELECT t.name, d.natural_key
+  FROM (
+    (TABLE path EXCEPT TABLE reached_document) UNION
+    (TABLE reached_document EXCEPT TABLE path)
+  ) difference LEFT JOIN document d ON d.id = document_id LEFT JOIN resource_type t ON t.id = d.resource_type_id
+ GROUP BY document_id, t.name, d.natural_key ORDER BY document_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A document whose rows do not correspond to its body; `what` is a text for operators."""
+
+    resource: str
+    natural_key: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.resource} {self.natural_key}: {self.what}"
+
+
+class _Row(NamedTuple):
+    """The stored columns, aliases, references and links of one document."""
+
+    row: int
+    resource_type: int
+    natural_key: str
+    text: str
+    aliases: list[UUID]
+    references: list[UUID]
+    linked_types: list[int] | None
+    linked_ids: list[UUID] | None
+    securables: Securables
+
+
+# Resource type and id of a document.
+_Link = tuple[int, UUID]
+
+
+def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
+    """All disagreements in the order of the documents' rows; memory is bounded by a batch.
+
+    Documents of a resource that the surface does not have cannot be checked; one is reported per resource.
+    """
+    last_row = 0
+    not_served: dict[ResourceName, str] = {}
+    uris = UrisOfDescriptors(using)
+    while batch := list(_batch(last_row, using)):
+        links = _links(batch, using)
+        for stored in batch:
+            name = resource_types.names(using)[stored.resource_type]
+            if name not in preparers:
+                not_served.setdefault(name, stored.natural_key)
+                continue
+            for what in _compare(preparers[name], stored, links, uris):
+                yield Disagreement(name.resource, stored.natural_key, what)
+        if len(batch) < _BATCH:
+            break
+        last_row = batch[-1].row
+    for name, natural_key in not_served.items():
+        yield Disagreement(name.resource, natural_key, "the standard that is served has no such resource")
+    for (organization,) in _rows(_OTHER_ANCESTORS, using):
+        yield Disagreement("EducationOrganization", str(organization), "organization_closure has other ancestors")
+    for resource, natural_key in _rows(_OTHERWISE_REACHED, using):
+        what = "reached_document has other organizations or associations"
+        yield Disagreement(resource or "Document", natural_key or "that is gone", what)
+
+
+def _batch(after: int, using: str) -> Iterator[_Row]:
+    """Aliases and references by document: joined, they would be read from the first one for each batch."""
+    rows = Document.objects.using(using).filter(id__gt=after).order_by("id")
+    columns = rows.values_list(
+        "id",
+        "resource_type_id",
+        "natural_key",
+        Cast("body", TextField()),
+        ArraySubquery(Alias.objects.filter(document=OuterRef("pk")).values("pk")),
+        ArraySubquery(Reference.objects.filter(document=OuterRef("pk")).values("alias_id")),
+        "linked_types",
+        "linked_ids",
+        *COLUMNS,
+    )
+    width = len(_Row._fields) - 1
+    return (_Row._make([*row[:width], Securables._make(row[width:])]) for row in columns[:_BATCH])
+
+
+def _links(batch: list[_Row], using: str) -> dict[UUID, _Link]:
+    """Referential id → target, for the references of these documents."""
+    wanted = {alias for stored in batch for alias in stored.references}
+    targets = Alias.objects.using(using).filter(pk__in=wanted)
+    found = targets.values_list("referential_id", "document__resource_type_id", "document__document_uuid")
+    return {alias: (type_, id_) for alias, type_, id_ in found}
+
+
+def _rows(query: str, using: str) -> list[tuple[Any, ...]]:
+    with connections[using].cursor() as cursor:
+        cursor.execute(query)
+        return list(cursor)
+
+
+def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link], uris: UrisOfDescriptors) -> Iterator[str]:
+    try:
+        understood = preparer.understand(json_text.loads(stored.text.encode()))
+    except DataValidationFailed as failed:
+        yield f"its identity cannot be read: {failed.violations[0].message}"
+        return
+    if understood.identity.natural_key != stored.natural_key:
+        yield f"the body's natural key is {understood.identity.natural_key}; migrate stores the paths of keys"
+    for name, expected, column in zip(COLUMNS, understood.securables, stored.securables, strict=True):
+        if expected != column:
+            yield f"the column {name} is {column} instead of the body's {expected}"
+    if set(understood.identity.aliases) != set(stored.aliases):
+        yield "its aliases are not those of its identity"
+    targets, references = set(understood.targets), set(stored.references)
+    if missing := targets - references:
+        yield f"{len(missing)} reference(s) of the body have no row"
+    if surplus := references - targets:
+        yield f"{len(surplus)} row(s) of references are not in the body"
+    referenced = [links.get(alias) for alias in understood.linked]
+    if not missing and referenced != list(zip(stored.linked_types or [], stored.linked_ids or [], strict=True)):
+        yield "its links do not lead to the targets of its references"
+    for reference, uri in uris.spelt_otherwise(understood):
+        yield f"{reference.place} is {reference.value}, the key of the descriptor is spelt {uri}"

@@ -1,0 +1,170 @@
+"""Writes documents that depend on what is stored: two statements, compare-and-set.
+
+The first reads the stored body and its version; the second is the ordinary write, which has no effect unless that
+version is still the current one. Whatever is written in between makes the merge start over, from the second attempt on
+behind the lock on the document.
+"""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from uuid_utils.compat import uuid7
+
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparers
+from edfi_api.core.storage import policy_statements
+from edfi_api.core.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest, refuse_unreadable_version
+from edfi_api.core.storage.driver.execution import execute, holding, with_retries
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.effects import effect_of, replace_once
+from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
+from edfi_api.core.storage.refusals import IneffectiveWrite
+from edfi_api.core.storage.replicas import record_writer
+from edfi_api.core.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
+from edfi_api.core.storage.row_policy import RowPolicy
+from edfi_api.core.storage.stored import Outcome, Written
+from references import resolution
+
+_statement = statements_beside(__file__)
+
+# The document to write, whose targets exist, and the stored body, None for a new document. Raises what refuses the
+# write.
+Check = Callable[[IncomingDocument, dict[str, Any] | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRequest(Terms):
+    """A document to insert or to replace that depends on the stored one: is merged with it, or is to be checked beside
+    it, in the transaction that writes."""
+
+    pending: PendingDocument
+    check: Check | None = None
+
+    def write(self, stored: dict[str, Any] | None) -> WriteRequest:
+        """The request to write what follows from the stored body, None for a new document. Raises what
+        `PendingDocument.merged` does."""
+        return WriteRequest(self.pending.merged(stored).spelt_as(stored), **_terms(self))
+
+    def key(self, document_uuid: UUID) -> Values:
+        """The parameters by which the stored document is found."""
+        found = stored_key(self.pending.resource, document_uuid, self.using)
+        return {**found, "referential_id": self.pending.identity.referential_id}
+
+
+def of_whole(request: WriteRequest) -> MergeRequest:
+    """The request to write a whole document, which takes nothing but the spelling of its key from what is stored."""
+    incoming = request.incoming
+    return MergeRequest(PendingDocument(incoming.resource, incoming.identity, lambda _: incoming), **_terms(request))
+
+
+def _terms(terms: Terms) -> dict[str, Any]:
+    return {each.name: getattr(terms, each.name) for each in fields(Terms)}
+
+
+# Writes a document unless its version has changed.
+_WriteOnce = Callable[[WriteRequest, Values], Written]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """How the stored document is found: the statements that read it, test it under a policy, and lock it."""
+
+    stored: Callable[[RowPolicy | None], Sql]
+    tests: Sql
+    lock: Sql
+
+
+_BY_ALIAS = _Key(policy_statements.stored_by_alias, TESTS_BY_ALIAS, _statement("lock_by_alias"))
+_BY_UUID = _Key(policy_statements.stored_by_uuid, TESTS_BY_UUID, _statement("lock_by_uuid"))
+
+
+@dataclass(frozen=True, slots=True)
+class _RefusedMerge(IneffectiveWrite):
+    """A write of what was merged with the `version` that `stored` reads; None for a new document."""
+
+    stored: Sql
+    version: int | None
+
+    def refuse(self, outcome: Outcome) -> None:
+        """As without a merge. What is refused for members that the client did not send, such as a reference whose
+        target has another key since, is stale."""
+        rows = execute(self.stored, self.request.using)
+        if self.version == (rows[0][1] if rows else None):
+            super(_RefusedMerge, self).refuse(outcome)
+
+
+def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
+    """As `store.upsert`; a new document may get a given id. Raises also what the merge does, after the refusals of the
+    stored document."""
+
+    def write_once(merged: WriteRequest, values: Values) -> Written:
+        return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
+
+    return _merge(request, new_id or uuid7(), _BY_ALIAS, write_once)
+
+
+def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+    """As `store.update`. Raises also what the merge does, after the refusals of the stored document."""
+    return _merge(request, document_uuid, _BY_UUID, lambda merged, values: replace_once(merged, values, preparers))
+
+
+def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _WriteOnce) -> Written:
+    found_by = request.key(document_uuid)
+    stored = key.stored(request.policy).bound_to(found_by)
+
+    def attempt() -> Written | None:
+        with nullcontext() if request.check is None else transaction.atomic(request.using):
+            return attempt_merge()
+
+    def attempt_merge() -> Written | None:
+        rows = execute(stored, request.using)
+        if not rows:
+            if key is _BY_UUID:
+                raise _missing(request)
+            return write_merged(None, None)
+        body, version, is_allowed = rows[0]
+        if is_allowed:
+            refuse_unreadable_version(request, key.tests, found_by)
+            return write_merged(body, version)
+        if request.policy is not None:
+            # Returns if the reason of the denial no longer exists.
+            DeniedRequest(request.policy, key.tests, found_by, request.using).explain_using()
+        return None
+
+    def write_merged(body: bytes | None, version: int | None) -> Written | None:
+        if request.policy is None:
+            # With a policy, the authorization of the new values is reported before a failed condition.
+            request.condition.expected_version(version)
+        stored_body = None if body is None else json_text.loads(body)
+        merged = request.write(stored_body)
+        values = merged.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
+
+        def attempt_write() -> Written:
+            request.condition.expected_version(version)
+            if request.check is not None:
+                if _has_missing_targets(merged):
+                    return Written(Outcome.MISSING_TARGET)
+                request.check(merged.incoming, stored_body)
+            return write_once(merged, values)
+
+        return effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
+
+    written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
+    record_writer(request.client, request.using)
+    return written
+
+
+def _has_missing_targets(request: WriteRequest) -> bool:
+    """Whether the document refers to one that does not exist, so that the write will be refused for that."""
+    missing = resolution.missing(request.incoming.targets, request.using)
+    return not missing.issubset(request.incoming.identity.aliases)
+
+
+def _missing(request: MergeRequest) -> Exception:
+    """There is no document with the id of an update."""
+    return NothingToMatch() if request.condition.needs_a_document else DocumentNotFound(request.pending.resource)

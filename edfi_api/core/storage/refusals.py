@@ -1,0 +1,238 @@
+"""Turns the outcome of a write, or the constraint that refused it, into the exception that `problem_details.catalog`
+words.
+
+The statement or the constraint has decided; the queries here only find out what to report, all references that do not
+resolve among it. If a write has several
+errors, that of the policy is reported first. See meadowlark/docs/reference/contract.md#order-of-checks.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Set
+from dataclasses import dataclass, replace
+from typing import NamedTuple, NoReturn
+from uuid import UUID
+
+from django.db import IntegrityError
+from psycopg import errors
+
+from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.violations import as_many_as_reported
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.denial import TESTS_OF_STORED, DeniedRequest
+from edfi_api.core.storage.driver.execution import execute
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.exceptions import (
+    DocumentNotFound,
+    IdentityConflict,
+    KeyChangeContradicts,
+    KeyChangeNotSupported,
+)
+from edfi_api.core.storage.requests import DeleteRequest, Values, WriteRequest
+from edfi_api.core.storage.row_policy import MayRead
+from edfi_api.core.storage.stored import Outcome
+from edfi_api.model.surface.naming import is_descriptor_name
+from edfi_api.model.surface.resource import ResourceName
+from references import resolution
+from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
+from references.identity import descriptor_natural_key, referential_id
+from references.models import Alias
+
+_REFERRERS_NAMED = 10
+# Of each type whose first referrers the caller may not read, to find one that it may.
+_REFERRERS_LOOKED_AT = 1_000
+_DEPENDENTS = statements_beside(__file__)("dependents")
+
+# A document cannot refer to an alias that does not exist, and no two documents have the same alias.
+_OUTCOMES = {"reference_alias_fk": Outcome.MISSING_TARGET, "alias_pkey": Outcome.TAKEN}
+
+
+def outcome_of(violation: IntegrityError) -> Outcome:
+    """The outcome of a write that a constraint has refused; all other constraints only fail for concurrent writes."""
+    cause = violation.__cause__
+    constraint = cause.diag.constraint_name if isinstance(cause, errors.Error) else None
+    return _OUTCOMES.get(constraint or "", Outcome.STALE)
+
+
+@dataclass(frozen=True, slots=True)
+class IneffectiveWrite:
+    """A write that had no effect. `find` is the statement of `denial` that finds its document by the `values`."""
+
+    request: WriteRequest
+    find: Sql
+    values: Values
+
+    def refuse(self, outcome: Outcome) -> None:
+        """Raise the exception for an outcome; returns if its reason no longer exists, so that the write is retried."""
+        if outcome is Outcome.STALE:
+            return
+        if outcome is Outcome.NOT_FOUND:
+            raise DocumentNotFound(self.request.incoming.resource)
+        unresolved = unresolved_reference(self.request.incoming, self.request.using)
+        refusal = self._refusal(outcome, unresolved)
+        if refusal or outcome is Outcome.DENIED:
+            self._raise_if_denied(unresolved)
+        if refusal:
+            raise refusal
+
+    def refuse_for(self, refusal: Exception) -> NoReturn:
+        """Raise this refusal, or one that is reported before it."""
+        unresolved = unresolved_reference(self.request.incoming, self.request.using)
+        if isinstance(refusal, KeyChangeContradicts):
+            # Errors of the document itself are reported before those of its referrers.
+            refusal = unresolved or _of_readable(refusal, self.request)
+        self._raise_if_denied(unresolved)
+        raise refusal
+
+    def _refusal(self, outcome: Outcome, unresolved: UnresolvedReference | None) -> Exception | None:
+        incoming = self.request.incoming
+        match outcome:
+            case Outcome.MISSING_TARGET:
+                return unresolved
+            case Outcome.TAKEN:
+                return unresolved or _taken_by_another_subclass(incoming, self.request.using)
+            case Outcome.OTHER_IDENTITY:
+                return unresolved if unresolved and unresolved.descriptors else KeyChangeNotSupported(incoming.resource)
+        return None
+
+    def _raise_if_denied(self, unresolved: UnresolvedReference | None) -> None:
+        request = self.request
+        if request.policy is not None:
+            denied = DeniedRequest(request.policy, self.find, self.values, request.using)
+            denied.explain(request.incoming, unresolved)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedDelete:
+    """A delete that had no effect. The `values` find its document."""
+
+    request: DeleteRequest
+    values: Values
+
+    def refuse(self, outcome: Outcome) -> None:
+        """Raise the exception for an outcome; returns if its reason no longer exists, so that the delete is retried."""
+        match outcome:
+            case Outcome.NOT_FOUND:
+                raise DocumentNotFound(self.request.resource)
+            case Outcome.DENIED:
+                self._raise_if_denied()
+            case Outcome.MISSING_TARGET:
+                self._raise_if_referenced()
+
+    def refuse_for(self, refusal: Exception) -> NoReturn:
+        """Raise this refusal, or one that is reported before it."""
+        self._raise_if_denied()
+        raise refusal
+
+    def _raise_if_denied(self) -> None:
+        request = self.request
+        if request.policy is not None:
+            DeniedRequest(request.policy, TESTS_OF_STORED, self.values, request.using).explain_using()
+
+    def _raise_if_referenced(self) -> None:
+        request = self.request
+        referrers = _referrers(request)
+        if not referrers:
+            return
+        target, named = referrers[0].target, [each.as_named() for each in referrers[:_REFERRERS_NAMED]]
+        resources = sorted({name.resource for name in _readable_types(referrers, request)})
+        is_readable = request.may_read is not None and request.may_read({target: request.resource.name})
+        path = f"{request.resource.url_path}/{request.document_uuid}" if is_readable else ""
+        raise DependentItemExists(target, resources, named, path)
+
+
+def _taken_by_another_subclass(incoming: IncomingDocument, using: str) -> IdentityConflict | None:
+    identity = incoming.identity
+    aliases = Alias.objects.using(using)
+    owners = dict(aliases.filter(pk__in=identity.aliases).values_list("referential_id", "document_id"))
+    if identity.superclass_id in owners and identity.referential_id not in owners:
+        return IdentityConflict(incoming.resource, identity.elements, is_new=True)
+    return None
+
+
+def _of_readable(refusal: KeyChangeContradicts, request: WriteRequest) -> KeyChangeContradicts:
+    """The refusal, without what tells of a referrer that the caller may not read: the violations have its values."""
+    if request.may_read and not request.may_read({refusal.row: refusal.resource.name}):
+        return replace(refusal, natural_key="", violations=[])
+    return refusal
+
+
+class _Found(NamedTuple):
+    """A document that refers to another; the rows of both."""
+
+    target: int
+    row: int
+    project: str
+    resource: str
+    document_uuid: UUID
+    natural_key: str
+
+    @property
+    def name(self) -> ResourceName:
+        return ResourceName(self.project, self.resource)
+
+    def as_named(self) -> Referrer:
+        return Referrer(*self[2:])
+
+
+def _referrers(
+    request: DeleteRequest, *, most: int = _REFERRERS_NAMED, types: Set[ResourceName] = frozenset()
+) -> list[_Found]:
+    """The oldest referrers of the document, except itself: so many of each type, or of each of these types."""
+    statement = _DEPENDENTS.fill(of_types=" AND t.id = ANY (%(types)s::smallint[])" if types else "")
+    if types:
+        numbers = resource_types.numbers(request.using)
+        statement = statement.with_values(types=[numbers[name] for name in types])
+    rows = execute(statement.with_values(document_uuid=request.document_uuid, named=most), request.using)
+    return list(dict.fromkeys(_Found(*row) for row in rows))
+
+
+def _readable_types(referrers: list[_Found], request: DeleteRequest) -> Set[ResourceName]:
+    """The types of which the caller may read one of the referrers that are looked at; all for the server itself."""
+    found = {each.name for each in referrers}
+    if request.may_read is None:
+        return found
+    counts = Counter(each.name for each in referrers)
+    readable = _types_of(referrers, request.may_read)
+    longer = {name for name in found - readable if counts[name] >= _REFERRERS_NAMED}
+    if longer:
+        readable |= _types_of(_referrers(request, most=_REFERRERS_LOOKED_AT, types=longer), request.may_read)
+    return readable
+
+
+def _types_of(referrers: list[_Found], may_read: MayRead) -> set[ResourceName]:
+    rows = may_read({each.row: each.name for each in referrers})
+    return {each.name for each in referrers if each.row in rows}
+
+
+def unresolved_reference(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
+    """The references of a document that do not resolve; None if all do."""
+    wanted = {each.referential_id for each in incoming.sent_references}
+    missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
+    return unresolved(incoming, missing, lambda uris: stored_uris(uris, using)) if missing else None
+
+
+def unresolved(
+    incoming: IncomingDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
+) -> UnresolvedReference:
+    """The references, and descriptors in reference keys, whose target is among the `missing` ids; at most as many as
+    are reported. `stored` returns which of some URIs belong to a stored descriptor of any type."""
+    references = [reference for reference in incoming.sent_references if reference.referential_id in missing]
+    documents = as_many_as_reported(reference for reference in references if reference.value is None)
+    descriptors = as_many_as_reported(reference for reference in references if reference.value is not None)
+    of_another_type = stored({reference.value for reference in descriptors if reference.value})
+    return UnresolvedReference(
+        documents=[reference.as_missing() for reference in documents],
+        descriptors=[reference.as_missing(reference.value in of_another_type) for reference in descriptors],
+        ids=frozenset([reference.referential_id for reference in references]),
+    )
+
+
+def stored_uris(uris: Set[str], using: str) -> Set[str]:
+    """Which of these URIs belong to a stored descriptor of any type; one query."""
+    if not uris:
+        return set()
+    names = [name for name in resource_types.numbers(using) if is_descriptor_name(name.resource)]
+    keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
+    ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
+    return {ids[found] for found in resolution.stored(ids, using)}

@@ -1,0 +1,202 @@
+"""Writes documents, and reads single ones: one statement, one round trip per operation, two for descriptors, which keep
+the stored spelling of their keys.
+
+The statement returns an outcome; `effect_of` (`effects`) decides what follows from it. A policy is evaluated in the
+statement itself and sees its snapshot: a permission that is revoked while a write runs applies from the next one on,
+unless the write has waited for the lock on the document and is retried.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from uuid_utils.compat import uuid7
+
+from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.storage import descriptor_casing, merges, policy_statements, upsert_groups
+from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.denial import (
+    TESTS_BY_ALIAS,
+    TESTS_BY_UUID,
+    TESTS_OF_STORED,
+    DeniedRequest,
+    refuse_unreadable_version,
+)
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
+from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.effects import effect_of, replace_once
+from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
+from edfi_api.core.storage.refusals import IneffectiveWrite, RefusedDelete
+from edfi_api.core.storage.replicas import record_writer
+from edfi_api.core.storage.requests import (
+    NO_DOCUMENT,
+    DeleteRequest,
+    Values,
+    WriteRequest,
+    stored_key,
+)
+from edfi_api.core.storage.row_policy import RowPolicy
+from edfi_api.core.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
+from edfi_api.model.surface.resource import Resource
+
+_statement = statements_beside(__file__)
+_VERSION_BY_ALIAS, _VERSION_BY_UUID = _statement("version_by_alias"), _statement("version_by_uuid")
+_LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by_uuid")
+_LOCKED_BY_ALIASES = _statement("locked_by_aliases")
+_KEEP_CREATION = _statement("keep_creation")
+
+
+def upsert(request: WriteRequest) -> Written:
+    """Insert the document, or replace the one with its natural key. Identical content changes nothing.
+
+    Raises UnresolvedReference with every missing target, IdentityConflict if a document of another subclass has the
+    identity, TooMuchContention after the last attempt, and the exceptions of the request's condition and policy.
+    """
+    name, state = request.incoming.resource.name, database_state(request.using)
+    recent = state.value(recent_upserts)
+    if request.incoming.resource.is_descriptor:
+        written = merges.upsert(merges.of_whole(request))
+        recent.add(name, written.outcome)
+        return written
+    write_alone, groups = partial(_upsert_alone, request), state.value(upsert_groups.groups_of_database)
+    written = upsert_groups.upsert_in_group(request, recent.likely(name), write_alone, groups)
+    recent.add(name, written.outcome)
+    record_writer(request.client, request.using)
+    return written
+
+
+def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
+    using, policy, values = request.using, request.policy, request.values(uuid7())
+    likely = _likely(policy_statements.likely_upsert, request, values, outcome)
+
+    def attempt() -> Written:
+        refuse_unreadable_version(request, TESTS_BY_ALIAS, values)
+        expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
+        if likely and (rows := execute(likely, using)):
+            return Written.of(rows)
+        statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
+        return Written.of(execute(statement, using))
+
+    refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
+    return with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
+
+
+def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+    """Replace the body of the document with this id. A change of its identity cascades to its referrers.
+
+    Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
+    allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
+    """
+    if request.incoming.resource.is_descriptor:
+        return merges.update(merges.of_whole(request), document_uuid, preparers)
+    using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
+    recent = database_state(using).value(_recent_updates)
+    likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
+
+    def attempt() -> Written:
+        refuse_unreadable_version(request, TESTS_BY_UUID, values)
+        expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
+        if likely and (rows := execute(likely, using)):
+            return Written.of(rows)
+        return replace_once(request, values | {"expected_version": expected}, preparers)
+
+    refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
+    written = with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
+    recent.add(name, written.outcome)
+    record_writer(request.client, using)
+    return written
+
+
+def delete(request: DeleteRequest) -> bool:
+    """Delete the document with its aliases and references; False if it does not exist.
+
+    Raises DependentItemExists, with the path of the document if the caller may read it, TooMuchContention, and the
+    exceptions of the request's condition and policy.
+    """
+    using, values = request.using, request.values()
+    statement, refused = policy_statements.delete(request.policy).bound_to(values), RefusedDelete(request, values)
+
+    def attempt() -> Written:
+        refuse_unreadable_version(request, TESTS_OF_STORED, values)
+        expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
+        return Written.of(execute(statement.with_values(expected_version=expected), using))
+
+    try:
+        with_retries(lambda: effect_of(attempt, refused))
+    except DocumentNotFound:
+        return False
+    if request.resource.is_descriptor:
+        descriptor_casing.forget(using)
+    record_writer(request.client, using)
+    return True
+
+
+def get(
+    resource: Resource, document_uuid: UUID, *, policy: RowPolicy | None = None, using: str
+) -> StoredDocument | None:
+    """The document of this resource with this id, or None. Raises the refusals of `policy`."""
+    values = stored_key(resource, document_uuid, using)
+    statement = policy_statements.get(policy).bound_to(values)
+    for _ in attempts():
+        try:
+            rows = execute(statement, using)
+            if not rows:
+                return None
+            if policy is None:
+                return StoredDocument(*rows[0])
+            *columns, is_allowed = rows[0]
+            if is_allowed:
+                return StoredDocument(*columns)
+            # Returns if the reason of the denial no longer exists.
+            DeniedRequest(policy, TESTS_OF_STORED, values, using).explain_using()
+        except StatementAborted:
+            continue
+    raise TooMuchContention
+
+
+def locked_bodies(referential_ids: Sequence[UUID], using: str) -> dict[UUID, bytes]:
+    """The bodies of the documents with these ids, which stay as they are until the transaction ends; those of no
+    document are missing."""
+    return dict(execute(_LOCKED_BY_ALIASES.with_values(ids=list(referential_ids)), using))
+
+
+def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, created_at: datetime) -> Written:
+    """Insert a deleted document under its former id.
+
+    Raises DocumentExists if that id is in use, IdentityConflict if another document has its natural key, and
+    UnresolvedReference as `upsert` does.
+    """
+    using, incoming = request.using, request.incoming
+    values = request.values(document_uuid)
+    insert = policy_statements.upsert(None).bound_to(values | {"expected_version": NO_DOCUMENT})
+    creation = _KEEP_CREATION.with_values(
+        document_uuid=document_uuid, created_by=created_by, created_at=created_at.isoformat()
+    )
+
+    def attempt() -> Written:
+        if get(incoming.resource, document_uuid, using=using):
+            raise DocumentExists(document_uuid)
+        if execute(_VERSION_BY_ALIAS.bound_to(values), using):
+            raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
+        with transaction.atomic(using):
+            written = Written.of(execute(insert, using))
+            execute(creation, using)
+        return written
+
+    refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
+    return with_retries(lambda: effect_of(attempt, refused))
+
+
+def _likely(compose: Callable[..., Sql], request: WriteRequest, values: Values, outcome: Outcome | None) -> Sql | None:
+    """The statement that does only what leads to this outcome."""
+    if outcome is None or request.condition.is_given:
+        return None
+    return compose(outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
+
+
+def _recent_updates(_using: str) -> RecentOutcomes:
+    return RecentOutcomes()

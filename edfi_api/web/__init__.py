@@ -1,0 +1,1 @@
+"""The Ed-Fi API over HTTP, and what all pages share."""
