@@ -11,8 +11,8 @@ from django.http import HttpRequest
 
 from descriptors.models import Descriptor, of_descriptors, stored_descriptors
 from edfi_api.model.metaed.model import DESCRIPTOR_SUFFIX
-from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
 
 _AUTHORITIES_SHOWN = 50
 

@@ -23,9 +23,9 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 
-from edfi_api.api.metadata.publication import accepts_gzip
-from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.common import addresses
+from edfi_api.web.metadata.publication import accepts_gzip
+from edfi_api.web.viewsets.responses import FixedHeaders
 
 # With an empty ADMIN_PATH there is no admin, and no view at this path.
 ADMIN_PREFIX = f"/{settings.ADMIN_PATH or 'admin'}/"

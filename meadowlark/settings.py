@@ -228,16 +228,16 @@ if values["MANAGEMENT_ONLY"]:
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.core.security.requests.authentication.BearerTokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["edfi_api.core.security.requests.authentication.IsApiClient"],
-    "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.requests.EdFiJsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.responses.EdFiJsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.responses.NoNegotiation",
+    "DEFAULT_PARSER_CLASSES": ["edfi_api.web.viewsets.requests.EdFiJsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["edfi_api.web.viewsets.responses.EdFiJsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.web.viewsets.responses.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": [
         "edfi_api.changes.change_queries.http.windows.ChangeVersionFilter",
         "edfi_api.core.queries.filters.QueryByExampleFilter",
         "edfi_api.core.queries.filters.OrderFilter",
     ],
     "DEFAULT_PAGINATION_CLASS": "edfi_api.core.queries.pagination.EdFiPagination",
-    "EXCEPTION_HANDLER": "edfi_api.problem_details.http.handler.exception_handler",
+    "EXCEPTION_HANDLER": "edfi_api.web.problem_details.http.handler.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 

@@ -8,8 +8,6 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from edfi_api.api.batch.views import batch_routes
-from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.common.addresses import standard_segment
 from edfi_api.common.conf import api_settings
@@ -18,6 +16,8 @@ from edfi_api.management_api.http.authorization_metadata import claim_set_routes
 from edfi_api.management_api.http.routes import management_routes
 from edfi_api.validation.extension_model import is_extension_served
 from edfi_api.validation.http.extension import extension_views
+from edfi_api.web.batch.views import batch_routes
+from edfi_api.web.viewsets.router import DataRouter
 
 surface = current_surface()
 
@@ -35,12 +35,12 @@ urlpatterns = [
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", router, name="data"),
     *batch_routes(router.served),
     path("", include("edfi_api.core.security.oauth.urls")),
-    path("", include("edfi_api.api.relations.urls")),
+    path("", include("edfi_api.web.relations.urls")),
     path("", include("edfi_api.changes.change_queries.http.urls")),
     path("", include("edfi_api.validation.http.urls")),
     path("", include("edfi_api.api.history.urls")),
     path("", include("edfi_api.refusals.http.urls")),
-    path("", include("edfi_api.api.metadata.urls")),
+    path("", include("edfi_api.web.metadata.urls")),
     path("", include("edfi_api.api.guides.urls")),
     path("", include("edfi_api.operation.observability.urls")),
     # Browsers request it for every page without an icon: those of the admin, and JSON.
@@ -57,7 +57,7 @@ if settings.ADMIN_PATH:
         path(f"{settings.ADMIN_PATH}/", admin.site.urls),
     ]
 
-handler400 = "edfi_api.problem_details.http.handler.client_error"
-handler403 = "edfi_api.problem_details.http.handler.forbidden"
-handler404 = "edfi_api.problem_details.http.handler.client_error"
-handler500 = "edfi_api.problem_details.http.handler.server_error"
+handler400 = "edfi_api.web.problem_details.http.handler.client_error"
+handler403 = "edfi_api.web.problem_details.http.handler.forbidden"
+handler404 = "edfi_api.web.problem_details.http.handler.client_error"
+handler500 = "edfi_api.web.problem_details.http.handler.server_error"

@@ -17,7 +17,6 @@ from django.dispatch import receiver
 from django.test import Client
 from django.test.signals import setting_changed
 
-from edfi_api.api.viewsets import recorded_writes
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.security.clients import create_client
@@ -29,6 +28,7 @@ from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.refusals.models import Refusal
+from edfi_api.web.viewsets import recorded_writes
 from meadowlark import garbage_collection
 from tests.admin_pages import fill_every_table
 from tests.databases import DOCUMENTS, has_documents, rolled_back

@@ -16,7 +16,6 @@ from django.conf import settings
 from django.test import override_settings
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.changes.change_queries import key_fields
 from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings
@@ -28,6 +27,7 @@ from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.startup import compilation_of, current_compilation
 from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.viewsets.router import DataRouter
 from tests.databases import DOCUMENTS
 from tests.factories import DocumentFactory
 
@@ -73,8 +73,8 @@ class Served:
 
     def _of_own_surface(self, pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
         """Replaces the routes of data, relations and metadata, which depend on the surface."""
-        from edfi_api.api.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
-        from edfi_api.api.relations import urls as relations  # noqa: PLC0415  Likewise.
+        from edfi_api.web.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
+        from edfi_api.web.relations import urls as relations  # noqa: PLC0415  Likewise.
 
         if getattr(pattern, "urlconf_name", None) is urls:
             return path("", include(urls.metadata_routes(self.compilation, self.standard)))

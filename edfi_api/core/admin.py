@@ -13,10 +13,15 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
-from edfi_api.operation.administration import key_search, overview, referrers, related_links
-from edfi_api.operation.administration.client_names import name_of
-from edfi_api.operation.administration.deletion import DeletionThroughStore
-from edfi_api.operation.administration.list_filters import (
+from edfi_api.operation.administration import overview
+from edfi_api.operation.administration.versions import VersionPages, timeline, versions_address
+from edfi_api.refusals.admin.about import stories_about
+from edfi_api.refusals.admin.refusals import VIEW_KEYS
+from edfi_api.validation.admin import results_of
+from edfi_api.web.admin_kit import key_search, referrers, related_links
+from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit.deletion import DeletionThroughStore
+from edfi_api.web.admin_kit.list_filters import (
     CHOSEN_RESOURCE,
     ChangedFilter,
     CreatedByFilter,
@@ -24,15 +29,11 @@ from edfi_api.operation.administration.list_filters import (
     RefersToFilter,
     row_in,
 )
-from edfi_api.operation.administration.natural_keys import abridged
-from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.readable_values import MARK, marked_body, readable_values
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, store_number
-from edfi_api.operation.administration.titles import TitledAdmin, resource_of, titled
-from edfi_api.operation.administration.versions import VersionPages, timeline, versions_address
-from edfi_api.refusals.admin.about import stories_about
-from edfi_api.refusals.admin.refusals import VIEW_KEYS
-from edfi_api.validation.admin import results_of
+from edfi_api.web.admin_kit.natural_keys import abridged
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.readable_values import MARK, marked_body, readable_values
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, store_number
+from edfi_api.web.admin_kit.titles import TitledAdmin, resource_of, titled
 from references.identity import as_uuid
 
 

@@ -17,8 +17,8 @@ from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.exceptions import NoStoreKey
 from edfi_api.exchange.models import Connection, ConnectionState, ExchangeDirection
 from edfi_api.exchange.stored_connections import current_phase
-from edfi_api.operation.administration.authorship import RecordedAdmin, admin_user
-from edfi_api.operation.administration.moments import moment
+from edfi_api.web.admin_kit.authorship import RecordedAdmin, admin_user
+from edfi_api.web.admin_kit.moments import moment
 
 _STATE = ("phase", "failure", "position", "lag", "accepted", "refused", "rate", "reported")
 

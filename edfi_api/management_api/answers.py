@@ -14,8 +14,8 @@ from edfi_api.common.request_body import UnsupportedCharset, UnsupportedCoding
 from edfi_api.core.security.exceptions import IdentityProviderAway, TooManyRequests
 from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.management_api import problems, texts
-from edfi_api.problem_details.catalog import problem_of
-from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from edfi_api.web.problem_details.catalog import problem_of
+from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
 
 _CONTENDED = (postgres.LockNotAvailable, postgres.DeadlockDetected, postgres.SerializationFailure)
 Form = Callable[[Problem, str], dict[str, Any] | None]

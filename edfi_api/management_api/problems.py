@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from edfi_api.management_api import texts
-from edfi_api.problem_details.problem import Problem
+from edfi_api.web.problem_details.problem import Problem
 
 SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
-from edfi_api.api.viewsets.responses import EdFiJsonRenderer, NoNegotiation
 from edfi_api.common.addresses import base_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
@@ -22,7 +21,8 @@ from edfi_api.management_api import access, problems
 from edfi_api.management_api.access import Caller
 from edfi_api.management_api.answer_shapes import DescribedAnswer
 from edfi_api.management_api.answers import FORMS, answer, problem_for, write_transaction
-from edfi_api.problem_details.http.handler import correlation_id
+from edfi_api.web.problem_details.http.handler import correlation_id
+from edfi_api.web.viewsets.responses import EdFiJsonRenderer, NoNegotiation
 
 _log = logging.getLogger(__name__)
 

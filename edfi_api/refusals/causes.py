@@ -9,7 +9,7 @@ from uuid import UUID
 
 from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.refusals.personal_data import digest, is_hashed, kept_id, without_quoted
-from edfi_api.refusals.write_recorder import RefusedWrite
+from edfi_api.web.write_recorder import RefusedWrite
 from references.exceptions import MissingTarget
 
 _INDEX = re.compile(r"\[\d+\]")

@@ -9,11 +9,11 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.documents.partial_identity import PartialIdentity
-from edfi_api.problem_details.problem import HINT
 from edfi_api.refusals.causes import Cause, cause_of
 from edfi_api.refusals.occurrences import Occurrences, Refusals
 from edfi_api.refusals.personal_data import digest, is_hashed, kept_errors, kept_id, kept_paths
-from edfi_api.refusals.write_recorder import RefusedWrite
+from edfi_api.web.problem_details.problem import HINT
+from edfi_api.web.write_recorder import RefusedWrite
 
 # The columns of a row of the table `refusal`, as JSON values.
 Entry = dict[str, Any]

@@ -3,7 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from edfi_api.refusals.write_recorder import ACCEPTED_WITH_WARNINGS
+from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 
 # What this server received, and what a connection sent to another one, which has refused it.
 RECEIVED, SENT = "received", "sent"

@@ -13,7 +13,7 @@ from typing import Any
 
 from edfi_api.core.documents import json_text
 from edfi_api.refusals.causes import cause_key
-from edfi_api.refusals.write_recorder import RefusedWrite
+from edfi_api.web.write_recorder import RefusedWrite
 
 _PREFIX = "urn:ed-fi:api:"
 

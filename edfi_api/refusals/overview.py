@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from edfi_api.refusals.write_recorder import ACCEPTED_WITH_WARNINGS
+from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 
 # Causes are counted among so many of the latest open entries, so that a page takes the same time at a million.
 LOOKED_AT = 20_000

@@ -11,7 +11,7 @@ from edfi_api.common.memory import cost_of_json
 from edfi_api.core.documents import json_text
 from edfi_api.refusals.entries import subjects
 from edfi_api.refusals.occurrences import Refusals, group_of, problem_type
-from edfi_api.refusals.write_recorder import AcceptedWrite, RefusedWrite
+from edfi_api.web.write_recorder import AcceptedWrite, RefusedWrite
 
 MOST_WRITES = 10_000
 MOST_BYTES = 32 * 2**20

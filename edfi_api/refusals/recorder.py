@@ -24,7 +24,7 @@ from edfi_api.refusals import metrics
 from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
 from edfi_api.refusals.ledger import Ledger, Resolving
 from edfi_api.refusals.pending import Pending, rows_of
-from edfi_api.refusals.write_recorder import ACCEPTED_WITH_WARNINGS, AcceptedWrite, RefusedWrite
+from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS, AcceptedWrite, RefusedWrite
 
 _SECONDS_BETWEEN_FLUSHES = 1.0
 _SECONDS_BETWEEN_COUNTS = 10.0

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from edfi_api.core.security.admin import OneByOneAdmin
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.sql_views.models import SqlReader
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
 
 
 @admin.register(SqlReader)

@@ -12,8 +12,8 @@ from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
-from edfi_api.problem_details.catalog import SYSTEM_ERROR
-from edfi_api.problem_details.problem import Problem
+from edfi_api.web.problem_details.catalog import SYSTEM_ERROR
+from edfi_api.web.problem_details.problem import Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for

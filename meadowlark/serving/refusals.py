@@ -8,7 +8,7 @@ import orjson
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import log_lines
 from edfi_api.common.logs.correlation import correlated, new_correlation_id
-from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
 from meadowlark.serving.rsgi import HTTPProtocol
 
 _log = logging.getLogger("meadowlark.requests")

@@ -7,7 +7,7 @@ import pytest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
 
-from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
+from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse
 from meadowlark.serving.lean_handler import LeanRequest
 
 

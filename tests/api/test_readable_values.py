@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.operation.administration.readable_values import marked_body, readable_values
+from edfi_api.web.admin_kit.readable_values import marked_body, readable_values
 
 BODY = {
     "schoolReference": {"schoolId": 7},

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from edfi_api.core.models import Document, ResourceType
-from edfi_api.operation.administration.key_search import name_members
-from edfi_api.operation.administration.list_filters import first_version_since
+from edfi_api.web.admin_kit.key_search import name_members
+from edfi_api.web.admin_kit.list_filters import first_version_since
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD, store_school
 from tests.databases import DOCUMENTS, connection

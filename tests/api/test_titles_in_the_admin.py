@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.operation.administration.titles import DocumentKey, titles
+from edfi_api.web.admin_kit.titles import DocumentKey, titles
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD, store_school
 from tests.databases import DOCUMENTS, connection

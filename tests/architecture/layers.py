@@ -13,7 +13,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "Loading and export": ("edfi_api.loading",),
     "Ledger of refusals": ("edfi_api.refusals",),
     "Changes": ("edfi_api.changes",),
-    "Errors": ("edfi_api.problem_details", "edfi_api.hints"),
+    "Errors": ("edfi_api.web.problem_details", "edfi_api.web.problem_details.hints"),
     "Writes": ("edfi_api.core.writes.writing", "edfi_api.core.writes.rules"),
     "Authentication and authorization": ("edfi_api.core.security", "edfi_api.core.security.profiles"),
     "Queries": ("edfi_api.core.queries.listing", "edfi_api.core.queries"),
@@ -49,12 +49,12 @@ PARTS = {
 
 # Packages of one layer that have an order, top first: an import goes down, or stays in its package.
 ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
-    ("edfi_api.api.batch", "edfi_api.api.viewsets"),
-    ("edfi_api.api.history", "edfi_api.api.viewsets"),
-    ("edfi_api.api.relations", "edfi_api.api.viewsets"),
-    ("edfi_api.api.metadata", "edfi_api.api.viewsets"),
-    ("edfi_api.refusals.http", "edfi_api.api.viewsets"),
-    ("edfi_api.validation.http", "edfi_api.changes.change_queries.http", "edfi_api.api.viewsets"),
+    ("edfi_api.web.batch", "edfi_api.web.viewsets"),
+    ("edfi_api.api.history", "edfi_api.web.viewsets"),
+    ("edfi_api.web.relations", "edfi_api.web.viewsets"),
+    ("edfi_api.web.metadata", "edfi_api.web.viewsets"),
+    ("edfi_api.refusals.http", "edfi_api.web.viewsets"),
+    ("edfi_api.validation.http", "edfi_api.changes.change_queries.http", "edfi_api.web.viewsets"),
     ("edfi_api.management_api.http", "edfi_api.management_api.v2", "edfi_api.management_api.v3", "edfi_api.api"),
     ("edfi_api.management_api", "edfi_api.api"),
     (

@@ -19,7 +19,7 @@ _DATA_STORES = ("edfi_api/core/data_stores/", "edfi_api/core/security/requests/d
 _OTHER_IDENTITIES = ("edfi_api/core/security/federation/", "edfi_api/core/security/issuers")
 _RULES = ("edfi_api/core/writes/rules/",)
 _LEDGER = ("edfi_api/refusals/",)
-_REFUSALS = ("edfi_api/problem_details/", "edfi_api/hints/")
+_REFUSALS = ("edfi_api/web/problem_details/", "edfi_api/web/problem_details/hints/")
 
 
 def test_requests_call_nothing_that_their_client_does_not_use(transactional_db: None, insert_client: Any) -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from edfi_api.api.batch import work
-from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.operations import OperationReader
 from edfi_api.core.models import Document
+from edfi_api.web.batch import work
+from edfi_api.web.batch.natural_keys import NaturalKeys
+from edfi_api.web.batch.operations import OperationReader
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student
 from tests.conftest import http

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.api.batch import free_order
 from edfi_api.core.models import Document
+from edfi_api.web.batch import free_order
 from tests.batch.batch_client import BatchClient, parts
 from tests.batch.both_ways import together
 from tests.batch.generated import agency, batches, start

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from edfi_api.api.batch.sets import Sets
-from edfi_api.api.batch.work import Batch
 from edfi_api.common.conf import api_settings
 from edfi_api.core.models import Document
+from edfi_api.web.batch.sets import Sets
+from edfi_api.web.batch.work import Batch
 from tests.batch.batch_client import parts
 from tests.batch.operations import DESCRIPTORS, student
 

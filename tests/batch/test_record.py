@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from edfi_api.api.batch import views
-from edfi_api.api.batch.singles import Singles
-from edfi_api.api.batch.views import batch_routes
-from edfi_api.api.metadata.discovery import discovery_document, specifications
-from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.web.batch import views
+from edfi_api.web.batch.singles import Singles
+from edfi_api.web.batch.views import batch_routes
+from edfi_api.web.metadata.discovery import discovery_document, specifications
+from edfi_api.web.viewsets.factory import ServedSurface
 from tests.batch.batch_client import BatchClient
 from tests.batch.generated import start
 from tests.batch.operations import period, student

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from edfi_api.api.batch import sets
 from edfi_api.core.models import Document
+from edfi_api.web.batch import sets
 from tests.batch.batch_client import BatchClient, parts
 from tests.batch.both_ways import both_ways
 from tests.batch.generated import EXAMPLES, batches, start

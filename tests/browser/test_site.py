@@ -12,9 +12,9 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
-from edfi_api.api.viewsets import recorded_writes
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.credentials import Credentials
+from edfi_api.web.viewsets import recorded_writes
 from tests.browser.conftest import Browse, Findings
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, overhang, shown
 from tests.conftest import ApiTestClient, http

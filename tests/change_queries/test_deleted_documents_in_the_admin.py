@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
-from edfi_api.operation.administration import read_only
+from edfi_api.web.admin_kit import read_only
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.databases import connection
 from tests.factories import STUDENT

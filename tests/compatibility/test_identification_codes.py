@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
-from edfi_api.api.metadata.paths import query_parameters
 from edfi_api.model.surface.resource import Resource
+from edfi_api.web.metadata.paths import query_parameters
 from tests.conftest import ApiTestClient
 from tests.factories import STUDENT
 from tests.queries.touched import touched

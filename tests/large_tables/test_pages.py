@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from edfi_api.core.security.models import ApiClient
-from edfi_api.operation.administration.read_only import ROWS_COUNTED
+from edfi_api.web.admin_kit.read_only import ROWS_COUNTED
 from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token
 from tests.large_tables.filling import Clients, fill

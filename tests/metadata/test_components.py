@@ -3,8 +3,8 @@ meadowlark/docs/reference/contract.md#discovery-and-metadata."""
 
 from typing import Any
 
-from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.metadata.openapi import descriptors_document, resources_document
 from tests.surface.models import SurfaceOf
 
 SCHOOL = """

@@ -4,9 +4,9 @@ meadowlark/docs/reference/contract.md#dependency-order."""
 import pytest
 from lxml import etree
 
-from edfi_api.api.metadata.dependencies import graphml
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.metadata.dependencies import graphml
 from tests.surface.models import SurfaceOf
 
 STUDENTS = """

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from edfi_api.api.metadata.discovery import discovery_document
+from edfi_api.web.metadata.discovery import discovery_document
 from tests.surface.models import SurfaceOf
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

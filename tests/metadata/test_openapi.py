@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from edfi_api.api.metadata.fixed_documents import DOCUMENTS
-from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.metadata.fixed_documents import DOCUMENTS
+from edfi_api.web.metadata.openapi import descriptors_document, resources_document
 from tests.conftest import http
 from tests.surface.models import SurfaceOf
 

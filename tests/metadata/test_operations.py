@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from edfi_api.api.metadata.fixed_documents import DOCUMENTS
-from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.management_api.http.openapi import document as management_document
 from edfi_api.management_api.http.routes import all_addresses
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.metadata.fixed_documents import DOCUMENTS
+from edfi_api.web.metadata.openapi import descriptors_document, resources_document
 from tests.batch.batch_client import BatchClient, parts
 from tests.conftest import ApiTestClient
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from descriptors.loading import load_bundled
-from edfi_api.api.metadata.openapi import examples_of
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.exceptions import IdentityConflict
@@ -23,6 +22,7 @@ from edfi_api.model.surface.resource import JsonPath, Resource, Surface
 from edfi_api.ods_import.fitting import ServedModel
 from edfi_api.sql_views.bodies import ResourceBodies
 from edfi_api.sql_views.tables import sql_tables
+from edfi_api.web.metadata.openapi import examples_of
 from references.exceptions import UnresolvedReference
 from tests.databases import DOCUMENTS, rolled_back
 from tests.factories import DocumentFactory

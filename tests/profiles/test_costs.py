@@ -12,7 +12,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
-from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart, StoredProfile
 from edfi_api.core.security.profiles.models import Profile
 from edfi_api.model.profiles.checking import ProfileChecker
@@ -20,6 +19,7 @@ from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts,
 from edfi_api.model.profiles.json_files import canonical_json
 from edfi_api.model.profiles.members import members_of
 from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.web.viewsets.factory import ServedSurface
 from tests.conftest import ApiTestClient
 from tests.profiles.conftest import ClientOf, Store
 from tests.profiles.random_rules import random_rule, with_filters

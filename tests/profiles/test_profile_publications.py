@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.api.metadata import profile_publications
-from edfi_api.api.metadata.profile_openapi import profile_document
-from edfi_api.api.metadata.profile_publications import ProfilePublications
-from edfi_api.api.metadata.publication import Addresses
 from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.metadata import profile_publications
+from edfi_api.web.metadata.profile_openapi import profile_document
+from edfi_api.web.metadata.profile_publications import ProfilePublications
+from edfi_api.web.metadata.publication import Addresses
 from tests.profiles.conftest import Store
 
 ROOT = Addresses.without_context("https://h")

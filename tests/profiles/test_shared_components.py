@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from edfi_api.api.metadata.profile_openapi import profile_document
 from edfi_api.core.security.profiles.catalog import StoredProfile
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.json_files import canonical_json
 from edfi_api.model.profiles.xml_files import read_xml
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.metadata.profile_openapi import profile_document
 from tests.surface.models import SurfaceOf
 
 # The things of a hull and the hull's things of a boat have one component: edFi_boatHullThing.

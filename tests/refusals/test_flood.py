@@ -10,7 +10,7 @@ from edfi_api.refusals.ledger import MOST_SUMMARIES
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.pending import MOST_BYTES, MOST_WRITES
 from edfi_api.refusals.recorder import Recorder
-from edfi_api.refusals.write_recorder import RefusedWrite
+from edfi_api.web.write_recorder import RefusedWrite
 
 PER_CLIENT = 1_000
 BODY = 1_000

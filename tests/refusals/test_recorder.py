@@ -8,13 +8,13 @@ from uuid import uuid4
 import pytest
 from django.db import OperationalError, connection
 
-from edfi_api.api.viewsets import recorded_writes
 from edfi_api.refusals import pending
 from edfi_api.refusals.ledger import Ledger, Resolving
 from edfi_api.refusals.metrics import DROPPED
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from edfi_api.refusals.recorder import LedgerWriter, Recorder
-from edfi_api.refusals.write_recorder import RefusedWrite
+from edfi_api.web.viewsets import recorded_writes
+from edfi_api.web.write_recorder import RefusedWrite
 from tests.conftest import http
 from tests.factories import STUDENT
 

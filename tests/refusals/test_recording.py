@@ -6,9 +6,9 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.api.batch.record import RecordedOperations
-from edfi_api.api.batch.sent_batch import LINES
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
+from edfi_api.web.batch.record import RecordedOperations
+from edfi_api.web.batch.sent_batch import LINES
 from tests.batch.batch_client import BatchClient
 from tests.batch.operations import DESCRIPTORS, school
 from tests.class_periods import PERIOD, store_school

@@ -9,9 +9,9 @@ from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.api.metadata.discovery import discovery_document, specifications
 from edfi_api.core.security.models import ApiClient
 from edfi_api.refusals.models import Refusal
+from edfi_api.web.metadata.discovery import discovery_document, specifications
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import http
 from tests.factories import STUDENT

@@ -3,8 +3,8 @@
 import pytest
 from rest_framework.permissions import BasePermission
 
-from edfi_api.api.batch.views import BatchView
-from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.web.batch.views import BatchView
+from edfi_api.web.viewsets.resource_viewset import ResourceViewSet
 from tests.batch.batch_client import BatchClient
 from tests.security.strategies.scenario import EO, Scenario
 

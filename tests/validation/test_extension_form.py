@@ -14,11 +14,11 @@ from django.urls import include, path
 from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
 
-from edfi_api.api.metadata import urls as metadata
 from edfi_api.common.conf import api_settings
 from edfi_api.core.startup import current_compilation
 from edfi_api.model.surface.resource import Surface
 from edfi_api.validation.extension_model import is_extension_served, published_surface, with_extension
+from edfi_api.web.metadata import urls as metadata
 from tests.conftest import http
 from tests.validation.api import client
 from tests.validation.rules import EACH, write

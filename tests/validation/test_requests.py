@@ -11,9 +11,9 @@ from django.core.management.base import CommandError
 from django.db import connection
 from openapi_spec_validator import validate
 
-from edfi_api.api.metadata.fixed_documents import DOCUMENTS
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
+from edfi_api.web.metadata.fixed_documents import DOCUMENTS
 from tests.conftest import ApiTestClient
 from tests.validation.api import RULES, RUNS, client, found
 from tests.validation.conftest import student

@@ -9,11 +9,11 @@ from django.utils.safestring import mark_safe
 from rest_framework.request import Request
 
 from edfi_api.api.guides.guides import FILES, at, guides
-from edfi_api.api.viewsets.edfi_view import OpenView
-from edfi_api.api.viewsets.html_pages import html_page
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
-from edfi_api.problem_details.http.handler import client_error
+from edfi_api.web.problem_details.http.handler import client_error
+from edfi_api.web.viewsets.edfi_view import OpenView
+from edfi_api.web.viewsets.html_pages import html_page
 
 ALL = "all"
 

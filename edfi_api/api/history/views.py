@@ -6,9 +6,6 @@ from typing import Any
 import orjson
 from django.http.response import HttpResponseBase
 
-from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
-from edfi_api.api.viewsets.requests import document_uuid
-from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.changes.change_queries import history
 from edfi_api.changes.change_queries.differences import ABSENT, differences
 from edfi_api.changes.change_queries.history import DELETE, Version
@@ -21,7 +18,10 @@ from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart
 from edfi_api.core.security.profiles.visibility import visibility_of
 from edfi_api.core.storage import store
 from edfi_api.model.surface.resource import Surface
-from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
+from edfi_api.web.viewsets.requests import document_uuid
+from edfi_api.web.viewsets.responses import JsonTextResponse
 
 _MOST = 100
 

@@ -19,15 +19,15 @@ from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.changes.change_queries.restoring import CannotRestore, restore
 from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.security.models import ApiClient
-from edfi_api.operation.administration import natural_keys
-from edfi_api.operation.administration.client_names import name_of
-from edfi_api.operation.administration.deletion import MOST_AT_ONCE
-from edfi_api.operation.administration.key_search import HELP
-from edfi_api.operation.administration.list_filters import row_in
-from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
-from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, resource_of, titled
 from edfi_api.operation.administration.versions import link
+from edfi_api.web.admin_kit import natural_keys
+from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit.deletion import MOST_AT_ONCE
+from edfi_api.web.admin_kit.key_search import HELP
+from edfi_api.web.admin_kit.list_filters import row_in
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, resource_of, titled
 from references.identity import as_uuid
 
 _IN_THE_ADMIN = "admin"

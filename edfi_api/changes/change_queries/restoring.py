@@ -25,7 +25,7 @@ from edfi_api.core.storage.exceptions import (
 from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.stored import Outcome, Written
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
+from edfi_api.web.problem_details.catalog import SYSTEM_ERROR, problem_of
 from references.exceptions import UnresolvedReference
 
 _REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)

@@ -16,9 +16,9 @@ from edfi_api.changes.change_stream.handlers import handlers_in
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.common.conf import api_settings
 from edfi_api.core.startup import current_surface
-from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
-from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin
+from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
 
 # An error quotes the values that a handler could not process.
 _FIELDS_OF_DOCUMENTS = {"what", "natural_key", "change", "error", "last_line", "traceback"}

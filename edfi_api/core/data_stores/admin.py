@@ -21,7 +21,7 @@ from edfi_api.core.data_stores.routes import primary_of
 from edfi_api.core.data_stores.routing import Database
 from edfi_api.core.data_stores.sharing import refuse_shared_database
 from edfi_api.core.data_stores.stores import check_qualifiers, check_segment
-from edfi_api.operation.administration.authorship import RecordedAdmin
+from edfi_api.web.admin_kit.authorship import RecordedAdmin
 
 
 class TenantOwnedAdmin(RecordedAdmin):

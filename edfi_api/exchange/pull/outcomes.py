@@ -29,10 +29,10 @@ from edfi_api.loading.bulk import Candidate, Written
 from edfi_api.loading.bulk.candidates import Place
 from edfi_api.loading.reports.refusal_limit import RefusalLimit
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.refusals.pending import Pending
 from edfi_api.refusals.recorder import Awaited, LedgerWriter
-from edfi_api.refusals.write_recorder import RECORDED, AcceptedWrite, RefusedWrite
+from edfi_api.web.problem_details.catalog import SYSTEM_ERROR, problem_of
+from edfi_api.web.write_recorder import RECORDED, AcceptedWrite, RefusedWrite
 from references.exceptions import UnresolvedReference
 
 DELETED, KEY_CHANGED, REFUSED = "deleted", "key changed", "refused"

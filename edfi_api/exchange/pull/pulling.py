@@ -52,7 +52,7 @@ from edfi_api.loading.bulk.pipeline import bulk_writer_by
 from edfi_api.loading.reports.refusal_limit import RefusalLimit
 from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.problem_details.catalog import problem_of
+from edfi_api.web.problem_details.catalog import problem_of
 
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('exchange'), %s)"
 _UNLOCK = "SELECT pg_advisory_unlock(hashtext('exchange'), %s)"

@@ -13,7 +13,7 @@ from edfi_api.refusals.later_writes import MAIN_STORE
 from edfi_api.refusals.ledger import Ledger, Resolving, ledger_connection
 from edfi_api.refusals.models import SENT
 from edfi_api.refusals.occurrences import Refusals, group_of, problem_type
-from edfi_api.refusals.write_recorder import RefusedWrite
+from edfi_api.web.write_recorder import RefusedWrite
 from references.exceptions import MissingTarget
 
 

@@ -21,7 +21,7 @@ from edfi_api.loading.reports.replaced_documents import ReplacedDocuments
 from edfi_api.loading.reports.rule_warnings import WarningCounts
 from edfi_api.loading.reports.tolerated_counts import ToleratedCounts
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.problem_details.catalog import problem_of
+from edfi_api.web.problem_details.catalog import problem_of
 from references.exceptions import MissingTarget, UnresolvedReference
 
 REFUSED = "refused"

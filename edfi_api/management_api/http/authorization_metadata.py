@@ -8,7 +8,6 @@ from django.urls import URLPattern
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.exceptions import TenantUnknown
@@ -20,7 +19,8 @@ from edfi_api.core.security.claims.model import ByAction
 from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from edfi_api.management_api.answer_shapes import DescribedAnswer
 from edfi_api.management_api.views import ManagementView
-from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.viewsets.edfi_view import OpenView
 
 
 class AuthorizationMetadataView(ManagementView):

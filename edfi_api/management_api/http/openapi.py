@@ -11,13 +11,13 @@ import msgspec
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.api.metadata.openapi import VERSION, publisher, with_used_components
-from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA
 from edfi_api.management_api.answer_shapes import DescribedAnswer
 from edfi_api.management_api.bodies import BodyMember, members_of
 from edfi_api.management_api.collections import Collection
 from edfi_api.management_api.scopes import Scope
 from edfi_api.management_api.views import AnonymousView, base_address
+from edfi_api.web.metadata.openapi import VERSION, publisher, with_used_components
+from edfi_api.web.metadata.responses import PROBLEM, PROBLEM_SCHEMA
 
 _PARAMETER = re.compile(r"<(\w+)>")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

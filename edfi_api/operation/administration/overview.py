@@ -10,7 +10,7 @@ from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.operation.administration.titles import DocumentKey, titles
+from edfi_api.web.admin_kit.titles import DocumentKey, titles
 
 # Up to this number the documents of a resource are counted, which takes 15 ms; above it, PostgreSQL's statistics give
 # an estimate.

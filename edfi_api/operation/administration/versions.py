@@ -28,10 +28,10 @@ from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.operation.administration.list_filters import row_in
-from edfi_api.operation.administration.moments import moment
-from edfi_api.operation.administration.store_choice import address_with_store, shown_in, with_choice
-from edfi_api.operation.administration.titles import DocumentKey, title_of, titles
+from edfi_api.web.admin_kit.list_filters import row_in
+from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.store_choice import address_with_store, shown_in, with_choice
+from edfi_api.web.admin_kit.titles import DocumentKey, title_of, titles
 
 _SHOWN, _IN_TIMELINE = 20, 10
 _PAGE = "admin:edfi_api_document_versions"

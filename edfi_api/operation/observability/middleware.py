@@ -21,7 +21,6 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter as Metric
 from prometheus_client import Histogram
 
-from edfi_api.api.batch.record import BatchFigures
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import log_lines
 from edfi_api.operation.observability.metrics import (
@@ -36,6 +35,7 @@ from edfi_api.operation.observability.metrics import (
     STORE_REFUSED,
     STORE_REQUESTS,
 )
+from edfi_api.web.batch.record import BatchFigures
 
 # Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})

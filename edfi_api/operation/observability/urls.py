@@ -5,7 +5,6 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.api.viewsets.edfi_view import OpenView
 from edfi_api.common import addresses
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
@@ -13,6 +12,7 @@ from edfi_api.common.logs.remote_address import is_from_this_host
 from edfi_api.operation.observability.health import CheckResult, data_stores, health_document, is_healthy, readiness
 from edfi_api.operation.observability.metrics import exposition
 from edfi_api.operation.observability.middleware import request_counts
+from edfi_api.web.viewsets.edfi_view import OpenView
 
 
 class LivenessView(OpenView):

@@ -4,11 +4,11 @@ from django.db.models import Q, QuerySet
 from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document
-from edfi_api.operation.administration.natural_keys import elements
-from edfi_api.operation.administration.read_only import ROWS_COUNTED
-from edfi_api.operation.administration.titles import DocumentKey, titles
 from edfi_api.refusals.admin import stories
 from edfi_api.refusals.models import Refusal
+from edfi_api.web.admin_kit.natural_keys import elements
+from edfi_api.web.admin_kit.read_only import ROWS_COUNTED
+from edfi_api.web.admin_kit.titles import DocumentKey, titles
 
 _SHOWN = 10
 

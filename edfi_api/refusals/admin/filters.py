@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from edfi_api.core.security.models import ApiClient, Application, Vendor
-from edfi_api.operation.administration.list_filters import row_in
 from edfi_api.refusals.admin.sentences import cause_in_words, problem_in_words
 from edfi_api.refusals.models import OpenRefusals, Refusal
 from edfi_api.refusals.overview import LOOKED_AT, found_by_rules
+from edfi_api.web.admin_kit.list_filters import row_in
 from references.identity import as_uuid
 
 _LATEST = 1_000

@@ -20,12 +20,6 @@ from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.exchange.push.asking import ask_again
-from edfi_api.operation.administration.client_names import name_of
-from edfi_api.operation.administration.list_filters import ResolutionFilter, row_in
-from edfi_api.operation.administration.moments import moment
-from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
-from edfi_api.operation.administration.tables import tables_page
-from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, key_elements_of, titled
 from edfi_api.refusals import overview
 from edfi_api.refusals.admin import about, pages, sentences, stories
 from edfi_api.refusals.admin.filters import (
@@ -42,6 +36,12 @@ from edfi_api.refusals.admin.filters import (
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
+from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit.list_filters import ResolutionFilter, row_in
+from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.read_only import ROWS_COUNTED, ReadOnlyAdmin
+from edfi_api.web.admin_kit.tables import tables_page
+from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, key_elements_of, titled
 
 MOST_EXPORTED = 1_000_000
 VIEW_KEYS = "refusals.view_refusal_keys"

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from edfi_api.operation.administration.natural_keys import abridged
-from edfi_api.problem_details.problem import HINT
+from edfi_api.web.admin_kit.natural_keys import abridged
+from edfi_api.web.problem_details.problem import HINT
 
 # By the beginning of a problem type, the longest first, for problems whose messages do not say it by themselves.
 _REASONS = {

@@ -14,14 +14,14 @@ from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.resource import Resource
-from edfi_api.operation.administration.client_names import name_of
-from edfi_api.operation.administration.moments import moment
-from edfi_api.operation.administration.natural_keys import abridged, without_prefix
-from edfi_api.operation.administration.store_choice import PARAMETER
-from edfi_api.operation.administration.tables import filtered
 from edfi_api.refusals.admin.sentences import missing_key, times, why
 from edfi_api.refusals.later_writes import MAIN_STORE
 from edfi_api.refusals.models import SENT
+from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.natural_keys import abridged, without_prefix
+from edfi_api.web.admin_kit.store_choice import PARAMETER
+from edfi_api.web.admin_kit.tables import filtered
 from references.models import Alias
 
 _DOCUMENT = "admin:edfi_api_document_change"

@@ -10,7 +10,6 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.core.queries.exceptions import UnknownQueryField
 from edfi_api.core.queries.listing.fields import TEXT, Field, FieldType, natural_number, one_of
 from edfi_api.core.queries.listing.filters import FieldFilter, read_filters
@@ -18,6 +17,7 @@ from edfi_api.core.queries.listing.pages import without_nulls
 from edfi_api.core.security.requests.data_stores import visits_of
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
+from edfi_api.web.viewsets.edfi_view import EdFiRequest
 from references.identity import as_uuid
 
 CAUSE_PREFIX = "c-"

@@ -2,12 +2,12 @@
 
 from django.urls import URLPattern
 
-from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
 from edfi_api.core.startup import current_surface
 from edfi_api.model.surface.resource import Surface
 from edfi_api.refusals.http.views import CausesView, RefusalsView, RefusalView, SubmissionsPageView, SummaryView
+from edfi_api.web.viewsets.edfi_view import UnknownResourceView
 
 
 def submission_routes(surface: Surface) -> list[URLPattern]:

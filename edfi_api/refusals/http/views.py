@@ -9,9 +9,6 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.status import HTTP_204_NO_CONTENT
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
-from edfi_api.api.viewsets.html_pages import html_page
-from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
 from edfi_api.common.addresses import root_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
@@ -19,11 +16,14 @@ from edfi_api.core.queries.exceptions import UnknownQueryField
 from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
 from edfi_api.core.queries.listing.pages import Listed, listed, total_of
 from edfi_api.core.security.requests.data_stores import data_store_in_address
-from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.refusals.http import entries
 from edfi_api.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import RECEIVED, Refusal
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
+from edfi_api.web.viewsets.html_pages import html_page
+from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
 from references.identity import as_uuid
 
 _ROWS_AT_ONCE = 1_000

@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from edfi_api.common.logs import audit
-from edfi_api.operation.administration.list_filters import ResolutionFilter
-from edfi_api.operation.administration.moments import written_moment
-from edfi_api.operation.administration.store_choice import address_with_store, shown_in
 from edfi_api.validation.models import ValidationDismissal, ValidationResult
+from edfi_api.web.admin_kit.list_filters import ResolutionFilter
+from edfi_api.web.admin_kit.moments import written_moment
+from edfi_api.web.admin_kit.store_choice import address_with_store, shown_in
 
 _DISMISSED = "dismissed"
 _RESULT = "admin:validation_validationresult_change"

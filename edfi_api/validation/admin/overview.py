@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.timezone import localdate
 
 from edfi_api.core.security.organizations import names_in
-from edfi_api.operation.administration.store_choice import shown_in
-from edfi_api.operation.administration.tables import Cell, PageTable, cells, filtered, tables_page
+from edfi_api.web.admin_kit.store_choice import shown_in
+from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered, tables_page
 
 _LIST = "admin:validation_validationresult_changelist"
 _RULES = "admin:validation_validationrule_changelist"

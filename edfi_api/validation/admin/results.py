@@ -19,17 +19,17 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.organizations import names_in
 from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.operation.administration.list_filters import row_in
-from edfi_api.operation.administration.moments import moment
-from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.readable_values import MARK, MARKED
-from edfi_api.operation.administration.related_links import as_list, links
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
-from edfi_api.operation.administration.titles import DocumentKey, TitledAdmin, titled
 from edfi_api.validation.admin import dismissals
 from edfi_api.validation.admin.dismissals import ResultStateFilter
 from edfi_api.validation.admin.overview import overview_page
 from edfi_api.validation.models import ValidationResult, ValidationRule
+from edfi_api.web.admin_kit.list_filters import row_in
+from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.readable_values import MARK, MARKED
+from edfi_api.web.admin_kit.related_links import as_list, links
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, with_choice
+from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
 from references.identity import as_uuid
 
 _AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id = %s UNION SELECT %s"

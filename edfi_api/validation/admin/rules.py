@@ -12,10 +12,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.common.logs import audit
-from edfi_api.operation.administration.read_only import ReadOnlyAdmin
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
 from edfi_api.validation.models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule
 from edfi_api.validation.values import UnusableValue, parsed
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin
 
 _RUNS_SHOWN = 10
 _SWITCHES = {"is_switched_off", "is_switched_on"}

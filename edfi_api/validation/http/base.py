@@ -8,9 +8,6 @@ import orjson
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
-from edfi_api.api.viewsets.edfi_view import AuthorizedView, EdFiRequest
-from edfi_api.api.viewsets.requests import document_uuid
-from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.common.addresses import root_of
 from edfi_api.core.queries.listing.sql_rows import SqlRows
 from edfi_api.core.queries.pagination import Page
@@ -18,7 +15,10 @@ from edfi_api.core.security.profiles.catalog import ProfileCatalogs
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import Surface
-from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
+from edfi_api.web.viewsets.requests import document_uuid
+from edfi_api.web.viewsets.responses import JsonTextResponse
 
 NAMESPACE = "uri://edfixvalidation.org"
 ENGINE = "Meadowlark"

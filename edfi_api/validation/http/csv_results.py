@@ -6,10 +6,10 @@ from typing import Any
 
 from django.http.response import HttpResponseBase
 
-from edfi_api.api.viewsets.responses import json_file_response
 from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.queries.listing.sql_rows import SqlRows
 from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.web.viewsets.responses import json_file_response
 
 COLUMNS = (
     "ruleIdentifier", "ruleSource", "severity", "category", "educationOrganizationId", "resourceType", "naturalKey",

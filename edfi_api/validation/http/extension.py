@@ -11,10 +11,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from rest_framework.response import Response
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.api.viewsets.recorded_writes import record_refused
-from edfi_api.api.viewsets.responses import JsonTextResponse
-from edfi_api.api.viewsets.router import OwnViews
 from edfi_api.changes.change_queries.http.windows import read_window
 from edfi_api.core.queries.listing.fields import DATE, TEXT, UUID, Field
 from edfi_api.core.queries.listing.filters import as_sql, read_filters
@@ -28,6 +24,10 @@ from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.validation.http import results, rules, runs
 from edfi_api.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.validation.resources import ENDPOINT, RESULT, RULE, RUN
+from edfi_api.web.viewsets.edfi_view import EdFiRequest
+from edfi_api.web.viewsets.recorded_writes import record_refused
+from edfi_api.web.viewsets.responses import JsonTextResponse
+from edfi_api.web.viewsets.router import OwnViews
 
 # Descriptor → the resource whose claim authorizes it, and its values.
 _DESCRIPTORS: Mapping[str, tuple[Resource, tuple[str, ...]]] = {

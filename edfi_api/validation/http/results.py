@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.http.windows import read_window
 from edfi_api.common import addresses
 from edfi_api.common.logs import audit
@@ -32,6 +31,7 @@ from edfi_api.validation.http.csv_results import csv_response
 from edfi_api.validation.http.rules import SEVERITY
 from edfi_api.validation.resources import RESULT
 from edfi_api.validation.result_visibility import RESULTS, Readable, Visible, VisibleRows
+from edfi_api.web.viewsets.edfi_view import EdFiRequest
 
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.

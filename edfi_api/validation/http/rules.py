@@ -5,7 +5,6 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.core.queries.listing.fields import MOMENT, TEXT, UUID, Field
 from edfi_api.core.queries.listing.filters import as_sql, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
@@ -13,6 +12,7 @@ from edfi_api.core.queries.listing.sql_rows import SqlRows
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS
 from edfi_api.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.validation.resources import RULE
+from edfi_api.web.viewsets.edfi_view import EdFiRequest
 
 SEVERITY = f"""'{NAMESPACE}/SeverityDescriptor#' || CASE v.severity
     WHEN 'major' THEN 'Major Validation Error' WHEN 'minor' THEN 'Minor Validation Error' ELSE 'Warning' END"""

@@ -9,8 +9,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.status import HTTP_202_ACCEPTED
 
-from edfi_api.api.viewsets.edfi_view import EdFiRequest
-from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
 from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import violations
@@ -30,6 +28,8 @@ from edfi_api.validation.http.results import VisibleResultsView
 from edfi_api.validation.requested_runs import active_rules, request_run
 from edfi_api.validation.resources import RESULT, RUN
 from edfi_api.validation.result_visibility import RESULTS
+from edfi_api.web.viewsets.edfi_view import EdFiRequest
+from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse
 
 _STATUS = f"'{NAMESPACE}/RunStatusDescriptor#' || r.status"
 ROWS = "FROM validation_run r"

@@ -1,6 +1,5 @@
 """The routes of validation."""
 
-from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
@@ -13,6 +12,7 @@ from edfi_api.validation.http.results import (
 )
 from edfi_api.validation.http.rules import RulesView, RuleView
 from edfi_api.validation.http.runs import RunsView, RunView
+from edfi_api.web.viewsets.edfi_view import UnknownResourceView
 
 _RESULTS = f"{addresses.VALIDATION}/validationResults"
 

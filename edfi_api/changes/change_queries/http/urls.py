@@ -1,9 +1,9 @@
 """URLs of change queries; `/deletes` and `/keyChanges` are routed with the resources."""
 
-from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.changes.change_queries.http.views import AvailableChangeVersionsView
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
+from edfi_api.web.viewsets.edfi_view import UnknownResourceView
 
 urlpatterns = [
     fixed_path(addresses.AVAILABLE_CHANGE_VERSIONS, AvailableChangeVersionsView.as_view(), "available-change-versions"),

@@ -34,7 +34,7 @@ from edfi_api.core.security.claims.exchange import (
 from edfi_api.core.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
 from edfi_api.core.security.models import ClaimSet, Grant
 from edfi_api.core.startup import current_surface
-from edfi_api.operation.administration.authorship import admin_user
+from edfi_api.web.admin_kit.authorship import admin_user
 
 _NO_EXPORT = "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is."
 _TAKEN = "There is a claim set of this name. Choose another name, or replace it."

@@ -19,7 +19,7 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
 from edfi_api.core.security.organizations import organizations_named
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.operation.administration.authorship import admin_user
+from edfi_api.web.admin_kit.authorship import admin_user
 
 _PERMISSIONS = ("security.add_vendor", "security.add_application", "security.add_apiclient")
 _SEPARATOR = re.compile(r"[\n;]+")

@@ -23,7 +23,7 @@ from edfi_api.core.security.profiles.loading import assign_profiles, notices
 from edfi_api.core.security.profiles.models import Profile
 from edfi_api.core.startup import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.operation.administration.authorship import RecordedAdmin, admin_user
+from edfi_api.web.admin_kit.authorship import RecordedAdmin, admin_user
 
 MOST_SHOWN = 100
 

@@ -16,7 +16,7 @@ from edfi_api.core.security.admin.pages import CheckedItems, OneByOneAdmin, assi
 from edfi_api.core.security.models import ApiClient, Application, Vendor
 from edfi_api.core.security.organizations import data_stores_of
 from edfi_api.core.security.profiles.forms import ApplicationForm
-from edfi_api.operation.administration.moments import shown_time
+from edfi_api.web.admin_kit.moments import shown_time
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z")
 

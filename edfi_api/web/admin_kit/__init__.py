@@ -1,0 +1,1 @@
+"""What the pages of the admin share: choice of the data store, titles, filters, links, deletion."""

@@ -1,0 +1,43 @@
+"""Pages of rows that record who wrote them, and when."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.core.data_stores.models import Writers
+from edfi_api.web.admin_kit.moments import moment
+
+
+def admin_user(request: HttpRequest) -> str:
+    """How logs and rows name the user of a request."""
+    return f"admin:{request.user.get_username()}"
+
+
+class RecordedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+    """Attributes what a form stores to its user, and shows on pages of `Writers` who wrote the row."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        # Django saves a form with its inlines in one transaction, which begins before.
+        attribute_to(admin_user(request))
+        super().save_model(request, obj, form, change)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_fields(request, obj)
+        return [*fields, "written"] if isinstance(obj, Writers) and "written" not in fields else fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return [*fields, "written"] if isinstance(obj, Writers) else fields
+
+    @admin.display(description="written")
+    def written(self, row: Any) -> SafeString:
+        first = (row.created_by, getattr(row, "created_at", None) or getattr(row, "created", None))
+        last = (row.modified_by, getattr(row, "modified_at", None) or getattr(row, "updated", None))
+        lines = (
+            (what, moment(at) if at else "", by) for what, (by, at) in {"First": first, "Last": last}.items() if by
+        )
+        return format_html_join("", "{}: {} by {}<br>", lines) or SafeString("by an earlier version")

@@ -1,0 +1,110 @@
+"""Deletion of documents in the admin, through the store; a refusal lists the referrers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.admin import ModelAdmin
+from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
+
+from edfi_api.core.models import Document
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import store
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.requests import DeleteRequest
+from edfi_api.model.surface.resource import ResourceName
+from edfi_api.web.admin_kit import related_links
+from edfi_api.web.admin_kit.natural_keys import abridged
+from references.exceptions import DependentItemExists
+
+# Bounds the rows that one transaction locks and one page lists; larger deletions go through the API.
+MOST_AT_ONCE = 500
+
+
+class NotServed(Exception):
+    """The document's resource is not in the configured data standard, so its rules are unknown."""
+
+
+_REFUSALS = (DependentItemExists, NotServed, TooMuchContention)
+
+
+class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+    """Django's deletion pages and action, with deletion by the store.
+
+    The confirmation page looks up referrers only to show them; the foreign keys decide at the time of the deletion.
+    """
+
+    def get_deleted_objects(
+        self, objs: Sequence[Document] | QuerySet[Document], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[Any]]:
+        documents = list(objs[: MOST_AT_ONCE + 1])
+        if len(documents) > MOST_AT_ONCE:
+            return [], {}, set(), [format_html("More than {} documents at once: use the API.", MOST_AT_ONCE)]
+        counts = {str(self.opts.verbose_name_plural): len(documents)}
+        return [str(document) for document in documents], counts, set(), related_links.referrers(documents)
+
+    def delete_model(self, request: HttpRequest, obj: Document) -> None:
+        _delete([obj], request.user.get_username())
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        _delete(list(queryset), request.user.get_username())
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except _REFUSALS as refusal:
+            return self._refused(request, refusal)
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Document], *args: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        try:
+            with transaction.atomic():
+                return super().response_action(request, queryset, *args, **kwargs)
+        except _REFUSALS as refusal:
+            return self._refused(request, refusal)
+
+    def _refused(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
+        """Redirect to the previous page with the reason; nothing was deleted."""
+        self.message_user(request, _reason(refusal), messages.ERROR)
+        return HttpResponseRedirect(request.get_full_path().replace("/delete/", "/change/"))
+
+
+def _reason(refusal: Exception) -> str:
+    match refusal:
+        case DependentItemExists():
+            named = ", ".join(f"{referrer.resource} {abridged(referrer.natural_key)}" for referrer in refusal.referrers)
+            return f"Nothing was deleted: {named} refer to it."
+        case NotServed():
+            return f"Nothing was deleted: {refusal} is not part of the standard that is served."
+    return "Nothing was deleted, because of concurrent writes. Try again."
+
+
+def _delete(documents: list[Document], user: str) -> None:
+    """Delete all or none. They may refer to each other, so passes repeat over those that still have referrers."""
+    remaining = documents
+    with transaction.atomic(documents[0]._state.db if documents else None):
+        while remaining:
+            refused = [(document, refusal) for document in remaining if (refusal := _refusal(document, user))]
+            if len(refused) == len(remaining):
+                raise refused[0][1]
+            remaining = [document for document, _ in refused]
+
+
+def _refusal(document: Document, user: str) -> DependentItemExists | None:
+    type_ = document.resource_type
+    resource = current_surface().by_name.get(ResourceName(type_.project, type_.name))
+    if resource is None:
+        raise NotServed(type_)
+    try:
+        store.delete(
+            DeleteRequest(resource, document.document_uuid, user=user, using=document._state.db or DEFAULT_DB_ALIAS)
+        )
+    except DependentItemExists as refusal:
+        return refusal
+    return None

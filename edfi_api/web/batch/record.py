@@ -1,0 +1,257 @@
+"""What is recorded of a batch: for operators facts for metrics, a line in the log and denials in the audit log; for the
+recorder of writes its operations, those of an atomic batch when it is known what became of it."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from tempfile import SpooledTemporaryFile
+from typing import Any, NamedTuple
+
+import orjson
+from django.http import HttpRequest
+
+from edfi_api.common.logs import audit, log_lines
+from edfi_api.common.logs.remote_address import remote_address
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.web.batch.operations import Kind, Operation, Result, SentOperations
+from edfi_api.web.batch.sent_batch import Parameters
+from edfi_api.web.batch.singles import Singles
+from edfi_api.web.viewsets.recorded_writes import (
+    ids_of,
+    missing_targets,
+    problem_of_warnings,
+    recorder,
+    refusing_rules,
+    rules_of_findings,
+)
+from edfi_api.web.write_recorder import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
+from references.exceptions import MissingTarget
+
+_MOST_DENIALS = 20
+_log = logging.getLogger("meadowlark.requests")
+_UNKNOWN = "unknown"
+_MOST_IN_MEMORY = 2**20
+
+
+@dataclass
+class BatchFigures:
+    """Counts of one batch. The middleware that counts requests finds it as `request.batch`."""
+
+    request: HttpRequest
+    parameters: Parameters
+    operations: int
+    # Statements that wrote or deleted many documents, and operations that were carried out as single requests.
+    sets: int = 0
+    alone: int = 0
+    refused: int = 0
+    seconds: float = 0
+    # By operation, path of the resource, and status.
+    results: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._began = time.perf_counter()
+        self._denied = 0
+        # For the audit log, which has those of the last attempt alone.
+        self._denials: list[dict[str, object]] = []
+        self._when_ended: Callable[[BatchFigures], None] | None = None
+        self._has_ended = False
+        self.request.batch = self  # type: ignore[attr-defined]
+
+    def when_ended(self, count: Callable[["BatchFigures"], None]) -> None:
+        """Calls `count` when the batch has ended: at once, or while its answer is sent."""
+        if self._has_ended:
+            count(self)
+        else:
+            self._when_ended = count
+
+    def begin(self) -> None:
+        """Begin an attempt: what an earlier one counted was rolled back."""
+        self.sets = self.alone = self.refused = self._denied = 0
+        self.results.clear()
+        self._denials.clear()
+
+    def add(self, result: Result) -> None:
+        operation = result.operation
+        kind = operation.kind.value if operation.kind else _UNKNOWN
+        route = operation.resource.url_path if operation.resource else _UNKNOWN
+        self.results[kind, route, result.status] += 1
+        self.refused += result.is_refused
+        if result.status in audit.DENIALS:
+            self._denied += 1
+            if self._denied <= _MOST_DENIALS:
+                self._denials.append({"status": result.status, "reason": _reason(result), "index": operation.position})
+
+    def end(self) -> None:
+        """Write what is known in the end."""
+        self.seconds = time.perf_counter() - self._began
+        for denial in self._denials:
+            self._audit(**denial)
+        if self._denied > _MOST_DENIALS:
+            self._audit(reason=f"{self._denied - _MOST_DENIALS} more operations of the batch")
+        facts = {
+            "event": "batch",
+            "client": self._client,
+            "mode": self.parameters.mode.value,
+            "order": self.parameters.order.value,
+            "operations": self.operations,
+            "sets": self.sets,
+            "alone": self.alone,
+            "refused": self.refused,
+            "seconds": round(self.seconds, 3),
+        }
+        log_lines.write(_log, logging.INFO, facts)
+        self._has_ended = True
+        if self._when_ended is not None:
+            self._when_ended(self)
+
+    def _audit(self, **facts: object) -> None:
+        address = remote_address(self.request)
+        correlation_id = getattr(self.request, "correlation_id", None)
+        audit.denied(
+            client=self._client, method="POST", path=self.request.path, address=address, batch=correlation_id, **facts
+        )
+
+    @property
+    def _client(self) -> str | None:
+        return getattr(self.request, "client_key", None)
+
+
+def _reason(result: Result) -> str:
+    problem = result.problem or {}
+    return str(next(iter(problem.get("errors", ())), problem.get("detail", "")))
+
+
+class _Noted(NamedTuple):
+    """What became of an operation; its problem, if it has one, is the JSON text of this length in the file. Rules may
+    have warned of an accepted one, and have written such a problem."""
+
+    position: int
+    path: str
+    status: int
+    id: str
+    problem_length: int
+    missing: tuple[MissingTarget, ...]
+    rules: tuple[str, ...]
+
+
+class RecordedOperations:
+    """The operations of one attempt at a batch, which begins now. Of an atomic one only what cannot be read again from
+    the body is kept, problems in a file beyond a megabyte."""
+
+    def __init__(self, singles: Singles, operations: SentOperations, *, is_atomic: bool) -> None:
+        self._recorder = recorder()
+        self._singles = singles
+        self._operations = operations
+        self._is_atomic = is_atomic
+        self._began = time.time()
+        self._noted: list[_Noted] = []
+        self._problems = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115
+
+    def note(self, result: Result, refusal: Exception | None) -> None:
+        if self._recorder is None:
+            return
+        operation = result.operation
+        missing = missing_targets(refusal) if refusal else ()
+        problem, rules = result.problem, refusing_rules(refusal) if refusal else ()
+        if result.warnings:
+            problem = problem_of_warnings(result.warnings, result.status, self._singles.correlation_id)
+            rules = rules_of_findings(result.warnings)
+        if self._is_atomic:
+            text = orjson.dumps(problem) if problem else b""
+            self._problems.write(text)
+            noted = (operation.position, _resource(operation), result.status, result.id)
+            self._noted.append(_Noted(*noted, len(text), missing, rules))
+        elif result.is_refused:
+            if result.status in RECORDED:
+                self._refused(operation, problem or {}, missing, rules, self._recorder)
+        else:
+            # Operations of one batch come in their order, whatever their times are.
+            client, data_store, at = self._singles.client, self._singles.data_store, operation.began
+            if self._recorder.accepted(client, data_store, _resource(operation), at):
+                batch, has_warnings = self._singles.correlation_id, bool(problem)
+                self._recorder.succeeded(self._accepted(operation, result.id, at, batch, has_warnings=has_warnings))
+            if problem:
+                self._refused(operation, problem, (), rules, self._recorder)
+
+    def committed(self) -> None:
+        """An atomic batch was written. It is one write: what was refused since it began is not resolved by it."""
+        if self._recorder is None:
+            return
+        client, data_store, at = self._singles.client, self._singles.data_store, self._began
+        for noted, problem in self._with_problems():
+            if self._recorder.accepted(client, data_store, noted.path, at):
+                operation, has_warnings = self._operations.read(noted.position), problem is not None
+                self._recorder.succeeded(self._accepted(operation, noted.id, at, has_warnings=has_warnings))
+            if problem is not None:
+                self._refused(self._operations.read(noted.position), problem, (), noted.rules, self._recorder)
+
+    def rolled_back(self) -> None:
+        """An atomic batch was not written: only what was refused by itself or as a consequence is recorded."""
+        if self._recorder is None:
+            return
+        for noted, problem in self._with_problems():
+            if problem is not None and noted.status in RECORDED:
+                operation = self._operations.read(noted.position)
+                self._refused(operation, problem, noted.missing, noted.rules, self._recorder)
+
+    def _with_problems(self) -> Iterator[tuple[_Noted, dict[str, Any] | None]]:
+        """What was noted, with the problem that it has."""
+        with self._problems as problems:
+            problems.seek(0)
+            for noted in self._noted:
+                length = noted.problem_length
+                yield noted, orjson.loads(problems.read(length)) if length else None
+
+    def _refused(
+        self,
+        operation: Operation,
+        problem: dict[str, Any],
+        missing: tuple[MissingTarget, ...],
+        rules: tuple[str, ...],
+        recorder: WriteRecorder,
+    ) -> None:
+        recorder.refused(
+            RefusedWrite(
+                client=self._singles.client,
+                data_store=self._singles.data_store,
+                resource=_resource(operation),
+                preparer=self._preparer(operation),
+                operation=operation.kind.value if operation.kind else _UNKNOWN,
+                problem=problem,
+                at=time.time(),
+                size=operation.size,
+                is_batch=True,
+                document_uuid=operation.document_uuid,
+                sent=_body(operation) if operation.size <= MOST_BODY_BYTES else None,
+                missing=missing,
+                rules=rules,
+            )
+        )
+
+    def _accepted(
+        self, operation: Operation, id_: str, at: float, batch: str = "", *, has_warnings: bool = False
+    ) -> AcceptedWrite:
+        body, preparer = _body(operation), self._preparer(operation)
+        known = preparer.partial_identity(body) if body and preparer else None
+        ids = ids_of(None, id_) if id_ else ()
+        if known and known.referential_id:
+            ids = (known.referential_id, *ids)
+        client, data_store, is_delete = self._singles.client, self._singles.data_store, operation.kind is Kind.DELETE
+        return AcceptedWrite(client, data_store, _resource(operation), ids, at, is_delete, batch, has_warnings)
+
+    def _preparer(self, operation: Operation) -> Preparer | None:
+        return None if operation.resource is None else self._singles.preparer(operation.resource)
+
+
+def _resource(operation: Operation) -> str:
+    """The path of the resource; of an unknown one as it was sent, empty if it was not."""
+    if operation.resource is not None:
+        return operation.resource.url_path
+    name = operation.sent_resource.strip("/")
+    return name and f"/{name}"
+
+
+def _body(operation: Operation) -> dict[str, Any] | None:
+    return operation.document if operation.document is not None else operation.key

@@ -1,0 +1,381 @@
+"""Carries out stretches of operations in sets, as far as their results are certain.
+
+A stretch is a sequence of operations of one resource and kind. It is cut into runs, whose operations do not depend
+on each other: none provides, removes or refers to what another one provides. A run is written or deleted by the same
+statements; what they leave is carried out one at a time, behind the set, which decides nothing for it. So is a resource
+with rules of the host that look up other documents: they see what operations before have written.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.documents.incoming import IncomingDocument, is_id_of, sent_id
+from edfi_api.core.documents.leniency import Tolerated
+from edfi_api.core.storage import resource_types, sets
+from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
+from edfi_api.core.storage.requests import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
+from edfi_api.core.storage.row_policy import NO_CONDITIONS, SetConditions
+from edfi_api.core.storage.sets import REFUSALS, Row
+from edfi_api.core.storage.sets.writing import delete_unreferenced
+from edfi_api.core.storage.stored import StoredVersion, Written, referential_ids, stored_versions
+from edfi_api.core.writes.rules.enforcing import WriteCheck
+from edfi_api.core.writes.writing import WrittenDocument
+from edfi_api.model.surface.resource import Resource
+from edfi_api.web.batch.operations import Attempt, Kind, Operation, Result, SentOperations, without_frames
+from edfi_api.web.batch.singles import Singles, tolerated_in
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+
+# Below it, a set costs more than its operations one at a time.
+_FEWEST = 2
+_MOST = 2_000
+
+# Operations, and what became of those that were carried out together, by position.
+Run = tuple[Sequence[Operation], Mapping[int, Attempt]]
+# Of an update by natural key, while it is prepared.
+_ANY_UUID = UUID(int=0)
+
+
+def stretches(positions: Iterable[int], operations: SentOperations, memory: int) -> Iterator[list[Operation]]:
+    """The operations at these positions in order, in stretches that cost at most so many bytes of memory, or have one
+    operation. An operation is read when what it costs is left."""
+    stretch: list[Operation] = []
+    left = memory
+    for position in positions:
+        if stretch and (len(stretch) >= _MOST or operations.cost(position) > left):
+            yield stretch
+            stretch, left = [], memory
+        operation = operations.read(position)
+        if stretch and not _are_alike(stretch[0], operation):
+            yield stretch
+            stretch, left = [], memory
+        stretch.append(operation)
+        left -= operations.cost(position)
+    if stretch:
+        yield stretch
+
+
+def _are_alike(one: Operation, other: Operation) -> bool:
+    if one.resource is not other.resource or one.kind is None or other.kind is None:
+        return False
+    return one.kind.action == other.kind.action and not (goes_alone(one) or goes_alone(other))
+
+
+@dataclass(slots=True)
+class PreparedOperation:
+    """An operation with its document, None if it is not valid, for which there is a `refusal`, or if the operation goes
+    alone for another reason."""
+
+    operation: Operation
+    incoming: IncomingDocument | None = None
+    refusal: Exception | None = None
+    # Whether the natural key of the operation is not that of its document.
+    changes_key: bool = False
+    condition: WriteCondition = UNCONDITIONAL
+    tolerated: Sequence[Tolerated] = ()
+    # The host's rules, of which those that read the document only have been run.
+    check: WriteCheck | None = None
+
+    @property
+    def own(self) -> set[int]:
+        return {alias.int for alias in self.incoming.identity.aliases} if self.incoming else set()
+
+    @property
+    def targets(self) -> set[int]:
+        return {target.int for target in self.incoming.targets} if self.incoming else set()
+
+    @property
+    def id(self) -> UUID:
+        """The referential id of the document."""
+        assert self.incoming is not None  # noqa: S101  Callers look before.
+        return self.incoming.identity.referential_id
+
+    def row(self, known: Mapping[UUID, StoredVersion]) -> Row:
+        """The row to write. `known` has what is stored of updates, and of operations with conditions.
+
+        Raises DocumentNotFound, NothingToMatch, and what `WriteCondition.expected_version` does.
+        """
+        operation, incoming = self.operation, self.incoming
+        assert incoming is not None  # noqa: S101  Callers look before.
+        found = known.get(self.id)
+        if operation.kind is Kind.UPDATE and (
+            found is None or operation.document_uuid not in (None, found.document_uuid)
+        ):
+            raise NothingToMatch if self.condition.needs_a_document else DocumentNotFound(incoming.resource)
+        expected = None
+        if self.condition.is_given:
+            expected = self.condition.expected_version(found.change_version if found else None)
+        elif operation.kind is Kind.UPDATE and found is not None:
+            expected = found.change_version
+        return Row(incoming, uuid7(), expected)
+
+
+class Sets:
+    """Carries out the sets of one batch."""
+
+    def __init__(self, singles: Singles) -> None:
+        self._singles = singles
+        self._using = singles.using
+
+    def runs(self, stretch: Sequence[Operation]) -> Iterator[Run]:
+        """The runs of a stretch, each carried out when it is taken."""
+        conditions = self._conditions(stretch)
+        if conditions is None:
+            yield stretch, {}
+        elif stretch[0].kind is Kind.DELETE:
+            yield stretch, self._deleted(stretch, conditions)
+        else:
+            for run in independent([prepared(operation, self._singles) for operation in stretch]):
+                yield from self._in_place(run, conditions)
+
+    def together(self, operations: Sequence[Operation]) -> list[Result]:
+        """Write creates and upserts of any resources at once, so that they may refer to each other in circles; the
+        results of those that were written."""
+        by_type: dict[int, SetConditions] = {}
+        rows: list[Row] = []
+        written: list[PreparedOperation] = []
+        provided: set[int] = set()
+        numbers = resource_types.numbers(self._using)
+        allowed = [(each, self._conditions_of(each)) for each in operations if not goes_alone(each)]
+        able = [(prepared(each, self._singles), conditions) for each, conditions in allowed if conditions is not None]
+        known = stored_versions([each.id for each, _ in able if each.condition.is_given], self._using)
+        for each, conditions in able:
+            resource = each.operation.resource
+            # Of several operations on one document the first one.
+            if resource is None or not provided.isdisjoint(each.own):
+                continue
+            if each.check is not None and each.check.looks_up:
+                continue  # Alone, what it refers to does not exist.
+            row = _row(each, known, conditions)
+            if not isinstance(row, Row):
+                continue
+            if each.condition.names_versions and not self._may_read_what_it_writes(each.operation):
+                continue
+            by_type[numbers[resource.name]] = conditions
+            rows.append(row)
+            written.append(each)
+            provided |= each.own
+        if not rows:
+            return []
+        conditions = SetConditions.by_resource_type(by_type)
+        found = sets.write(rows, conditions, self._using, self._singles.client, sets.resolve_together)
+        return [self._result(written[number], each) for number, each in found.written.items()]
+
+    def _conditions(self, stretch: Sequence[Operation]) -> SetConditions | None:
+        """None if the operations have to be carried out one at a time."""
+        first = stretch[0]
+        if len(stretch) < _FEWEST or first.resource is None:
+            return None
+        if first.kind is Kind.DELETE and _refers_to_itself(first.resource):
+            return None
+        if api_settings.WRITE_RULES and first.kind is not Kind.DELETE:
+            check = self._singles.check(first.resource)
+            if check is not None and check.looks_up:
+                return None
+        if any(each.key is not None or each.condition.names_versions for each in stretch):
+            return self._conditions_of(first) if self._may_read_what_it_writes(first) else None
+        return self._conditions_of(first)
+
+    def _may_read_what_it_writes(self, operation: Operation) -> bool:
+        """Whether the client may read each document of the resource that the operation may write; of others it learns
+        neither whether they have a natural key nor their versions."""
+        try:
+            allowed = self._singles.authorization(operation)
+            read_policy = allowed.read_policy()
+        except Exception:  # Refuses each of them, in words that a single request finds.
+            return False
+        if read_policy is None:
+            return True
+        return allowed.policy is not None and allowed.policy.using == read_policy.using
+
+    def _conditions_of(self, operation: Operation) -> SetConditions | None:
+        if self._singles.has_profiles:
+            return None
+        try:
+            policy = self._singles.authorization(operation).policy
+        except Exception:  # Refuses each of them, in words that a single request finds.
+            return None
+        return NO_CONDITIONS if policy is None else policy.for_sets()
+
+    def _in_place(self, run: list[PreparedOperation], conditions: SetConditions) -> Iterator[Run]:
+        """Without what changes a key: this, and what follows it, is carried out one at a time."""
+        known: Mapping[UUID, StoredVersion] = {}
+        whole = run
+        if run[0].operation.kind is Kind.UPDATE:
+            known, kept = self._current(run)
+            run = run[:kept]
+        elif any(each.condition.is_given for each in run):
+            known = stored_versions([each.id for each in run if each.incoming], self._using)
+        yield [each.operation for each in run], self._carried_out(run, known, conditions)
+        if len(run) < len(whole):
+            yield [each.operation for each in whole[len(run) :]], {}
+
+    def _current(self, run: Sequence[PreparedOperation]) -> tuple[Mapping[UUID, StoredVersion], int]:
+        """The stored documents by the referential ids of the new bodies, and how many updates there are in front of the
+        first one that changes a key."""
+        by_id = [each.operation.document_uuid for each in run if each.operation.document_uuid]
+        identified = referential_ids(by_id, self._using)
+        known = stored_versions([each.id for each in run if each.incoming], self._using)
+        for number, each in enumerate(run):
+            id_ = each.operation.document_uuid
+            if each.changes_key or (each.incoming and id_ in identified and each.id not in identified[id_]):
+                return known, number
+        return known, len(run)
+
+    def _carried_out(
+        self, run: Sequence[PreparedOperation], known: Mapping[UUID, StoredVersion], conditions: SetConditions
+    ) -> Mapping[int, Attempt]:
+        """What is certain."""
+        done: dict[int, Attempt] = {}
+        rows: list[Row] = []
+        staged: list[PreparedOperation] = []
+        for each in run:
+            found = _row(each, known, conditions)
+            if isinstance(found, Row):
+                rows.append(found)
+                staged.append(each)
+            elif found is not None:
+                done[each.operation.position] = self._refused(each.operation, found, each.tolerated)
+        if len(rows) < _FEWEST:
+            return done
+        results = sets.write_alike(rows, conditions, self._using, self._singles.client)
+        for number, written in results.written.items():
+            done[staged[number].operation.position] = self._result(staged[number], written), None
+        for number, refusal in sets.refused(rows, results.conflicts, self._using):
+            operation = staged[number].operation
+            done[operation.position] = self._refused(operation, refusal, staged[number].tolerated)
+        return done
+
+    def _refused(self, operation: Operation, refusal: Exception, tolerated: Sequence[Tolerated] = ()) -> Attempt:
+        result = self._singles.refused(operation, refusal)
+        result.tolerated = tolerated
+        return result, refusal
+
+    def _result(self, prepared: PreparedOperation, written: Written) -> Result:
+        warnings = () if prepared.check is None else prepared.check.warnings
+        result = self._singles.written(prepared.operation, WrittenDocument(*written, None, warnings))
+        result.tolerated = prepared.tolerated
+        return result
+
+    def _deleted(self, stretch: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
+        resource = stretch[0].resource
+        assert resource is not None  # noqa: S101  The stretch has one.
+        # A second delete of a document is decided behind the first.
+        firsts: dict[UUID, Operation] = {}
+        absent: list[Operation] = []
+        done: dict[int, Attempt] = {}
+        for operation, id_ in zip(stretch, self._ids(stretch), strict=True):
+            if operation.refusal is not None:
+                done[operation.position] = self._refused(operation, operation.refusal)
+            elif id_ is not None:
+                firsts.setdefault(id_, operation)
+            elif not operation.has_condition:
+                absent.append(operation)
+        operations = {id_: operation for id_, operation in firsts.items() if not operation.has_condition}
+        deleted: set[UUID] = set()
+        if len(operations) >= _FEWEST:
+            deleted = delete_unreferenced(resource, list(operations), conditions, self._using, self._singles.client)
+        left = operations.keys() - deleted
+        absent += [operations[id_] for id_ in left - referential_ids(left, self._using).keys()]
+        done |= {each.position: self._refused(each, ResourceNotFound()) for each in absent}
+        for id_ in deleted:
+            done[operations[id_].position] = Result(operations[id_], 204, id=str(id_)), None
+        return done
+
+    def _ids(self, stretch: Sequence[Operation]) -> list[UUID | None]:
+        """The ids of documents to delete; None where nothing can be deleted."""
+        keys = {
+            operation.position: self._singles.identity(operation).referential_id
+            for operation in stretch
+            if operation.key is not None
+        }
+        stored = stored_versions(keys.values(), self._using)
+        return [
+            stored[keys[operation.position]].document_uuid
+            if keys.get(operation.position) in stored
+            else operation.document_uuid
+            for operation in stretch
+        ]
+
+
+def _row(
+    prepared_: PreparedOperation, known: Mapping[UUID, StoredVersion], conditions: SetConditions
+) -> Row | Exception | None:
+    """The row of an operation, or why it is refused; None if only the single request finds that out."""
+    if prepared_.incoming is None:
+        return prepared_.refusal
+    try:
+        return prepared_.row(known)
+    except DocumentNotFound as refusal:
+        return refusal
+    except CONDITION_FAILURES as refusal:
+        # A policy's refusal precedes it.
+        return refusal if conditions is NO_CONDITIONS else None
+
+
+def _refers_to_itself(resource: Resource) -> bool:
+    names = {resource.name, resource.superclass.name} if resource.superclass else {resource.name}
+    return any(reference.target in names for reference in resource.references)
+
+
+def goes_alone(operation: Operation) -> bool:
+    """Whether the single request reads what is stored before it decides what to write."""
+    has_id_by_key = operation.key is not None and sent_id(operation.document or {}) is not None
+    return operation.resource is None or has_id_by_key or bool(operation.profile)
+
+
+def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
+    """As the single request would prepare it."""
+    assert operation.resource is not None  # noqa: S101  The stretch has one.
+    document, preparer = operation.document, singles.preparer(operation.resource)
+    check = singles.check(operation.resource) if api_settings.WRITE_RULES else None
+    if operation.refusal is not None or document is None:
+        return PreparedOperation(operation, refusal=operation.refusal)
+    leniency = singles.leniency()
+    try:
+        if operation.kind is not Kind.UPDATE:
+            incoming = preparer.prepare_new(document, singles.stored_uris, leniency)
+        elif _has_other_id(operation):
+            return PreparedOperation(operation)
+        else:
+            uuid = operation.document_uuid or _ANY_UUID
+            document = document | {"id": str(uuid)}
+            incoming = preparer.prepare_replacement(document, uuid, singles.stored_uris, leniency)
+        if check is not None:
+            check.document(incoming)
+    except REFUSALS as refusal:
+        return PreparedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
+    changes_key = operation.key is not None and (
+        preparer.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
+    )
+    condition = operation.condition
+    return PreparedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency), check)
+
+
+def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[PreparedOperation]]:
+    """Cuts a stretch where an operation depends on one before it, or one before it on what it provides."""
+    run: list[PreparedOperation] = []
+    provided: set[int] = set()
+    referred: set[int] = set()
+    for each in operations:
+        own, targets = each.own, each.targets
+        refers_only_to_others = targets - own
+        if run and not (provided.isdisjoint(own | targets) and referred.isdisjoint(own)):
+            yield run
+            run, provided, referred = [], set(), set()
+        run.append(each)
+        provided |= own
+        referred |= refers_only_to_others
+    if run:
+        yield run
+
+
+def _has_other_id(operation: Operation) -> bool:
+    """Whether the document of an update has an `id` that is not, or may not be, that of the operation."""
+    document, uuid = operation.document or {}, operation.document_uuid
+    if sent_id(document) is None:
+        return False
+    return uuid is None or not is_id_of(uuid, document.get("id"))

@@ -1,0 +1,73 @@
+"""Documents as the ODS/API writes them: ids of 32 digits, every collection, moments with microseconds."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.ods_form import Completion, compile_completion
+from edfi_api.core.documents.readable_schema import readable_schema
+from edfi_api.core.documents.text_projection import TextProjection
+from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
+from edfi_api.core.storage.stored import StoredDocument
+from edfi_api.model.surface.resource import Resource
+from edfi_api.web.viewsets.representation import Linker, Representation
+from edfi_api.web.viewsets.responses import etag
+
+
+def id_of_digits(document_uuid: object) -> str:
+    """The id without hyphens."""
+    return str(document_uuid).replace("-", "")
+
+
+class OdsLinker(Linker):
+    """Links with ids of 32 digits."""
+
+    def add_links(self, body: dict[str, Any], document: StoredDocument, extractor: Extractor, using: str) -> None:
+        super().add_links(body, document, extractor, using)
+        for reference in extractor.reference_objects(body):
+            if link := reference.get("link"):
+                start, slash, id_ = link["href"].rpartition("/")
+                link["href"] = f"{start}{slash}{id_of_digits(id_)}"
+
+
+class Completions:
+    """The completions of what is read of one resource: the whole, or the visible part."""
+
+    def __init__(self, resource: Resource) -> None:
+        self._whole = compile_completion(resource.json_schema)
+        self._of_parts = OfParts(_completion_of)
+
+    def of(self, part: ProfilePart | None) -> Completion:
+        return self._whole if part is None or part.view is None else self._of_parts[part]
+
+
+def _completion_of(part: ProfilePart) -> Completion:
+    assert part.view is not None  # noqa: S101  Parts that hide nothing are read as the whole.
+    return compile_completion(readable_schema(part.resource.json_schema, part.view))
+
+
+@dataclass(frozen=True, slots=True)
+class OdsRepresentation(Representation):
+    """As `Representation`, with what the ODS/API adds. The text is always parsed."""
+
+    completions: Completions = field(kw_only=True)
+
+    def under(self, part: ProfilePart | None, members: TextProjection | None = None) -> "OdsRepresentation":
+        if part is None and members is None:
+            return self
+        return OdsRepresentation(self.extractor, self.linker, part, members, completions=self.completions)
+
+    def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
+        body: dict[str, Any] = json_text.loads(document.text)
+        if api_settings.LINKS:
+            self.linker.add_links(body, document, self.extractor, using)
+        visible = body if self.part is None else self.part.project(body)
+        self.completions.of(self.part)(visible)
+        tag, text = etag(document, self.part), json_text.dumps(visible)
+        if self.members is not None:
+            text = self.members(text)
+        front = f'{{"id":"{id_of_digits(document.document_uuid)}",'
+        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
+        return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))

@@ -1,0 +1,134 @@
+"""Stored document → JSON for clients: `id` before, `_etag` and `_lastModifiedDate` after the members of the body, and a
+`link` in every reference object.
+
+The body's JSON text is spliced without parsing, unless links are added to it or a profile narrows it. The targets of
+reference objects are stored with the document, so links need no query. See
+meadowlark/docs/reference/contract.md#members-of-the-server.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.text_projection import TextProjection
+from edfi_api.core.security.profiles.catalog import ProfilePart
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.stored import StoredDocument
+from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.web.viewsets.responses import JsonArray, etag
+
+# The length of a moment in whole seconds.
+_SECONDS = len("2026-11-21T19:29:42")
+
+Starts = dict[str, tuple[str, str]]
+
+
+class Linker:
+    """Adds links to documents of all resources of a surface."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        # By the identity of a numbering of resources, which databases share; it is kept so that none takes its place.
+        self._known: dict[int, tuple[dict[int, ResourceName], Starts]] = {}
+
+    def linked_text(self, document: StoredDocument, extractor: Extractor, using: str) -> bytes:
+        """The body's JSON with a link at the end of every reference object; as stored if it has none."""
+        if document.linked_types is None or document.linked_ids is None:
+            return document.text
+        body = json_text.loads(document.text)
+        self.add_links(body, document, extractor, using)
+        return json_text.dumps(body)
+
+    def add_links(self, body: dict[str, Any], document: StoredDocument, extractor: Extractor, using: str) -> None:
+        """Add a link, in place, to every reference object of the parsed body of a document of this database."""
+        if document.linked_types is None or document.linked_ids is None:
+            return
+        starts = database_state(using).value(self._starts)
+        types, ids = _items(document.linked_types), _items(document.linked_ids)
+        for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
+            # The database may have documents of resources that the surface no longer has.
+            if type_ in starts:
+                rel, start = starts[type_]
+                reference["link"] = {"rel": rel, "href": start + id_}
+
+    def _starts(self, using: str) -> Starts:
+        """Resource type → the name of the resource, and its path with a trailing slash."""
+        served, names = self._surface.by_name, resource_types.names(using)
+        if id(names) not in self._known:
+            starts = {
+                str(number): (name.resource, f"{served[name].url_path}/")
+                for number, name in names.items()
+                if name in served
+            }
+            self._known[id(names)] = names, starts
+        return self._known[id(names)][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """Writes the documents of one resource as JSON, through a part of a profile if there is one, with the members that
+    the client wants, if not all."""
+
+    extractor: Extractor
+    linker: Linker
+    part: ProfilePart | None = None
+    members: TextProjection | None = None
+
+    def under(self, part: ProfilePart | None, members: TextProjection | None = None) -> "Representation":
+        """The representation through this part of a profile, with these members; the same without both."""
+        if part is None and members is None:
+            return self
+        return Representation(self.extractor, self.linker, part, members)
+
+    def document(self, document: StoredDocument, using: str) -> bytes:
+        """One document."""
+        return self.served(document, using)[1]
+
+    def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
+        """The entity tag and the text of one document; its stored text is a non-empty object, since every resource has
+        an identity."""
+        tag = etag(document, self.part)
+        if self.part is not None and self.part.view is not None:
+            text = self._narrowed(document, using, self.part)
+        else:
+            text = self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
+        if self.members is not None:
+            text = self.members(text)
+        front = f'{{"id":"{document.document_uuid}",'
+        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified[:_SECONDS]}Z"}}'
+        # A view, since a slice would copy a large text once more.
+        return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
+
+    def _narrowed(self, document: StoredDocument, using: str, part: ProfilePart) -> bytes:
+        if not api_settings.LINKS:
+            return part.project_text(document.text)
+        body = json_text.loads(document.text)
+        # Stored links are in the order of all reference objects, so they are added before any of these is hidden.
+        self.linker.add_links(body, document, self.extractor, using)
+        return json_text.dumps(part.project(body))
+
+    def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
+        """A JSON array of documents."""
+        array = JsonArray()
+        document: StoredDocument | None = None
+        for document in documents:  # Documents may be large: no other name keeps one while the next is read.
+            array.append(self.served(document, using)[1])
+        return CollectionText(array.finish(), document)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionText:
+    """The JSON of a page, in memory or on disk, and its last document."""
+
+    file: SpooledTemporaryFile[bytes]
+    last: StoredDocument | None
+
+
+def _items(array: str) -> list[str]:
+    """The items of an array in PostgreSQL's text format; for types whose items are never quoted."""
+    return array[1:-1].split(",")

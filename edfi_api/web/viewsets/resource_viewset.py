@@ -1,0 +1,272 @@
+"""The viewset of all resources: list, create (upsert), retrieve, update, destroy.
+
+`factory` creates one subclass per resource. Authentication, permission, filter, pagination and exception handler
+classes are those of the settings; exceptions pass through to the handler.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Protocol, TypeVar, cast
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.decorators import classonlymethod
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.status import (
+    HTTP_200_OK,
+    HTTP_201_CREATED,
+    HTTP_204_NO_CONTENT,
+    HTTP_304_NOT_MODIFIED,
+)
+from rest_framework.viewsets import ViewSetMixin
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.queries import collection, replica
+from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS
+from edfi_api.core.queries.query_by_example import QueryByExample
+from edfi_api.core.queries.requested_members import requested_members
+from edfi_api.core.queries.selection import Selection, all_documents
+from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
+from edfi_api.core.security.profiles.negotiation import in_accept
+from edfi_api.core.storage import store
+from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.writes import writing as writes
+from edfi_api.core.writes.writing import WritableResource, Write, WrittenDocument
+from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
+from edfi_api.web.viewsets.recorded_writes import record_accepted, record_refused
+from edfi_api.web.viewsets.representation import CollectionText, Representation
+from edfi_api.web.viewsets.requests import (
+    RULE_WARNINGS,
+    add_handling,
+    document_uuid,
+    is_not_modified,
+    listed_warnings,
+    requested_leniency,
+    write_condition,
+)
+from edfi_api.web.viewsets.responses import (
+    EmptyResponse,
+    JsonTextResponse,
+    etag,
+    json_file_response,
+    location,
+    profiled_headers,
+    quoted,
+    tag_of,
+)
+
+Result = TypeVar("Result")
+
+
+class View(Protocol):
+    """What `as_view` makes."""
+
+    url_path: str
+
+    def __call__(self, request: HttpRequest, **kwargs: Any) -> HttpResponse: ...
+
+
+class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # EdFiView refines what the mixin has.
+    """All operations on the documents of one resource. `prefix` is the part of the path before the project."""
+
+    # Path segments in place of an id → action.
+    segments: Mapping[str, str] = {"partitions": "partitions"}
+
+    resource: Resource
+    project: ProjectFacts
+    surface: Surface
+    writable: WritableResource
+    query_by_example: QueryByExample
+    profile_queries: OfParts[QueryByExample]
+    representation: Representation
+    # Those of the route, as `Allow` lists them, without HEAD.
+    route_methods: tuple[str, ...]
+    # Of the actions that have something to tolerate; None of the others.
+    leniency: Leniency | None = None
+    # Of the routes of a single document.
+    document_uuid: UUID = None  # type: ignore[assignment]
+    # From the time on at which everything that was sent is known.
+    write: Write | None = None
+
+    @classonlymethod
+    def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
+        """As DRF's, but binds methods to actions once instead of per request."""
+        facts["route_methods"] = tuple(method.upper() for method in actions)
+        if "get" in actions:
+            actions = actions | {"head": actions["get"]}
+        methods = {method: getattr(cls, action) for method, action in actions.items()}
+        route = type(cls.__name__, (cls,), {**methods, **facts, "action_map": actions})
+
+        def view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+            response: HttpResponse = route().dispatch(request, **kwargs)
+            return response
+
+        view.url_path = cls.resource.url_path  # type: ignore[attr-defined]
+        return cast(View, view)
+
+    def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
+        """Does not check permissions: each action does."""
+        self.perform_authentication(request)
+        self.choose_database(request)
+        if self.throttle_classes:
+            self.check_throttles(request)
+        if document_id is not None:
+            self.document_uuid = document_uuid(document_id)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.leniency is not None:
+            add_handling(response, request._request, self.leniency)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def get_queryset(self) -> Any:
+        """The selection that the filter backends narrow."""
+        return all_documents(self.resource, self.using)
+
+    def selection(self, part: ProfilePart | None) -> Selection:
+        """The documents that the filter backends select, by what a part of a profile shows of them."""
+        if part is not None and part.view is not None:
+            self.query_by_example = self.profile_queries[part]
+        self.leniency = requested_leniency(self.request._request)
+        return cast(Selection, self.filter_queryset(self.get_queryset()))
+
+    def read_part(self, request: EdFiRequest) -> ProfilePart | None:
+        """The part of a profile through which documents are read. Raises MalformedProfileMediaType and what
+        `Negotiation.part` does."""
+        requested = in_accept(request.META.get("HTTP_ACCEPT", ""))
+        if requested is None and not request.user.profile_ids:
+            return None
+        return self.writable.profiled.part(request.user, requested, "GET", self.route_methods)
+
+    def list(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
+        """A page of documents; filters are the resource's query fields."""
+        part = self.read_part(request)
+        page = self.paginator.read(request)
+        representation = self.requested_representation(request, part)
+        documents = self.selection(part).restricted_by(self.authorize(request).policy)
+
+        def query(documents: Selection) -> tuple[int | None, CollectionText]:
+            total = collection.count(documents) if page.wants_total else None
+            found = collection.page(page.rows_of(documents), page.size, page.offset)
+            return total, representation.collection(found, self.using)
+
+        total, text = self.read(request, documents, query)
+        headers = profiled_headers(part)
+        if total is not None:
+            headers["Total-Count"] = str(total)
+        if text.last is not None and (token := page.token_behind(text.last, documents)):
+            headers["Next-Page-Token"] = token
+        return json_file_response(text.file, headers)
+
+    def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        """Page tokens with which several clients can read the collection in parallel."""
+        documents = self.selection(self.read_part(request))
+        number = self.paginator.read_number(request)
+        documents = documents.restricted_by(self.authorize(request).policy)
+        tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
+        return Response({"pageTokens": tokens})
+
+    def requested_representation(self, request: EdFiRequest, part: ProfilePart | None) -> Representation:
+        """How documents are written into the answer: through a part of a profile, with the members of `fields`."""
+        if not request.META.get("QUERY_STRING"):
+            return self.representation.under(part)
+        view = None if part is None else part.view
+        return self.representation.under(part, requested_members(request.query_params, self.resource, view))
+
+    def read(self, request: EdFiRequest, documents: Selection, query: Callable[[Selection], Result]) -> Result:
+        """The result of `query`, from the replica if possible. Requests for a window of change versions always read the
+        primary: their clients would never request a change again that the replica did not have yet."""
+        if any(name.lower() in CHANGE_VERSION_PARAMETERS for name in request.query_params):
+            return query(documents)
+        return replica.read(documents, request.user.row_id, api_settings.REPLICA_SECONDS, query)
+
+    def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
+        """Upsert by natural key: 201 if the document is new, otherwise 200."""
+        write = self.sent_document(request)
+        written = writes.upsert(write, partial(self.authorize, request))
+        status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
+        record_accepted(request, write, written.document_uuid, status)
+        return self.written_response(request, prefix, written, status)
+
+    def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        """The document; 304 if the client has its current version."""
+        part = self.read_part(request)
+        representation = self.requested_representation(request, part)
+        document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
+        if document is None:
+            raise ResourceNotFound
+        if is_not_modified(request, document, part):
+            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers={"ETag": quoted(etag(document, part))})
+        tag, text = representation.served(document, self.using)
+        return JsonTextResponse(text, headers=profiled_headers(part) | {"ETag": quoted(tag)})
+
+    def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
+        """Replace the document's body in full."""
+        write = self.sent_document(request)
+        written = writes.update(write, partial(self.authorize, request))
+        record_accepted(request, write, written.document_uuid)
+        return self.written_response(request, prefix, written, HTTP_204_NO_CONTENT)
+
+    def sent_document(self, request: EdFiRequest) -> Write:
+        """A document to write, and how it is to be handled."""
+        self.leniency = requested_leniency(request._request)
+        return self.sent_write(
+            request,
+            document=request.parsers[0].parse(request._request),
+            content_type=request.META.get("CONTENT_TYPE", ""),
+            leniency=self.leniency,
+            may_omit_id=api_settings.PUT_WITHOUT_ID,
+        )
+
+    def sent_write(self, request: EdFiRequest, **sent: Any) -> Write:
+        """What the client requests; a refusal is recorded with it."""
+        self.write = write = Write(
+            resource=self.writable,
+            client=request.user,
+            using=self.using,
+            stored_uris=partial(stored_uris, using=self.using),
+            document_uuid=self.document_uuid,
+            condition=write_condition(request.META.get("HTTP_IF_MATCH"), request.META.get("HTTP_IF_NONE_MATCH")),
+            **sent,
+        )
+        return write
+
+    def written_response(
+        self, request: EdFiRequest, prefix: str, written: WrittenDocument, status: int
+    ) -> HttpResponse:
+        """The answer to a write that has succeeded."""
+        headers = {
+            "Location": location(request._request, prefix, self.resource, written.document_uuid),
+            "ETag": quoted(tag_of(written.change_version, written.part)),
+        }
+        if written.warnings:
+            headers[RULE_WARNINGS] = listed_warnings(written.warnings)
+        return EmptyResponse(status=status, headers=headers)
+
+    def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        """Delete the document."""
+        write = self.sent_write(request)
+        if not writes.delete(write, partial(self.authorize, request)):
+            raise ResourceNotFound
+        record_accepted(request, write, self.document_uuid)
+        return EmptyResponse(status=HTTP_204_NO_CONTENT)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        record_refused(
+            self.request,
+            response,
+            exc,
+            resource=self.resource.url_path,
+            preparer=self.writable.preparer,
+            write=self.write,
+            document_uuid=self.document_uuid,
+        )
+        # DRF's response refers to the view and the view to it, so both stay until the next garbage collection.
+        self.write = None
+        return response
