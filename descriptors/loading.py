@@ -10,9 +10,9 @@ from django.db.models.fields.json import KT
 
 from descriptors.models import stored_descriptors
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate
-from edfi_api.loading.interchange.loading import load_candidates, load_interchange
-from edfi_api.loading.reports.results import LoadResult, RefusalHandler
+from edfi_api.features.loading.bulk import Candidate
+from edfi_api.features.loading.interchange.loading import load_candidates, load_interchange
+from edfi_api.features.loading.reports.results import LoadResult, RefusalHandler
 from edfi_api.model.surface.bundled_descriptors import FILE_NAME, bundled_values
 from edfi_api.model.surface.resource import ResourceName, Surface
 

@@ -20,7 +20,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.connection_strings import MAIN
-from edfi_api.loading.demo_district import SchoolYear
+from edfi_api.features.loading.demo_district import SchoolYear
 from edfi_api.model.examples import Bodies, Body
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import ResourceName
@@ -143,7 +143,7 @@ def _store_in_control_database(place: _Place) -> int:
     """A data store of the documents in the control database, which has been migrated; its id."""
     from edfi_api.core.data_stores.models import State, Tenant  # noqa: PLC0415  Models need django.setup().
     from edfi_api.core.data_stores.stores import create_data_store  # noqa: PLC0415  Likewise.
-    from edfi_api.loading.data_stores.provisioning import load_common_documents  # noqa: PLC0415  Likewise.
+    from edfi_api.features.loading.provisioning.provisioning import load_common_documents  # noqa: PLC0415  Likewise.
 
     load_common_documents(DEFAULT_DB_ALIAS)
     tenant = Tenant.objects.filter(name=place.tenant).first()
@@ -190,8 +190,8 @@ def _provisioning(place: _Place) -> list[str]:
 
 
 def _management_client(name: str) -> Client:
-    from edfi_api.management_api.clients import client_of_key, create  # noqa: PLC0415  Models need django.setup().
-    from edfi_api.management_api.scopes import Scope  # noqa: PLC0415  Likewise.
+    from edfi_api.features.management_api.clients import client_of_key, create  # noqa: PLC0415  Models need django.setup().
+    from edfi_api.features.management_api.scopes import Scope  # noqa: PLC0415  Likewise.
 
     secret = None if client_of_key(name) else create(name, name, [Scope.FULL_ACCESS], by="command").secret
     # With tenants, all else needs one of them in a header.

@@ -27,7 +27,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connect
 from edfi_api.common.arguments import day, seconds, whole_number
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.preparing import exclusively
-from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
+from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark import garbage_collection
@@ -114,7 +114,7 @@ def prepare_database() -> None:
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
     garbage_collection.resume()
     if api_settings.has_main_store:
-        from edfi_api.loading.data_stores.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
+        from edfi_api.features.loading.provisioning.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
 
         load_common_documents(DEFAULT_DB_ALIAS)
     if api_settings.MIGRATE_STORES:

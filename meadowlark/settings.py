@@ -72,15 +72,16 @@ INSTALLED_APPS = [
     "edfi_api.core.data_stores",
     "edfi_api.core.security",
     "edfi_api.core.security.profiles",
-    "edfi_api.management_api.apps.ManagementApiConfig",
-    "edfi_api.changes.change_queries",
-    "edfi_api.changes.change_stream",
-    "edfi_api.refusals",
-    "edfi_api.sql_views",
-    "edfi_api.ods_import",
-    "edfi_api.exchange",
-    "edfi_api.exchange.push",
-    "edfi_api.validation",
+    "edfi_api.features.management_api.apps.ManagementApiConfig",
+    "edfi_api.features.changes.change_queries",
+    "edfi_api.features.changes.change_stream",
+    "edfi_api.features.refusals",
+    "edfi_api.features.sql_views",
+    "edfi_api.features.ods_import",
+    "edfi_api.features.exchange",
+    "edfi_api.features.exchange.push",
+    "edfi_api.features.validation",
+    "edfi_api.features.loading",
     "descriptors",
     "edfi_api.operation.schedule",
     "edfi_api.operation.sign_in.apps.SignInConfig",
@@ -203,19 +204,19 @@ WHITENOISE_USE_FINDERS = True
 
 EDFI_API = {name: value for name, value in values.items() if name in conf.DEFAULTS} | {
     "CHANGE_SINKS": {
-        "output": {"BACKEND": "edfi_api.changes.change_stream.sinks.standard_output.StandardOutput"},
+        "output": {"BACKEND": "edfi_api.features.changes.change_stream.sinks.standard_output.StandardOutput"},
         "webhook": {
-            "BACKEND": "edfi_api.changes.change_stream.sinks.webhook.Webhook",
+            "BACKEND": "edfi_api.features.changes.change_stream.sinks.webhook.Webhook",
             "OPTIONS": {"url": values["WEBHOOK_URL"], "secret": values["WEBHOOK_SECRET"]},
         },
         "nats": {
-            "BACKEND": "edfi_api.changes.change_stream.sinks.nats.Nats",
+            "BACKEND": "edfi_api.features.changes.change_stream.sinks.nats.Nats",
             "OPTIONS": {"servers": list(values["NATS_SERVERS"])},
         },
     },
     "RULE_LOGIN": rule_login,
     "STORE_KEYS": values["STORE_KEYS"] or ((lasting_key,) if lasting_key else ()),
-    "WRITE_RECORDER": "edfi_api.refusals.recorder.Recorder" if values["REFUSALS"] else "",
+    "WRITE_RECORDER": "edfi_api.features.refusals.recorder.Recorder" if values["REFUSALS"] else "",
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 
@@ -232,7 +233,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.web.viewsets.responses.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.web.viewsets.responses.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": [
-        "edfi_api.changes.change_queries.http.windows.ChangeVersionFilter",
+        "edfi_api.features.changes.change_queries.http.windows.ChangeVersionFilter",
         "edfi_api.core.queries.filters.QueryByExampleFilter",
         "edfi_api.core.queries.filters.OrderFilter",
     ],

@@ -8,14 +8,14 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.common.addresses import standard_segment
 from edfi_api.common.conf import api_settings
 from edfi_api.core.startup import current_surface
-from edfi_api.management_api.http.authorization_metadata import claim_set_routes
-from edfi_api.management_api.http.routes import management_routes
-from edfi_api.validation.extension_model import is_extension_served
-from edfi_api.validation.http.extension import extension_views
+from edfi_api.features.changes.change_queries.http.views import TrackedResourceViewSet
+from edfi_api.features.management_api.http.authorization_metadata import claim_set_routes
+from edfi_api.features.management_api.http.routes import management_routes
+from edfi_api.features.validation.extension_model import is_extension_served
+from edfi_api.features.validation.http.extension import extension_views
 from edfi_api.web.batch.views import batch_routes
 from edfi_api.web.viewsets.router import DataRouter
 
@@ -36,10 +36,10 @@ urlpatterns = [
     *batch_routes(router.served),
     path("", include("edfi_api.core.security.oauth.urls")),
     path("", include("edfi_api.web.relations.urls")),
-    path("", include("edfi_api.changes.change_queries.http.urls")),
-    path("", include("edfi_api.validation.http.urls")),
-    path("", include("edfi_api.api.history.urls")),
-    path("", include("edfi_api.refusals.http.urls")),
+    path("", include("edfi_api.features.changes.change_queries.http.urls")),
+    path("", include("edfi_api.features.validation.http.urls")),
+    path("", include("edfi_api.features.changes.history.urls")),
+    path("", include("edfi_api.features.refusals.http.urls")),
     path("", include("edfi_api.web.metadata.urls")),
     path("", include("edfi_api.api.guides.urls")),
     path("", include("edfi_api.operation.observability.urls")),

@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from django.contrib.auth.models import Group
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.core.models import Document
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.changes.change_stream.models import DeadLetter
 from edfi_api.model.surface.resource import ResourceName
 from tests.factories import DocumentFactory
 

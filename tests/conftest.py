@@ -24,10 +24,10 @@ from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import database_state
 from edfi_api.core.storage.integrity import disagreements
+from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.refusals.models import Refusal
 from edfi_api.web.viewsets import recorded_writes
 from meadowlark import garbage_collection
 from tests.admin_pages import fill_every_table

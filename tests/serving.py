@@ -16,8 +16,6 @@ from django.conf import settings
 from django.test import override_settings
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from edfi_api.changes.change_queries import key_fields
-from edfi_api.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.common.settings_table import SETTINGS
 from edfi_api.core.compilation import Compilation
@@ -26,6 +24,8 @@ from edfi_api.core.security.claims.file import fill_claims
 from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.startup import compilation_of, current_compilation
 from edfi_api.core.storage import resource_types
+from edfi_api.features.changes.change_queries import key_fields
+from edfi_api.features.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.viewsets.router import DataRouter
 from tests.databases import DOCUMENTS

@@ -19,9 +19,14 @@ BUNDLED_STANDARDS = Path(__file__).parents[1] / "model" / "data_standards"
 # Settings without a variable.
 _WITHOUT_VARIABLE: dict[str, Any] = {
     # Logs that `stream_changes` and `run_handlers` read: classes with the members of `Log`, that of documents first.
-    "CHANGE_LOGS": ("edfi_api.changes.change_stream.documents.DocumentLog", "edfi_api.validation.events.ResultLog"),
+    "CHANGE_LOGS": (
+        "edfi_api.features.changes.change_stream.documents.DocumentLog",
+        "edfi_api.features.validation.events.ResultLog",
+    ),
     # Sinks of `stream_changes`: name to class and its options.
-    "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.changes.change_stream.sinks.standard_output.StandardOutput"}},
+    "CHANGE_SINKS": {
+        "output": {"BACKEND": "edfi_api.features.changes.change_stream.sinks.standard_output.StandardOutput"}
+    },
     # The class that records refused and accepted writes, see `WriteRecorder`; empty for none.
     "WRITE_RECORDER": "",
     # Attempts to log in to the admin per minute: by address, and by user name from all addresses.

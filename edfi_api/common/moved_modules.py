@@ -12,7 +12,11 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 _MOVED = {
+    "edfi_api.changes": "edfi_api.features.changes",
+    "edfi_api.exchange": "edfi_api.features.exchange",
+    "edfi_api.management_api": "edfi_api.features.management_api",
     "edfi_api.security": "edfi_api.core.security",
+    "edfi_api.validation": "edfi_api.features.validation",
     "edfi_api.write_rules": "edfi_api.core.writes.rules",
 }
 

@@ -13,11 +13,11 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
+from edfi_api.features.changes.change_queries.versions_pages import VersionPages, timeline, versions_address
+from edfi_api.features.refusals.admin.about import stories_about
+from edfi_api.features.refusals.admin.refusals import VIEW_KEYS
+from edfi_api.features.validation.admin import results_of
 from edfi_api.operation.administration import overview
-from edfi_api.operation.administration.versions import VersionPages, timeline, versions_address
-from edfi_api.refusals.admin.about import stories_about
-from edfi_api.refusals.admin.refusals import VIEW_KEYS
-from edfi_api.validation.admin import results_of
 from edfi_api.web.admin_kit import key_search, referrers, related_links
 from edfi_api.web.admin_kit.client_names import name_of
 from edfi_api.web.admin_kit.deletion import DeletionThroughStore

@@ -18,7 +18,7 @@ _PROFILES = ("edfi_api/core/security/profiles/", "edfi_api/model/profiles/")
 _DATA_STORES = ("edfi_api/core/data_stores/", "edfi_api/core/security/requests/data_stores.py", "meadowlark/context.py")
 _OTHER_IDENTITIES = ("edfi_api/core/security/federation/", "edfi_api/core/security/issuers")
 _RULES = ("edfi_api/core/writes/rules/",)
-_LEDGER = ("edfi_api/refusals/",)
+_LEDGER = ("edfi_api/features/refusals/",)
 _REFUSALS = ("edfi_api/web/problem_details/", "edfi_api/web/problem_details/hints/")
 
 
@@ -37,7 +37,10 @@ def test_a_success_is_counted_by_its_hour_if_nothing_of_the_resource_is_open(
 ) -> None:
     called = {name: _calls(path, _LEDGER) for name, path in _successes(insert_client())}
 
-    counted = {"edfi_api/refusals/recorder.py accepted": 1, "edfi_api/refusals/pending.py count_accepted": 1}
+    counted = {
+        "edfi_api/features/refusals/recorder.py accepted": 1,
+        "edfi_api/features/refusals/pending.py count_accepted": 1,
+    }
     assert called == {name: counted if name.startswith(("POST", "PUT", "DELETE")) else {} for name in called}
 
 
@@ -59,7 +62,7 @@ def test_of_a_cause_with_many_refusals_only_the_number_is_kept(
     called = _calls(warm(refused), _LEDGER)
 
     assert recorder.pending.taken_parts()[-1].accepted
-    assert not any(name.startswith("edfi_api/refusals/entries.py") for name in called)
+    assert not any(name.startswith("edfi_api/features/refusals/entries.py") for name in called)
     assert sum(called.values()) <= 9
 
 

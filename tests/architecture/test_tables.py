@@ -15,11 +15,11 @@ from tests.architecture.source import MODULES, TOP, module_name
 STORAGE, REFERENCES, SECURITY = "edfi_api.core.storage", "references", "edfi_api.core.security"
 PROFILES = "edfi_api.core.security.profiles"
 DATA_STORES = "edfi_api.core.data_stores"
-EXCHANGE = "edfi_api.exchange"
-REFUSALS = "edfi_api.refusals"
-VALIDATION = "edfi_api.validation"
-MANAGEMENT = "edfi_api.management_api"
-HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_stream"
+EXCHANGE = "edfi_api.features.exchange"
+REFUSALS = "edfi_api.features.refusals"
+VALIDATION = "edfi_api.features.validation"
+MANAGEMENT = "edfi_api.features.management_api"
+HISTORY, STREAM = "edfi_api.features.changes.change_queries", "edfi_api.features.changes.change_stream"
 
 # Table or view → the package whose code or triggers write it.
 OWNERS = {
@@ -64,9 +64,9 @@ OWNERS = {
     "refusal_position": REFUSALS,
     "refused_tokens": SECURITY,
     "resource_type": STORAGE,
-    "ods_document": "edfi_api.ods_import",
-    "ods_ownership_token": "edfi_api.ods_import",
-    "ods_pass": "edfi_api.ods_import",
+    "ods_document": "edfi_api.features.ods_import",
+    "ods_ownership_token": "edfi_api.features.ods_import",
+    "ods_pass": "edfi_api.features.ods_import",
     "scheduled_command": "edfi_api.operation.schedule",
     "security_apiclient": SECURITY,
     "security_application": SECURITY,
@@ -77,9 +77,9 @@ OWNERS = {
     "security_resourceclaim": SECURITY,
     "security_vendor": SECURITY,
     "submission_hour": REFUSALS,
-    "sql_copy": "edfi_api.sql_views",
-    "sql_reader": "edfi_api.sql_views",
-    "sql_view": "edfi_api.sql_views",
+    "sql_copy": "edfi_api.features.sql_views",
+    "sql_reader": "edfi_api.features.sql_views",
+    "sql_view": "edfi_api.features.sql_views",
     "staff_path": STORAGE,
     "staged_violation": VALIDATION,
     "student_path": STORAGE,

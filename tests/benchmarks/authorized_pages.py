@@ -173,9 +173,9 @@ def _filters(resource: "Resource") -> list[str]:
 def _changes(resource: "Resource") -> Iterator[Row]:
     from django.db import connection, transaction  # noqa: PLC0415  Django is set up by now
 
-    from edfi_api.changes.change_queries.tracked_changes import TrackedWindow  # noqa: PLC0415
     from edfi_api.core.queries.selection import Window  # noqa: PLC0415
     from edfi_api.core.storage import resource_types  # noqa: PLC0415
+    from edfi_api.features.changes.change_queries.tracked_changes import TrackedWindow  # noqa: PLC0415
     from tests import superuser  # noqa: PLC0415
 
     strategy = f"{_STRATEGY}IncludingDeletes"

@@ -34,7 +34,7 @@ _AT_A_TIME = 100
 _WARM_AFTER = 3
 # Before that the ledger does not know what has open entries, and keeps every success.
 _SECONDS_OF_THE_LEDGER = 1.5
-_RECORDER = "edfi_api.refusals.recorder.Recorder"
+_RECORDER = "edfi_api.features.refusals.recorder.Recorder"
 
 # A POST may be the refused one.
 _EXPECTED = {"GET": (200,), "POST": (200, 400)}

@@ -14,7 +14,7 @@ from edfi_api.core.documents.incoming import Preparer
 from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import store
 from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
-from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.features.loading.bulk import Candidate, write_documents
 from edfi_api.model.surface.resource import ResourceName
 from tests import superuser
 from tests.factories import STORED_URIS, DocumentFactory

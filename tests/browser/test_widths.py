@@ -11,7 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient, Application, Vendor
-from edfi_api.refusals.models import SubmissionHour
+from edfi_api.features.refusals.models import SubmissionHour
 from tests.browser.conftest import Browse
 from tests.browser.windows import complaints, log_in, overhang, shown
 

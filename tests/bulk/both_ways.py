@@ -11,7 +11,7 @@ from edfi_api.core.storage import database_state, store
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.sets import REFUSALS
-from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests import databases
 from tests.databases import DOCUMENTS, connection
 from tests.factories import STORED_URIS

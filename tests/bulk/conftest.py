@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from edfi_api.core.storage.integrity import disagreements
-from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.features.loading.bulk import Candidate, write_documents
 
 ED_FI = "uri://ed-fi.org"
 CATEGORY = f"{ED_FI}/EducationOrganizationCategoryDescriptor#School"

@@ -1,7 +1,7 @@
 """How candidates are cut into batches: by resource, by number, by size."""
 
-from edfi_api.loading.bulk import batches
-from edfi_api.loading.bulk.batches import batches as cut
+from edfi_api.features.loading.bulk import batches
+from edfi_api.features.loading.bulk.batches import batches as cut
 
 
 def sizes(candidates):

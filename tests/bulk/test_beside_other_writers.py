@@ -12,7 +12,7 @@ from edfi_api.core.storage import store
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import write_documents
+from edfi_api.features.loading.bulk import write_documents
 from references.exceptions import DependentItemExists, MissingTarget, UnresolvedReference
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.factories import STORED_URIS

@@ -22,8 +22,8 @@ from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import database_state
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, write_documents
-from edfi_api.loading.json_lines.exporting import export_documents, into_folder, into_stream
+from edfi_api.features.loading.bulk import Candidate, write_documents
+from edfi_api.features.loading.json_lines.exporting import export_documents, into_folder, into_stream
 from tests.bulk.both_ways import stored
 from tests.concurrency.concurrently import in_background
 
@@ -258,7 +258,7 @@ def test_parquet_has_a_file_for_a_resource_without_documents(written, surface, t
 
 
 def test_parquet_without_its_library_is_refused_in_a_line(db, tmp_path, monkeypatch):
-    monkeypatch.setattr("edfi_api.loading.json_lines.parquet.pyarrow", None)
+    monkeypatch.setattr("edfi_api.features.loading.json_lines.parquet.pyarrow", None)
 
     with pytest.raises(CommandError, match=r"^Parquet needs pyarrow"):
         call_command("export_documents", format="parquet", output=str(tmp_path))

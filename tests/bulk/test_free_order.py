@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from edfi_api.core.models import Document
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, bulk_writer, free_order, write_documents
-from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.loading.bulk.candidates import Place
-from edfi_api.loading.bulk.free_order import FreeOrder
+from edfi_api.features.loading.bulk import Candidate, bulk_writer, free_order, write_documents
+from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
+from edfi_api.features.loading.bulk.candidates import Place
+from edfi_api.features.loading.bulk.free_order import FreeOrder
 from edfi_api.model.surface.resource import Surface
 from tests.bulk.both_ways import rolled_back, stored
 from tests.bulk.conftest import District

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError
 
 from edfi_api.core.models import Document
-from edfi_api.loading.files import files_at
+from edfi_api.features.loading.files import files_at
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from edfi_api.core.models import Document
-from edfi_api.loading.bulk import write_documents
-from edfi_api.loading.bulk.accepted_documents import contains
-from edfi_api.loading.renames import renames
+from edfi_api.features.loading.bulk import write_documents
+from edfi_api.features.loading.bulk.accepted_documents import contains
+from edfi_api.features.loading.renames import renames
 
 
 def wrapped(*candidates):
@@ -199,7 +199,7 @@ def test_the_progress_bar_estimates_the_time_left(load, write, district, monkeyp
     write(name, *lines)
     monkeypatch.setattr("sys.stderr", screen := _Terminal())
     monkeypatch.setattr("tqdm.std.tqdm.monitor_interval", 0)
-    monkeypatch.setattr("edfi_api.loading.progress.SECONDS_BETWEEN", 0)
+    monkeypatch.setattr("edfi_api.features.loading.progress.SECONDS_BETWEEN", 0)
 
     load(load.folder, "--processes=0")
 

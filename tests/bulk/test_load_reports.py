@@ -86,7 +86,7 @@ def test_missing_descriptors_are_a_cause_of_their_own(load, write, district):
 
 
 def test_causes_without_end_are_bounded(load, write, district, monkeypatch, tmp_path):
-    monkeypatch.setattr("edfi_api.loading.reports.causes.MOST_CAUSES", 2)
+    monkeypatch.setattr("edfi_api.features.loading.reports.causes.MOST_CAUSES", 2)
     write("schools.jsonl", *({"schoolId": "x" * number} for number in range(1, 6)))
 
     load(tmp_path / "schools.jsonl", "--max-refused=5", report=tmp_path / "report.json")
@@ -125,7 +125,7 @@ def test_what_waited_is_counted_once(load, write, district, tmp_path):
 
 
 def test_dropped_members_without_end_are_bounded(load, write, district, monkeypatch, tmp_path):
-    monkeypatch.setattr("edfi_api.loading.reports.tolerated_counts.MOST_PATHS", 10)
+    monkeypatch.setattr("edfi_api.features.loading.reports.tolerated_counts.MOST_PATHS", 10)
     write("schools.jsonl", *(district.school(number, **{f"m{number}": 1}).body for number in range(1, 31)))
 
     screen = load(tmp_path / "schools.jsonl")

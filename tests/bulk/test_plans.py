@@ -3,7 +3,7 @@
 import pytest
 
 from edfi_api.core.storage.sets import staging
-from edfi_api.loading.bulk import write_documents
+from edfi_api.features.loading.bulk import write_documents
 from tests.databases import connection
 from tests.plans import begin_with_new_tables, most_rows
 

@@ -13,7 +13,7 @@ from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.models import Document
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import batches, bulk_writer, pipeline
+from edfi_api.features.loading.bulk import batches, bulk_writer, pipeline
 from references.exceptions import UnresolvedReference
 
 _OWNER_OF_A_POOL = """

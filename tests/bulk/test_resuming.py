@@ -14,7 +14,7 @@ from django.db import connection
 
 from edfi_api.core.models import Document
 from edfi_api.core.storage.integrity import disagreements
-from edfi_api.loading.bulk import write_documents
+from edfi_api.features.loading.bulk import write_documents
 from meadowlark import embedded_postgres
 
 _TOP = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from edfi_api.core.models import Document
 from edfi_api.core.storage.exceptions import IdentityConflict
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import batches, write_documents
+from edfi_api.features.loading.bulk import batches, write_documents
 from references.exceptions import MissingTarget, UnresolvedReference
 from tests.bulk.both_ways import both_ways
 from tests.bulk.conftest import ED_FI, GRADE

@@ -2,7 +2,7 @@
 
 from edfi_api.core.models import Document
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, bulk_writer
+from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from edfi_api.web.problem_details.catalog import problem_of
 from tests.bulk.both_ways import rolled_back, stored
 

@@ -7,8 +7,8 @@ from django.db import OperationalError, connection, transaction
 
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
-from edfi_api.loading.bulk.batches import write_set
+from edfi_api.features.loading.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
+from edfi_api.features.loading.bulk.batches import write_set
 from tests.bulk.both_ways import stored
 from tests.bulk.conftest import GRADE
 from tests.concurrency.concurrently import at_once

@@ -7,9 +7,9 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
+from edfi_api.features.changes.change_queries.models import DeletedDocument
 from edfi_api.web.admin_kit import read_only
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.databases import connection

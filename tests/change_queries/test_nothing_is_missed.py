@@ -16,11 +16,11 @@ import psycopg
 import pytest
 from django.db import transaction
 
-from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.core.models import Document
 from edfi_api.core.storage import store
 from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
-from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.features.changes.change_queries.versions import newest_change_version
+from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests.change_queries.conftest import ChangeQueries
 from tests.concurrency.concurrently import at_once, in_background
 from tests.databases import DOCUMENTS, connection

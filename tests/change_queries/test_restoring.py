@@ -10,8 +10,8 @@ from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument, SupersededDocument
 from edfi_api.core.models import Document
+from edfi_api.features.changes.change_queries.models import ChangeConsumer, DeletedDocument, SupersededDocument
 from references.models import Reference
 from tests.conftest import item_path
 from tests.factories import STUDENT
@@ -212,7 +212,7 @@ def test_the_admin_restores_a_bounded_number_at_once(api, student, admin, monkey
     api.delete(student)
     api.delete(item_path(api.post("/students", STUDENT | {"studentUniqueId": "604823"})))
     selected = {"action": "restore", "_selected_action": list(DeletedDocument.objects.values_list("pk", flat=True))}
-    monkeypatch.setattr("edfi_api.changes.change_queries.admin.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("edfi_api.features.changes.change_queries.admin.MOST_AT_ONCE", 1)
 
     answer = admin.post(LIST, selected, follow=True)
 

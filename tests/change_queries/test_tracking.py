@@ -5,12 +5,12 @@ import json
 import pytest
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.changes.change_queries.key_fields import synchronise
-from edfi_api.changes.change_queries.models import DeletedDocument, KeyChange, KeyField, SupersededDocument
 from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.features.changes.change_queries.key_fields import synchronise
+from edfi_api.features.changes.change_queries.models import DeletedDocument, KeyChange, KeyField, SupersededDocument
+from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests.conftest import item_path
 from tests.databases import DOCUMENTS, connection
 from tests.factories import STUDENT

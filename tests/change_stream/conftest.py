@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.changes.change_stream.delivery import ToSink, deliver_once
-from edfi_api.changes.change_stream.documents import DocumentLog
-from edfi_api.changes.change_stream.exceptions import SinkFailed
+from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_once
+from edfi_api.features.changes.change_stream.documents import DocumentLog
+from edfi_api.features.changes.change_stream.exceptions import SinkFailed
 from tests.databases import database_url
 
 TOP = Path(__file__).parents[2]

@@ -2,8 +2,8 @@
 
 from django.db import connection
 
-from edfi_api.changes.change_stream.changes import Change
-from edfi_api.changes.change_stream.handlers import on_change
+from edfi_api.features.changes.change_stream.changes import Change
+from edfi_api.features.changes.change_stream.handlers import on_change
 
 
 @on_change("ed-fi/students", "insert")

@@ -2,7 +2,7 @@
 
 import json
 
-from edfi_api.changes.change_stream.changes import Change, Operation
+from edfi_api.features.changes.change_stream.changes import Change, Operation
 from tests.change_stream.changes import change
 
 

@@ -10,14 +10,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream import delivery
-from edfi_api.changes.change_stream import documents as documents_log
-from edfi_api.changes.change_stream.delivery import ToHandler, deliver_once
-from edfi_api.changes.change_stream.exceptions import UnknownResource
-from edfi_api.changes.change_stream.handlers import handlers_in, on_change
-from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.core.models import Document
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.changes.change_stream import delivery
+from edfi_api.features.changes.change_stream import documents as documents_log
+from edfi_api.features.changes.change_stream.delivery import ToHandler, deliver_once
+from edfi_api.features.changes.change_stream.exceptions import UnknownResource
+from edfi_api.features.changes.change_stream.handlers import handlers_in, on_change
+from edfi_api.features.changes.change_stream.models import DeadLetter
 from edfi_api.operation.observability.metrics import exposition
 from tests.change_stream.conftest import eventually, post_student
 from tests.conftest import item_path

@@ -10,8 +10,8 @@ from threading import Thread
 
 import pytest
 
-from edfi_api.changes.change_stream.changes import Operation
-from edfi_api.changes.change_stream.exceptions import SinkFailed
+from edfi_api.features.changes.change_stream.changes import Operation
+from edfi_api.features.changes.change_stream.exceptions import SinkFailed
 from tests.change_stream.changes import change
 
 nats = pytest.importorskip("nats", reason="requirements/nats.lock is not installed")
@@ -57,7 +57,7 @@ def stored(address):
 
 
 def test_changes_are_stored_in_order_and_once(broker):
-    from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415  It cannot be imported without the client.
+    from edfi_api.features.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415  It cannot be imported without the client.
 
     address, _ = broker
     changes = [change(version) for version in range(1, 1200)] + [change(1200, Operation.DELETE, None)]
@@ -73,7 +73,7 @@ def test_changes_are_stored_in_order_and_once(broker):
 
 
 def test_a_stopped_broker_is_a_failure(broker):
-    from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
+    from edfi_api.features.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
 
     address, process = broker
     sink = Nats("lake", [address], timeout_seconds=1, outage_seconds=2)
@@ -89,7 +89,7 @@ def test_a_stopped_broker_is_a_failure(broker):
 @pytest.mark.parametrize("is_at_start", [True, False])
 def test_a_broker_that_is_away_for_seconds_is_waited_for(broker, tmp_path, is_at_start):
     """Longer than the client of NATS tries to connect again."""
-    from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
+    from edfi_api.features.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
 
     address, process = broker
     sink = None if is_at_start else Nats("lake", [address], timeout_seconds=1)

@@ -5,11 +5,11 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream.consumers import Consumer
-from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.changes.change_stream.consumers import Consumer
+from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed
 from tests.change_stream.conftest import post_student
 from tests.conftest import item_path
 

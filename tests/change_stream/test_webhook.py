@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.changes.change_stream.sinks.webhook import Webhook
+from edfi_api.features.changes.change_stream.exceptions import SinkFailed
+from edfi_api.features.changes.change_stream.sinks.webhook import Webhook
 from tests.change_stream.changes import change
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of our own").decode()

@@ -13,8 +13,8 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import DjangoHelpFormatter
 
-from edfi_api.sql_views.current import CurrentViews
-from edfi_api.sql_views.current import current_views as sql_views_of
+from edfi_api.features.sql_views.current import CurrentViews
+from edfi_api.features.sql_views.current import current_views as sql_views_of
 from meadowlark.command_line import main
 from tests.interchange.documents import descriptor, interchange
 
@@ -211,7 +211,7 @@ def ended(tmp_path, monkeypatch, capfd, current_views):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("django.setup", lambda: None)  # Logging would keep writing to the captured standard error.
     for command in WITH_CURRENT_VIEWS:  # Deriving them takes seconds, and does not depend on options.
-        monkeypatch.setattr(f"edfi_api.sql_views.management.commands.{command}.current_views", current_views)
+        monkeypatch.setattr(f"edfi_api.features.sql_views.management.commands.{command}.current_views", current_views)
 
     def run(*arguments: str) -> tuple[int, str]:
         monkeypatch.setattr("sys.argv", ["manage.py", *arguments])

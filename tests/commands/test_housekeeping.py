@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
 
-from edfi_api.changes.change_queries.models import DeletedDocument
+from edfi_api.features.changes.change_queries.models import DeletedDocument
 from tests.commands.conftest import Run
 from tests.conftest import ApiTestClient
 

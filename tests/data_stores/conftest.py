@@ -16,13 +16,13 @@ from django.core.management import call_command
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.changes.change_queries import key_fields
 from edfi_api.core.data_stores import databases
 from edfi_api.core.data_stores.connection_strings import destination
 from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.stores import create_data_store
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.storage import database_state
+from edfi_api.features.changes.change_queries import key_fields
 from edfi_api.model.surface.resource import Surface
 from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres
 from tests import superuser

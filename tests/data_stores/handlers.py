@@ -1,7 +1,7 @@
 """A handler that remembers students, with their data store."""
 
-from edfi_api.changes.change_stream.changes import Change
-from edfi_api.changes.change_stream.handlers import on_change
+from edfi_api.features.changes.change_stream.changes import Change
+from edfi_api.features.changes.change_stream.handlers import on_change
 
 SEEN: list[tuple[int | None, str]] = []
 

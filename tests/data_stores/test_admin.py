@@ -9,8 +9,6 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.core.data_stores.connection_strings import decrypt
 from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.stores import create_data_store, set_connection
@@ -18,7 +16,9 @@ from edfi_api.core.data_stores.tenants import create_tenant
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.refusals.models import Refusal
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.features.refusals.models import Refusal
 from tests.data_stores.conftest import renumber
 from tests.ports import free_port
 

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 from django.core.management.base import CommandError
 
-from edfi_api.changes.change_stream import rounds
-from edfi_api.changes.change_stream.changes import Change
-from edfi_api.changes.change_stream.documents import DocumentLog
-from edfi_api.changes.change_stream.log import Origin, newest
-from edfi_api.changes.change_stream.sinks.sink import message_id
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.routes import read_table
+from edfi_api.features.changes.change_stream import rounds
+from edfi_api.features.changes.change_stream.changes import Change
+from edfi_api.features.changes.change_stream.documents import DocumentLog
+from edfi_api.features.changes.change_stream.log import Origin, newest
+from edfi_api.features.changes.change_stream.sinks.sink import message_id
 from tests.management_commands import run
 
 

@@ -10,13 +10,13 @@ from django.core.management.base import CommandError
 from django.db import connections
 from django.test import Client
 
-from edfi_api.changes.change_stream import delivery
-from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import set_state
-from edfi_api.sql_views.models import SqlReader
+from edfi_api.features.changes.change_stream import delivery
+from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.features.sql_views.models import SqlReader
 from tests.management_commands import run
 from tests.validation import handlers
 from tests.validation.rules import STUDENTS as WITHOUT_MIDDLE_NAME

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.data_stores.routes import primary_of
-from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
-from edfi_api.exchange.push.models import SentDocument
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.exchange.models import Connection, ExchangePosition, WaitingDocument
+from edfi_api.features.exchange.push.models import SentDocument
 from tests.exchange.district import District
 from tests.exchange.reference_source import KEY, SECRET, ReferenceSource
 from tests.exchange.reference_target import Answer, ReferenceTarget, serving

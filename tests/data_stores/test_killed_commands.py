@@ -19,7 +19,10 @@ from tests.data_stores.conftest import StoreClient
 from tests.management_commands import run
 
 _COMMANDS = "edfi_api.core.data_stores.management.commands"
-_PROVISIONING, _CLONING = "edfi_api.loading.data_stores.provisioning", "edfi_api.loading.data_stores.cloning"
+_PROVISIONING, _CLONING = (
+    "edfi_api.features.loading.provisioning.provisioning",
+    "edfi_api.features.loading.provisioning.cloning",
+)
 
 # The function, and whether the process ends before or after its call of this number.
 PROVISION = [
@@ -28,14 +31,14 @@ PROVISION = [
     ("django.db.migrations.executor.MigrationExecutor.apply_migration", "before", 5),
     ("django.db.migrations.executor.MigrationExecutor.apply_migration", "after", 9),
     (f"{_PROVISIONING}.migrate", "after", 1),
-    ("edfi_api.loading.bulk.pipeline.BulkWriter._write", "after", 2),
+    ("edfi_api.features.loading.bulk.pipeline.BulkWriter._write", "after", 2),
     (f"{_PROVISIONING}._has_school_years", "before", 1),
     (f"{_PROVISIONING}.put_online", "before", 1),
 ]
 CLONE = [
     (f"{_COMMANDS}.clone_data_store.created", "after", 1),
     (f"{_CLONING}.export_documents", "after", 1),
-    ("edfi_api.loading.bulk.pipeline.BulkWriter._write", "after", 1),
+    ("edfi_api.features.loading.bulk.pipeline.BulkWriter._write", "after", 1),
     (f"{_COMMANDS}.clone_data_store.put_online", "before", 1),
 ]
 COPY = [

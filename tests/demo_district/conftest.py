@@ -9,7 +9,7 @@ from signal import SIGTERM
 import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
-from edfi_api.loading.demo_district import District, generate
+from edfi_api.features.loading.demo_district import District, generate
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from tests.lifecycle.make_run import Run

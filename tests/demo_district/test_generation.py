@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.loading.demo_district import SchoolYear, generate
+from edfi_api.features.loading.demo_district import SchoolYear, generate
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.resource import Resource
 from tests.demo_district.conftest import TODAY, bodies_of, district_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.loading.demo_district.mistakes import MISTAKES
+from edfi_api.features.loading.demo_district.mistakes import MISTAKES
 from tests.demo_district.conftest import district_of
 from tests.demo_district.mistakes import SEARCHES, Found, listed
 from tests.serving import OTHERS_MARKED

@@ -8,13 +8,13 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from edfi_api.changes.change_queries import restoring
 from edfi_api.core.models import Document
 from edfi_api.core.storage import store
 from edfi_api.core.storage.requests import WriteRequest
-from edfi_api.loading.bulk import Candidate, bulk_writer
-from edfi_api.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.loading.bulk.envelopes import PreservedFields
+from edfi_api.features.changes.change_queries import restoring
+from edfi_api.features.loading.bulk import Candidate, bulk_writer
+from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
+from edfi_api.features.loading.bulk.envelopes import PreservedFields
 from tests.batch.batch_client import BatchClient
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.databases import DOCUMENTS

@@ -6,7 +6,7 @@ from django.db import connection
 
 from edfi_api.core.models import Document, OrganizationClosure, ReachedDocument, ResourceType
 from edfi_api.core.storage import database_state, integrity
-from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.features.loading.bulk import Candidate, write_documents
 from references.models import Alias, Reference
 from tests.plans import begin_with_new_tables
 

@@ -8,7 +8,7 @@ from django.db import connection
 
 from edfi_api.core.models import ReachedDocument
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, bulk_writer
+from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from tests.documents.reached_documents import (
     CONTACTS,
     SCHOOLS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from edfi_api.exchange.pull.mending import Before, Instead, RefusedHere, mends
+from edfi_api.features.exchange.pull.mending import Before, Instead, RefusedHere, mends
 
 asked: list[RefusedHere] = []
 

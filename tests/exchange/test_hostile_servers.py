@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from edfi_api.core.models import Document
-from edfi_api.exchange import remote_api
-from edfi_api.exchange.models import Connection
-from edfi_api.exchange.pull import reading
-from edfi_api.exchange.pull.pulling import Pulled
-from edfi_api.exchange.push import target as push_target
-from edfi_api.exchange.push.remote_problems import bounded
-from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, RemoteTooLarge, Trust, plain_id
+from edfi_api.features.exchange import remote_api
+from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.pull import reading
+from edfi_api.features.exchange.pull.pulling import Pulled
+from edfi_api.features.exchange.push import target as push_target
+from edfi_api.features.exchange.push.remote_problems import bounded
+from edfi_api.features.exchange.remote_api import RemoteApi, RemoteFailed, RemoteTooLarge, Trust, plain_id
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District
 from tests.exchange.reference_source import ReferenceSource

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.core.models import Document
-from edfi_api.exchange.models import Connection, PinnedDocument, WaitingDocument
-from edfi_api.exchange.pull.pulling import Puller, PullOptions
-from edfi_api.exchange.pull.reading import RemoteSource
-from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
+from edfi_api.features.exchange.models import Connection, PinnedDocument, WaitingDocument
+from edfi_api.features.exchange.pull.pulling import Puller, PullOptions
+from edfi_api.features.exchange.pull.reading import RemoteSource
+from edfi_api.features.exchange.remote_api import RemoteApi, RemoteFailed, Trust
 from edfi_api.model.surface.resource import Surface
 from tests.databases import DOCUMENTS
 from tests.exchange.cascading_source import CascadingSource

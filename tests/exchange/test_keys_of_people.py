@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from edfi_api.core.models import Document
-from edfi_api.exchange.models import Connection, WaitingDocument
-from edfi_api.exchange.pull.pulling import Pulled
+from edfi_api.features.exchange.models import Connection, WaitingDocument
+from edfi_api.features.exchange.pull.pulling import Pulled
 from edfi_api.model.surface.resource import Surface
 from tests.databases import DOCUMENTS
 from tests.exchange.cascading_source import CascadingSource

@@ -9,12 +9,12 @@ from django.db import DatabaseError, InterfaceError, connections
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
-from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
-from edfi_api.exchange.pull.outcomes import TooManyRefused
-from edfi_api.exchange.pull.pulling import Pulled, Puller, PullOptions
-from edfi_api.exchange.pull.reading import RemoteSource
-from edfi_api.exchange.remote_api import RemoteApi, Trust
-from edfi_api.loading.reports.refusal_limit import refusal_limit
+from edfi_api.features.exchange.models import Connection, ExchangePosition, WaitingDocument
+from edfi_api.features.exchange.pull.outcomes import TooManyRefused
+from edfi_api.features.exchange.pull.pulling import Pulled, Puller, PullOptions
+from edfi_api.features.exchange.pull.reading import RemoteSource
+from edfi_api.features.exchange.remote_api import RemoteApi, Trust
+from edfi_api.features.loading.reports.refusal_limit import refusal_limit
 from edfi_api.model.surface.resource import Surface
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District

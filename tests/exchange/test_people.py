@@ -11,12 +11,12 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
 from edfi_api.core.data_stores.provisioning_state import DataStoreRouter
 from edfi_api.core.security.models import ApiClient
-from edfi_api.exchange.models import Connection, ExchangePosition, Phase, WaitingDocument
-from edfi_api.exchange.push.models import SentDocument
-from edfi_api.exchange.stored_connections import report
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.exchange.models import Connection, ExchangePosition, Phase, WaitingDocument
+from edfi_api.features.exchange.push.models import SentDocument
+from edfi_api.features.exchange.stored_connections import report
 from edfi_api.operation.observability.metrics import exposition
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District

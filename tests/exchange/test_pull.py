@@ -11,15 +11,15 @@ from django.db import connections
 from edfi_api.core.models import Document
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient, ClaimSet
-from edfi_api.exchange.models import Connection, ExchangePosition, WaitingDocument
-from edfi_api.exchange.pull import pull_loop
-from edfi_api.exchange.pull.outcomes import TooManyRefused
-from edfi_api.exchange.pull.pulling import ClientUnusable, Pulled, Puller, PullOptions, TooManyDeletes
-from edfi_api.exchange.pull.reading import RemoteSource
-from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
-from edfi_api.loading.reports.refusal_limit import refusal_limit
+from edfi_api.features.exchange.models import Connection, ExchangePosition, WaitingDocument
+from edfi_api.features.exchange.pull import pull_loop
+from edfi_api.features.exchange.pull.outcomes import TooManyRefused
+from edfi_api.features.exchange.pull.pulling import ClientUnusable, Pulled, Puller, PullOptions, TooManyDeletes
+from edfi_api.features.exchange.pull.reading import RemoteSource
+from edfi_api.features.exchange.remote_api import RemoteApi, RemoteFailed, Trust
+from edfi_api.features.loading.reports.refusal_limit import refusal_limit
+from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.surface.resource import Surface
-from edfi_api.refusals.models import Refusal
 from tests.databases import DOCUMENTS
 from tests.exchange import mending
 from tests.exchange.district import GRADE, District
@@ -378,7 +378,7 @@ def test_a_profile_hides_members_and_a_snapshot_is_requested(
 def test_what_is_refused_is_in_the_ledger_of_the_client_until_it_is_accepted(
     source: ReferenceSource, surface: Surface, settings
 ) -> None:
-    recorder = "edfi_api.refusals.recorder.Recorder"
+    recorder = "edfi_api.features.refusals.recorder.Recorder"
     settings.EDFI_API = settings.EDFI_API | {"STORE_KEYS": ("key of tests",), "WRITE_RECORDER": recorder}
     client = ApiClient.objects.get(client_id=create_client("connection", "EdFiSandbox").key)
     connection = Connection(name="d", direction="pull", address=source.address, key=KEY, api_client=client)

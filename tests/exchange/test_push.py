@@ -5,9 +5,9 @@ import time
 import pytest
 from django.contrib.auth.models import User
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.exchange.push.models import SentDocument
-from edfi_api.refusals.models import Refusal
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.exchange.push.models import SentDocument
+from edfi_api.features.refusals.models import Refusal
 from tests.admin_users import client_of
 from tests.exchange.random_changes import enrollment, path_of
 from tests.exchange.random_changes import school as school_body

@@ -6,18 +6,18 @@ import time
 import pytest
 from django.core.management import call_command
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream.consumers import Consumer
 from edfi_api.core.models import Document
-from edfi_api.exchange import remote_api
-from edfi_api.exchange.models import ConnectionState, Phase
-from edfi_api.exchange.pull.pulling import exclusively
-from edfi_api.exchange.push import remedies, whole
-from edfi_api.exchange.push.models import SentDocument
-from edfi_api.exchange.push.remedies import FirstDocument, RefusedDocument
-from edfi_api.exchange.remote_api import RemoteFailed
-from edfi_api.exchange.stored_connections import report
-from edfi_api.refusals.models import Refusal
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.changes.change_stream.consumers import Consumer
+from edfi_api.features.exchange import remote_api
+from edfi_api.features.exchange.models import ConnectionState, Phase
+from edfi_api.features.exchange.pull.pulling import exclusively
+from edfi_api.features.exchange.push import remedies, whole
+from edfi_api.features.exchange.push.models import SentDocument
+from edfi_api.features.exchange.push.remedies import FirstDocument, RefusedDocument
+from edfi_api.features.exchange.remote_api import RemoteFailed
+from edfi_api.features.exchange.stored_connections import report
+from edfi_api.features.refusals.models import Refusal
 from tests.databases import DOCUMENTS
 from tests.exchange.random_changes import path_of, period, school
 from tests.exchange.reference_target import DROP, WRONG_JSON, Answer

@@ -5,9 +5,9 @@ from django.core.management import CommandError, call_command
 
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
-from edfi_api.exchange.models import Connection
-from edfi_api.exchange.push.models import SentDocument
-from edfi_api.exchange.push.readable import NothingToPush
+from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.push.models import SentDocument
+from edfi_api.features.exchange.push.readable import NothingToPush
 from tests.exchange.random_changes import enrollment, local_education_agency, path_of, school, student
 from tests.exchange.reference_target import Answer
 

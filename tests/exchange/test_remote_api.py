@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from edfi_api.common.conf import api_settings
-from edfi_api.exchange import remote_api
-from edfi_api.exchange.models import Connection
-from edfi_api.exchange.remote_api import RemoteApi, RemoteFailed, Trust
+from edfi_api.features.exchange import remote_api
+from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.remote_api import RemoteApi, RemoteFailed, Trust
 from tests.exchange.reference_source import ReferenceSource
 
 

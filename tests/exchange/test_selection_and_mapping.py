@@ -2,8 +2,8 @@
 
 import pytest
 
-from edfi_api.exchange.mapping import DescriptorMapping, NotAMapping
-from edfi_api.exchange.resource_selection import SelectionMode, UnknownResources, selected, targets_of
+from edfi_api.features.exchange.mapping import DescriptorMapping, NotAMapping
+from edfi_api.features.exchange.resource_selection import SelectionMode, UnknownResources, selected, targets_of
 from edfi_api.model.surface.resource import Surface
 
 TARGETS = {

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.paths import values_at
 from edfi_api.core.models import Document
-from edfi_api.exchange.mapping import DescriptorMapping
-from edfi_api.exchange.models import Connection, ExchangePosition
-from edfi_api.exchange.pull.pulling import Pulled
-from edfi_api.exchange.pull.tracked_keys import TrackedKeys
-from edfi_api.exchange.remote_api import RemoteFailed
+from edfi_api.features.exchange.mapping import DescriptorMapping
+from edfi_api.features.exchange.models import Connection, ExchangePosition
+from edfi_api.features.exchange.pull.pulling import Pulled
+from edfi_api.features.exchange.pull.tracked_keys import TrackedKeys
+from edfi_api.features.exchange.remote_api import RemoteFailed
+from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.surface.resource import QueryType, Surface
-from edfi_api.refusals.models import Refusal
 from tests.databases import DOCUMENTS
 from tests.exchange.cascading_source import CascadingSource
 from tests.exchange.district import District
@@ -167,7 +167,7 @@ def test_a_delete_without_a_whole_key_holds_the_position_without_a_ledger(unread
 
 @pytest.mark.usefixtures("transactional_db")
 def test_a_delete_without_a_whole_key_is_in_the_ledger(unreadable: Connection, pull: Pull, settings: Any) -> None:
-    settings.EDFI_API = settings.EDFI_API | {"WRITE_RECORDER": "edfi_api.refusals.recorder.Recorder"}
+    settings.EDFI_API = settings.EDFI_API | {"WRITE_RECORDER": "edfi_api.features.refusals.recorder.Recorder"}
 
     pulled = pull(unreadable)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from edfi_api.loading.exceptions import NoSuchPath
-from edfi_api.loading.interchange.exceptions import NothingFound
-from edfi_api.loading.interchange.files import interchange_files
+from edfi_api.features.loading.exceptions import NoSuchPath
+from edfi_api.features.loading.interchange.exceptions import NothingFound
+from edfi_api.features.loading.interchange.files import interchange_files
 from edfi_api.model.surface.resource import ResourceName
 from tests.interchange.conftest import Loader, Stored, Write
 from tests.interchange.documents import (

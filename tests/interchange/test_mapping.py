@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from edfi_api.loading.interchange.document_reader import DocumentReader
-from edfi_api.loading.interchange.entities import Entities
-from edfi_api.loading.interchange.exceptions import UnknownElement, UnreadableDocument
-from edfi_api.loading.interchange.xml_stream import documents
+from edfi_api.features.loading.interchange.document_reader import DocumentReader
+from edfi_api.features.loading.interchange.entities import Entities
+from edfi_api.features.loading.interchange.exceptions import UnknownElement, UnreadableDocument
+from edfi_api.features.loading.interchange.xml_stream import documents
 from edfi_api.model.surface.resource import Surface
 from tests.interchange.documents import interchange, school_reference
 from tests.serving import served

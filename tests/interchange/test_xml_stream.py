@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from edfi_api.loading.interchange.exceptions import UnreadableInterchange
-from edfi_api.loading.interchange.xml_stream import XmlElement, documents
+from edfi_api.features.loading.interchange.exceptions import UnreadableInterchange
+from edfi_api.features.loading.interchange.xml_stream import XmlElement, documents
 from tests.interchange.documents import interchange
 
 

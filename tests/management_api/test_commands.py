@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management.base import CommandError
 
-from edfi_api.management_api.apps import registration_is_closed
+from edfi_api.features.management_api.apps import registration_is_closed
 from tests.management_api.managing import Managing
 from tests.management_commands import run
 

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection, transaction
 
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Grant, Vendor
-from edfi_api.management_api import clients
-from edfi_api.management_api.models import ManagementClient, ManagementToken
+from edfi_api.features.management_api import clients
+from edfi_api.features.management_api.models import ManagementClient, ManagementToken
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.management_api.managing import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
 

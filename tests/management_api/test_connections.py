@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
-from edfi_api.exchange.models import Connection
+from edfi_api.features.exchange.models import Connection
 from tests.management_api.managing import Managing, created_id
 
 SECRET_THERE = "not to be seen again"

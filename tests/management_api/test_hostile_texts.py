@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 import pytest
 
 from edfi_api.core.security.models import Vendor
-from edfi_api.management_api.collections import Collection
-from edfi_api.management_api.http.routes import all_addresses
+from edfi_api.features.management_api.collections import Collection
+from edfi_api.features.management_api.http.routes import all_addresses
 from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 TEXTS = (

@@ -9,7 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.core.data_stores.breaker import Breaker
 from edfi_api.core.storage.database_state import database_state
-from edfi_api.management_api.scopes import Scope
+from edfi_api.features.management_api.scopes import Scope
 from tests.data_stores.conftest import forget_stores
 from tests.management_api.managing import Managing, created_id, token_of
 from tests.ports import free_port

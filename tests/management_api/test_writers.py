@@ -12,7 +12,7 @@ from edfi_api.core.data_stores.models import DataStore, DataStoreContext, DataSt
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.management_api.models import ManagementClient
+from edfi_api.features.management_api.models import ManagementClient
 from tests.admin_users import client_of
 from tests.management_api.managing import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
 

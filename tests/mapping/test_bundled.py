@@ -3,8 +3,8 @@
 import pytest
 
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.loading.mapping import Losses, mapping_named
-from edfi_api.loading.mapping.exceptions import LeadsElsewhere, UnknownMapping
+from edfi_api.features.loading.mapping import Losses, mapping_named
+from edfi_api.features.loading.mapping.exceptions import LeadsElsewhere, UnknownMapping
 from edfi_api.model.surface.resource import ResourceKind
 from tests.factories import STORED_URIS
 from tests.serving import served

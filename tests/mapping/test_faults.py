@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.loading.mapping.exceptions import InvalidMapping
+from edfi_api.features.loading.mapping.exceptions import InvalidMapping
 from tests.mapping.conftest import MAPPING
 
 

@@ -1,6 +1,6 @@
 """What becomes of documents: their members, references, descriptor values and keys."""
 
-from edfi_api.loading.mapping import Losses
+from edfi_api.features.loading.mapping import Losses
 from edfi_api.model.surface.resource import ResourceName
 from tests.mapping.conftest import MAPPING
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from descriptors.loading import load_bundled
-from edfi_api.loading.reports.results import REFUSED
+from edfi_api.features.loading.reports.results import REFUSED
 from edfi_api.web.metadata.openapi import examples_of
 from tests.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served
 

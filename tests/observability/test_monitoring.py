@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from edfi_api.core.writes.rules.metrics import FAILURES
+from edfi_api.features.refusals.metrics import REFUSALS
 from edfi_api.operation.observability.metrics import BATCH_SECONDS
-from edfi_api.refusals.metrics import REFUSALS
 from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port, is_answering
 

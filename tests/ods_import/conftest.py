@@ -10,11 +10,11 @@ import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.storage import resource_types
-from edfi_api.ods_import import fitting
-from edfi_api.ods_import.document_queries import document_queries
-from edfi_api.ods_import.fitting import ServedModel
-from edfi_api.ods_import.management.commands import import_ods
-from edfi_api.sql_views.views import View
+from edfi_api.features.ods_import import fitting
+from edfi_api.features.ods_import.document_queries import document_queries
+from edfi_api.features.ods_import.fitting import ServedModel
+from edfi_api.features.ods_import.management.commands import import_ods
+from edfi_api.features.sql_views.views import View
 from tests.databases import DOCUMENTS, rolled_back
 from tests.ods_import.ods import FOLDER, ODS, Ods, database
 from tests.ods_import.stored import Stored, stored

@@ -82,7 +82,7 @@ def main() -> None:
 
 def move_out(ods) -> int:
     """Fill the ODS from our views, and remove everything here."""
-    from edfi_api.sql_views.current import current_views  # noqa: PLC0415  It needs Django's settings.
+    from edfi_api.features.sql_views.current import current_views  # noqa: PLC0415  It needs Django's settings.
 
     ods.fill(current_views("default").views)
     ods.run("ANALYZE")
@@ -105,8 +105,8 @@ def empty() -> int:
 
 def read_alone(ods) -> None:
     """All documents of the source, without writing them."""
-    from edfi_api.ods_import.fitting import ServedModel, queries  # noqa: PLC0415  It needs Django's settings.
-    from edfi_api.ods_import.ods_source import opened  # noqa: PLC0415  Likewise.
+    from edfi_api.features.ods_import.fitting import ServedModel, queries  # noqa: PLC0415  It needs Django's settings.
+    from edfi_api.features.ods_import.ods_source import opened  # noqa: PLC0415  Likewise.
 
     started = time.monotonic()
     with opened(ods.address) as source:

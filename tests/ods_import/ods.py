@@ -13,8 +13,8 @@ from django.db import connections
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from edfi_api.sql_views.shape import SqlTable
-from edfi_api.sql_views.views import View
+from edfi_api.features.sql_views.shape import SqlTable
+from edfi_api.features.sql_views.views import View
 from tests import superuser
 from tests.databases import DOCUMENTS
 

@@ -14,7 +14,7 @@ from edfi_api.core.security.claims.compile import granted_strategies
 from edfi_api.core.security.claims.model import lineage
 from edfi_api.core.security.claims.stored_claims import stored_claims
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
-from edfi_api.ods_import.models import OwnershipToken
+from edfi_api.features.ods_import.models import OwnershipToken
 from tests.conftest import http
 from tests.management_commands import run
 from tests.ods_import.ods import Ods

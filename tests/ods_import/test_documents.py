@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.core.storage.exceptions import IdentityConflict
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, bulk_writer
+from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from tests.databases import DOCUMENTS
 from tests.ods_import.running import import_documents
 from tests.ods_import.stored import stored

@@ -10,12 +10,12 @@ from django.db import connections
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.documents import json_text
 from edfi_api.core.storage import resource_types
+from edfi_api.features.ods_import.fitting import ServedModel, queries
+from edfi_api.features.ods_import.ods_source import opened
+from edfi_api.features.sql_views.bodies import ResourceBodies
+from edfi_api.features.sql_views.tables import sql_tables
+from edfi_api.features.sql_views.views import View
 from edfi_api.model.surface.resource import Surface
-from edfi_api.ods_import.fitting import ServedModel, queries
-from edfi_api.ods_import.ods_source import opened
-from edfi_api.sql_views.bodies import ResourceBodies
-from edfi_api.sql_views.tables import sql_tables
-from edfi_api.sql_views.views import View
 from tests.databases import DOCUMENTS
 from tests.ods_import.canonical import canonical, differences
 from tests.ods_import.ods import Ods, database, tables_script

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connections
 
-from edfi_api.changes.change_queries.models import DeletedDocument
+from edfi_api.features.changes.change_queries.models import DeletedDocument
 from tests.databases import DOCUMENTS
 from tests.ods_import.ods import Ods
 from tests.ods_import.stored import stored

@@ -6,7 +6,7 @@ import pytest
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
-from edfi_api.ods_import.models import OwnershipToken
+from edfi_api.features.ods_import.models import OwnershipToken
 from tests.databases import DOCUMENTS
 from tests.ods_import.running import import_documents
 from tests.ods_import.stored import stored

@@ -2,10 +2,10 @@
 
 import pytest
 
-from edfi_api.ods_import.exceptions import SourceUnusable
-from edfi_api.ods_import.fitting import ServedModel, queries
-from edfi_api.ods_import.ods_source import opened
-from edfi_api.ods_import.reading import Portion
+from edfi_api.features.ods_import.exceptions import SourceUnusable
+from edfi_api.features.ods_import.fitting import ServedModel, queries
+from edfi_api.features.ods_import.ods_source import opened
+from edfi_api.features.ods_import.reading import Portion
 from tests.databases import DOCUMENTS
 from tests.ods_import.running import import_documents
 from tests.ods_import.stored import stored

@@ -16,12 +16,12 @@ from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.exceptions import IdentityConflict
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, bulk_writer
-from edfi_api.loading.bulk.free_order import missing_resources
+from edfi_api.features.loading.bulk import Candidate, bulk_writer
+from edfi_api.features.loading.bulk.free_order import missing_resources
+from edfi_api.features.ods_import.fitting import ServedModel
+from edfi_api.features.sql_views.bodies import ResourceBodies
+from edfi_api.features.sql_views.tables import sql_tables
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface
-from edfi_api.ods_import.fitting import ServedModel
-from edfi_api.sql_views.bodies import ResourceBodies
-from edfi_api.sql_views.tables import sql_tables
 from edfi_api.web.metadata.openapi import examples_of
 from references.exceptions import UnresolvedReference
 from tests.databases import DOCUMENTS, rolled_back

@@ -5,7 +5,7 @@ import pytest
 from edfi_api.core.models import Document
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests.queries.conftest import SIZE
 from tests.seeding.district import school
 

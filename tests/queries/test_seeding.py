@@ -7,7 +7,7 @@ from django.db import connection
 
 from edfi_api.core.models import Document
 from edfi_api.core.storage.integrity import disagreements
-from edfi_api.loading.bulk import BulkWriter
+from edfi_api.features.loading.bulk import BulkWriter
 from tests.seeding.seed import TABLES, seed
 
 pytestmark = pytest.mark.django_db

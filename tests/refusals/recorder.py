@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from edfi_api.refusals.recorder import LedgerWriter, Recorder
+from edfi_api.features.refusals.recorder import LedgerWriter, Recorder
 
 
 class RecorderInTest(Recorder):

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
-from edfi_api.refusals.admin import about
-from edfi_api.refusals.models import Refusal, SubmissionHour
+from edfi_api.features.refusals.admin import about
+from edfi_api.features.refusals.models import Refusal, SubmissionHour
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import ApiTestClient, new_token
@@ -228,7 +228,7 @@ def test_causes_of_the_overview_link_to_their_open_refusals(steward, two, api, r
 
 
 def test_a_cause_is_sought_among_the_open_refusals_that_the_overview_looks_at(steward, two, monkeypatch):
-    monkeypatch.setattr("edfi_api.refusals.admin.filters.LOOKED_AT", 1)
+    monkeypatch.setattr("edfi_api.features.refusals.admin.filters.LOOKED_AT", 1)
     found = [shown(steward, f"?cause={each.cause}") for each in two]
 
     assert [each.correlation_id in page or str(each.pk) in page for each, page in zip(two, found, strict=True)] == [
@@ -290,7 +290,7 @@ def test_csv_has_what_was_selected(steward, two, caplog):
 def test_csv_that_is_being_sent_uses_no_database(steward, two, monkeypatch):
     """Its connection belongs to other requests by then."""
     monkeypatch.setattr("edfi_api.core.queries.listing.csv_text._BLOCK", 1)
-    monkeypatch.setattr("edfi_api.refusals.export._AT_ONCE", 1)
+    monkeypatch.setattr("edfi_api.features.refusals.export._AT_ONCE", 1)
 
     response = steward.post(LIST, {"action": "export_csv", "_selected_action": [str(each.pk) for each in two]})
 

@@ -6,7 +6,7 @@ import uuid
 import orjson
 from django.db import connection
 
-from edfi_api.refusals.ledger import Ledger, Resolving
+from edfi_api.features.refusals.ledger import Ledger, Resolving
 from tests import superuser
 from tests.plans import nodes
 

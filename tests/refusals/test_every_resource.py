@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.refusals.models import Refusal
 from tests.conftest import ApiTestClient
 from tests.profiles.distinct import DistinctBody
 from tests.refusals.recorder import RecorderInTest

@@ -6,10 +6,10 @@ from contextlib import closing
 import psutil
 import pytest
 
-from edfi_api.refusals.ledger import MOST_SUMMARIES
-from edfi_api.refusals.models import Refusal
-from edfi_api.refusals.pending import MOST_BYTES, MOST_WRITES
-from edfi_api.refusals.recorder import Recorder
+from edfi_api.features.refusals.ledger import MOST_SUMMARIES
+from edfi_api.features.refusals.models import Refusal
+from edfi_api.features.refusals.pending import MOST_BYTES, MOST_WRITES
+from edfi_api.features.refusals.recorder import Recorder
 from edfi_api.web.write_recorder import RefusedWrite
 
 PER_CLIENT = 1_000

@@ -12,8 +12,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from edfi_api.changes.change_queries.models import ChangeConsumer, PurgeRun
-from edfi_api.changes.change_stream.models import DeadLetter
+from edfi_api.features.changes.change_queries.models import ChangeConsumer, PurgeRun
+from edfi_api.features.changes.change_stream.models import DeadLetter
 from tests.admin_users import client_of
 from tests.class_periods import PERIOD
 from tests.conftest import ApiTestClient, new_token

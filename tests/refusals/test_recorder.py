@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 from django.db import OperationalError, connection
 
-from edfi_api.refusals import pending
-from edfi_api.refusals.ledger import Ledger, Resolving
-from edfi_api.refusals.metrics import DROPPED
-from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
-from edfi_api.refusals.recorder import LedgerWriter, Recorder
+from edfi_api.features.refusals import pending
+from edfi_api.features.refusals.ledger import Ledger, Resolving
+from edfi_api.features.refusals.metrics import DROPPED
+from edfi_api.features.refusals.models import OpenRefusals, Refusal, SubmissionHour
+from edfi_api.features.refusals.recorder import LedgerWriter, Recorder
 from edfi_api.web.viewsets import recorded_writes
 from edfi_api.web.write_recorder import RefusedWrite
 from tests.conftest import http
@@ -64,7 +64,7 @@ def test_what_cannot_be_recorded_now_is_kept(db, monkeypatch):
         raise OperationalError("gone")
 
     with monkeypatch.context() as away, pytest.raises(OperationalError):
-        away.setattr("edfi_api.refusals.ledger.Ledger.record", fail)
+        away.setattr("edfi_api.features.refusals.ledger.Ledger.record", fail)
         writer.flush()
     writer.flush()
 
@@ -78,7 +78,7 @@ def test_counts_that_cannot_be_recorded_now_are_kept(api, recorder, monkeypatch)
     api.post("/students", STUDENT)
     api.post("/students", STUDENT | {"birthDate": "never"})
     with monkeypatch.context() as away, pytest.raises(OperationalError):
-        away.setattr("edfi_api.refusals.ledger.Ledger.count_hours", fail)
+        away.setattr("edfi_api.features.refusals.ledger.Ledger.count_hours", fail)
         recorder.flush()
     api.post("/students", STUDENT)
     recorder.flush()
@@ -162,7 +162,7 @@ def test_answers_do_not_depend_on_the_ledger(api, recorder, settings, monkeypatc
     answers()  # Stores the student.
     recorded = answers()
     with monkeypatch.context() as away, pytest.raises(OperationalError):
-        away.setattr("edfi_api.refusals.ledger.Ledger.record", fail)
+        away.setattr("edfi_api.features.refusals.ledger.Ledger.record", fail)
         recorder.flush()
     without_database = answers()
     monkeypatch.setattr(pending, "MOST_WRITES", 0)

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
+from edfi_api.features.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from edfi_api.web.batch.record import RecordedOperations
 from edfi_api.web.batch.sent_batch import LINES
 from tests.batch.batch_client import BatchClient
@@ -191,7 +191,7 @@ def test_a_key_change_resolves_the_old_identity(api, refused):
 
 def test_a_key_change_resolves_both_identities_however_changes_are_read(api, refused, settings, monkeypatch):
     """The change of a key and the document have one change version."""
-    monkeypatch.setattr("edfi_api.refusals.later_writes._AT_ONCE", 1)
+    monkeypatch.setattr("edfi_api.features.refusals.later_writes._AT_ONCE", 1)
     store_school(api)
     path = item_path(api.post("/classPeriods", PERIOD))
     for name in ("First", "Second"):

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.core.security.models import ApiClient
-from edfi_api.refusals.models import Refusal
+from edfi_api.features.refusals.models import Refusal
 from edfi_api.web.metadata.discovery import discovery_document, specifications
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import http

@@ -11,18 +11,18 @@ from django.core.management import call_command
 from django.db import connection
 from oauth2_provider.models import get_access_token_model
 
-from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument
-from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.core.data_stores.models import DataStore, Tenant
 from edfi_api.core.models import Document
 from edfi_api.core.security.admin_groups import make_groups
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim, Vendor
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.exchange.models import Connection
+from edfi_api.features.changes.change_queries.models import ChangeConsumer, DeletedDocument
+from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.features.exchange.models import Connection
+from edfi_api.features.refusals.models import Refusal
+from edfi_api.features.sql_views.models import SqlReader
+from edfi_api.features.validation.models import ValidationRule, ValidationRun
 from edfi_api.operation.sign_in.models import AdminIdentity
-from edfi_api.refusals.models import Refusal
-from edfi_api.sql_views.models import SqlReader
-from edfi_api.validation.models import ValidationRule, ValidationRun
 from tests.admin_users import client_of, member
 from tests.factories import STUDENT
 

@@ -11,7 +11,6 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
 
-from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.security.claims.file import fill_claims
 from edfi_api.core.security.clients import create_client
@@ -19,6 +18,7 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ResourceClaim
 from edfi_api.core.storage import store
 from edfi_api.core.storage.requests import DeleteRequest
+from edfi_api.features.changes.change_queries.models import DeletedDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
 from tests.conftest import new_token
 from tests.factories import DocumentFactory

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.startup import current_surface
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.loading.bulk import Candidate, bulk_writer
+from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from edfi_api.model.surface.resource import Resource, ResourceName
 from tests.seeding import district
 from tests.seeding.clones import Copies, Key, Model

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from edfi_api.features.sql_views import current
+from edfi_api.features.sql_views.current import CurrentViews
+from edfi_api.features.sql_views.tables import sql_tables
 from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.sql_views import current
-from edfi_api.sql_views.current import CurrentViews
-from edfi_api.sql_views.tables import sql_tables
 from tests.sql_views.models import compiled, views_once
 from tests.surface.models import write_project
 

@@ -5,11 +5,11 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
+from edfi_api.features.sql_views.current import all_views
+from edfi_api.features.sql_views.views import View
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.model import Model
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.sql_views.current import all_views
-from edfi_api.sql_views.views import View
 
 _views: dict[object, list[View]] = {}
 

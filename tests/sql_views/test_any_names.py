@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from edfi_api.features.sql_views.shape import SqlTable
+from edfi_api.features.sql_views.tables import UnusableNames, sql_tables
 from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.sql_views.shape import SqlTable
-from edfi_api.sql_views.tables import UnusableNames, sql_tables
 from tests.surface.models import write_project
 
 WORDS = ["A", "Aa", "EntityThatHasARatherLongName", "Entity", "Long", "LongName", "Name", "N", "Ee"]

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.sql_views.views import View
+from edfi_api.features.sql_views.views import View
 from tests.seeding.seed import seed
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
-from edfi_api.sql_views.shape import Envelope, RowKind, SqlTable
-from edfi_api.sql_views.tables import sql_tables
+from edfi_api.features.sql_views.shape import Envelope, RowKind, SqlTable
+from edfi_api.features.sql_views.tables import sql_tables
 from tests.serving import LAKE_COUNTY
 from tests.sql_views.models import compiled
 

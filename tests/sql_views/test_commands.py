@@ -13,12 +13,12 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.utils import ProgrammingError
 
+from edfi_api.features.sql_views import current
+from edfi_api.features.sql_views.changes import ViewsNotInstalled
+from edfi_api.features.sql_views.definitions import definitions
+from edfi_api.features.sql_views.installation import Installation
+from edfi_api.features.sql_views.views import View
 from edfi_api.operation.checks.database import sql_views_are_up_to_date
-from edfi_api.sql_views import current
-from edfi_api.sql_views.changes import ViewsNotInstalled
-from edfi_api.sql_views.definitions import definitions
-from edfi_api.sql_views.installation import Installation
-from edfi_api.sql_views.views import View
 from tests import superuser
 from tests.sql_views.running import query, refusal, run
 

@@ -13,13 +13,13 @@ from django.core.management import CommandError
 from django.db import connection
 from django.db.utils import OperationalError
 
-from edfi_api.changes.change_queries.restoring import restore
+from edfi_api.features.changes.change_queries.restoring import restore
+from edfi_api.features.sql_views import refreshing
+from edfi_api.features.sql_views.changes import ViewsNotInstalled
+from edfi_api.features.sql_views.installation import Installation
+from edfi_api.features.sql_views.management.commands import create_sql_views
+from edfi_api.features.sql_views.refreshing import refresh
 from edfi_api.operation.observability.metrics import exposition
-from edfi_api.sql_views import refreshing
-from edfi_api.sql_views.changes import ViewsNotInstalled
-from edfi_api.sql_views.installation import Installation
-from edfi_api.sql_views.management.commands import create_sql_views
-from edfi_api.sql_views.refreshing import refresh
 from tests import superuser
 from tests.concurrency.concurrently import in_background
 from tests.concurrency.conftest import SCHOOL, SmallSchool

@@ -11,8 +11,8 @@ import yaml
 from django.db import transaction
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
+from edfi_api.features.sql_views.current import all_views
 from edfi_api.model.surface.builder import build_surface
-from edfi_api.sql_views.current import all_views
 from tests.seeding.seed import seed
 from tests.serving import LAKE_COUNTY
 from tests.sql_views.models import compiled

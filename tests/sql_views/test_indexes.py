@@ -10,7 +10,7 @@ from django.core.management import CommandError
 from django.db import connection
 from django.db.utils import OperationalError
 
-from edfi_api.sql_views.management.commands import create_sql_views
+from edfi_api.features.sql_views.management.commands import create_sql_views
 from tests.concurrency.conftest import SmallSchool
 from tests.sql_views.running import query, run
 

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.utils import OperationalError
 from psycopg import errors
 
-from edfi_api.sql_views.installation import Installation
+from edfi_api.features.sql_views.installation import Installation
 
 DESCRIPTOR = (
     "INSERT INTO edfi.descriptor (namespace, codevalue, shortdescription, discriminator, uri)"

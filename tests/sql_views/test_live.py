@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from django.db import connection
 
-from edfi_api.changes.change_queries.restoring import restore
-from edfi_api.loading.bulk import Candidate, bulk_writer
+from edfi_api.features.changes.change_queries.restoring import restore
+from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from tests.conftest import item_path
 
 VIEWS = ("classperiod", "classperiodmeetingtime", "bellscheduleclassperiod", "descriptor")

@@ -4,10 +4,10 @@ import pytest
 from django.db import connections
 
 from edfi_api.core.storage.driver import lock_turns
-from edfi_api.sql_views.changes import ViewsNotInstalled
-from edfi_api.sql_views.definitions import Definition, ObjectKind, view_definition
-from edfi_api.sql_views.installation import Installation
-from edfi_api.sql_views.views import View
+from edfi_api.features.sql_views.changes import ViewsNotInstalled
+from edfi_api.features.sql_views.definitions import Definition, ObjectKind, view_definition
+from edfi_api.features.sql_views.installation import Installation
+from edfi_api.features.sql_views.views import View
 
 
 def test_a_lock_that_is_not_free_is_reported_with_its_holder(transactional_db, monkeypatch) -> None:

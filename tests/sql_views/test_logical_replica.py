@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from edfi_api.changes.change_stream.publication import TABLES
+from edfi_api.features.changes.change_stream.publication import TABLES
 from meadowlark.embedded_postgres import DURABLE, EmbeddedPostgres
 from tests import superuser
 from tests.robustness.accounts import let_in

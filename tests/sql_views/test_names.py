@@ -2,8 +2,8 @@
 
 import pytest
 
+from edfi_api.features.sql_views.shape import table_name
 from edfi_api.model.surface.columns import TableName
-from edfi_api.sql_views.shape import table_name
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
+from edfi_api.features.sql_views.bodies import ResourceBody
+from edfi_api.features.sql_views.current import all_views
+from edfi_api.features.sql_views.shape import FixedMember
 from edfi_api.model.apischema import schemas
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
-from edfi_api.sql_views.bodies import ResourceBody
-from edfi_api.sql_views.current import all_views
-from edfi_api.sql_views.shape import FixedMember
 from tests.serving import LAKE_COUNTY, served
 from tests.sql_views.models import compiled
 

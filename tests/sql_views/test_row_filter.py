@@ -11,12 +11,12 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from edfi_api.sql_views import refreshing, row_filter
-from edfi_api.sql_views.changes import ViewsNotInstalled
-from edfi_api.sql_views.copies import Copying
-from edfi_api.sql_views.current import CurrentViews
-from edfi_api.sql_views.installation import Installation
-from edfi_api.sql_views.row_filter import RowFilter
+from edfi_api.features.sql_views import refreshing, row_filter
+from edfi_api.features.sql_views.changes import ViewsNotInstalled
+from edfi_api.features.sql_views.copies import Copying
+from edfi_api.features.sql_views.current import CurrentViews
+from edfi_api.features.sql_views.installation import Installation
+from edfi_api.features.sql_views.row_filter import RowFilter
 from tests import superuser
 from tests.security.strategies.scenario import EO, Scenario
 from tests.sql_views.running import query, refusal

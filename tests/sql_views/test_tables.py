@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.sql_views.tables import UnusableNames
+from edfi_api.features.sql_views.tables import UnusableNames
 from tests.sql_views.models import model_columns
 
 CORE = """

@@ -10,9 +10,9 @@ from django.db import connection, transaction
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.storage import resource_types
-from edfi_api.sql_views.current import all_views
-from edfi_api.sql_views.definitions import Definition, definitions
-from edfi_api.sql_views.installation import Installation
+from edfi_api.features.sql_views.current import all_views
+from edfi_api.features.sql_views.definitions import Definition, definitions
+from edfi_api.features.sql_views.installation import Installation
 from tests.concurrency.concurrently import in_background
 from tests.concurrency.conftest import SmallSchool
 from tests.serving import LAKE_COUNTY, served

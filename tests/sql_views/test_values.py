@@ -14,11 +14,11 @@ from django.db import connection
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.storage import resource_types
+from edfi_api.features.sql_views.shape import Envelope, RowKind
+from edfi_api.features.sql_views.views import View
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, Model
 from edfi_api.model.surface.declarations import RESOURCE_KINDS
 from edfi_api.model.surface.resource import Resource
-from edfi_api.sql_views.shape import Envelope, RowKind
-from edfi_api.sql_views.views import View
 from tests.serving import LAKE_COUNTY, Served, served
 from tests.sql_views.models import compiled, views_once
 from tests.sql_views.random_bodies import RandomBodies, Rows

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from edfi_api.sql_views.installation import Installation
+from edfi_api.features.sql_views.installation import Installation
 from tests.conftest import item_path
 from tests.sql_views.running import query
 

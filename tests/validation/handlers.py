@@ -1,7 +1,7 @@
 """Handlers of results, for tests."""
 
-from edfi_api.validation.events import ResultEvent
-from edfi_api.validation.handling import on_validation
+from edfi_api.features.validation.events import ResultEvent
+from edfi_api.features.validation.handling import on_validation
 
 SEEN: list[tuple[str, str, str | None]] = []
 # Natural keys of which the handler raises.

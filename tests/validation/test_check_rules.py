@@ -11,7 +11,7 @@ from tests.validation.rules import STUDENTS
 pytestmark = pytest.mark.django_db
 
 HEAD, _, QUERY = STUDENTS.partition("*/\n")
-PYTHON = """from edfi_api.validation.rule_files import rule
+PYTHON = """from edfi_api.features.validation.rule_files import rule
 
 
 @rule(identifier="P", source="tests", version="1", short="s", severity="{severity}", category="c", resource="{resource}")

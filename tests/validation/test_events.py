@@ -10,12 +10,12 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.utils import timezone
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream.delivery import ToSink, deliver_once
-from edfi_api.changes.change_stream.exceptions import SinkFailed
+from edfi_api.features.changes.change_queries.models import ChangeConsumer
+from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_once
+from edfi_api.features.changes.change_stream.exceptions import SinkFailed
+from edfi_api.features.validation.events import ResultLog
+from edfi_api.features.validation.purging import purge
 from edfi_api.operation.observability.metrics import exposition
-from edfi_api.validation.events import ResultLog
-from edfi_api.validation.purging import purge
 from tests.change_stream.conftest import ListSink, Process, eventually
 from tests.validation.conftest import student
 from tests.validation.rules import STUDENTS

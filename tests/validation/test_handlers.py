@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from edfi_api.changes.change_stream import delivery
-from edfi_api.changes.change_stream.models import DeadLetter
+from edfi_api.features.changes.change_stream import delivery
+from edfi_api.features.changes.change_stream.models import DeadLetter
 from tests.validation import handlers
 from tests.validation.conftest import student
 from tests.validation.rules import STUDENTS

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.validation.publishing import Publisher
+from edfi_api.features.validation.publishing import Publisher
 from tests.validation.conftest import OPEN, student
 from tests.validation.rules import STUDENTS
 

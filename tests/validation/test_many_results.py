@@ -6,7 +6,7 @@ from django.db import connection
 
 from edfi_api.core.queries.listing import sql_rows
 from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.validation import result_visibility
+from edfi_api.features.validation import result_visibility
 from tests import superuser
 from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token

@@ -79,8 +79,8 @@ def test_a_query_in_python_gets_permission_denied(rules: Rules, committing_api, 
     rules.write(
         "a1.py",
         """
-from edfi_api.validation.rule import RuleViolation
-from edfi_api.validation.rule_files import rule
+from edfi_api.features.validation.rule import RuleViolation
+from edfi_api.features.validation.rule_files import rule
 
 @rule(identifier="A-1", source="attacker", version="1", short="s", severity="minor", category="c",
       resource="ed-fi/students")

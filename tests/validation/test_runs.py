@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
-from edfi_api.validation.metrics import last_run
+from edfi_api.features.validation.metrics import last_run
 from tests.validation.conftest import MEANTIME, OPEN, student
 from tests.validation.rules import STUDENTS
 
@@ -189,7 +189,7 @@ def test_rules_that_could_not_be_run_are_in_the_log(rules, committing_api, rows,
     rules.run_with_failures()
 
     [(run,)] = rows("SELECT run_identifier FROM validation_run")
-    warnings = [line for line in log.of("edfi_api.validation.running") if line["level"] == "WARNING"]
+    warnings = [line for line in log.of("edfi_api.features.validation.running") if line["level"] == "WARNING"]
     assert sorted(line["message"] for line in warnings) == [
         f"the rule tests/F-1 failed in the run {run}: InvalidDatetimeFormat (22007)",
         f"the rule tests/T-1 timed out in the run {run}: more than 1 seconds",
@@ -305,8 +305,8 @@ def test_a_rule_in_python(rules, committing_api, rows) -> None:
     rules.write(
         "p.py",
         """
-from edfi_api.validation.rule import RuleViolation
-from edfi_api.validation.rule_files import rule
+from edfi_api.features.validation.rule import RuleViolation
+from edfi_api.features.validation.rule_files import rule
 
 
 @rule(identifier="PY-1", source="tests", version="1", short="Two students of one name", severity="warning",
@@ -336,7 +336,7 @@ def same_names(context):
 def test_a_rule_in_python_that_raises_names_its_line_only(rules, committing_api, rows, error) -> None:
     rules.write(
         "p.py",
-        f"""from edfi_api.validation.rule_files import rule
+        f"""from edfi_api.features.validation.rule_files import rule
 
 
 @rule(identifier="PY-1", source="tests", version="1", short="s", severity="warning", category="c",
@@ -402,7 +402,7 @@ def test_all_rules_see_one_moment_and_later_changes_are_for_the_next_run(rules, 
     rules.write(
         "a.py",
         f"""
-from edfi_api.validation.rule_files import rule
+from edfi_api.features.validation.rule_files import rule
 from tests.validation.conftest import MEANTIME
 
 

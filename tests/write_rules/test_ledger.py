@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from edfi_api.refusals.models import SubmissionHour
+from edfi_api.features.refusals.models import SubmissionHour
 from tests.admin_users import client_of
 from tests.batch.operations import enrolment, student
 from tests.factories import STUDENT

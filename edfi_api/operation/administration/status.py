@@ -16,13 +16,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from edfi_api.changes.change_queries.models import PurgeRun
-from edfi_api.changes.change_stream.consumers import lags
-from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.core.data_stores.models import DataStore, State
+from edfi_api.features.changes.change_queries.models import PurgeRun
+from edfi_api.features.changes.change_stream.consumers import lags
+from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.features.refusals import overview as refusals
+from edfi_api.features.validation.metrics import last_run
 from edfi_api.operation.schedule.models import CommandOutcome, of_this_schedule
-from edfi_api.refusals import overview as refusals
-from edfi_api.validation.metrics import last_run
 
 # Consumers are expected to be minutes behind, not hours; housekeeping runs once a day.
 _LONGEST_LAG = timedelta(hours=1)

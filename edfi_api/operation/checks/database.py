@@ -17,9 +17,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores import applied_migrations
 from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development
-from edfi_api.sql_views.current_fingerprint import current_fingerprint
-from edfi_api.validation.connections import connected
-from edfi_api.validation.login import TABLES, login_parameters
+from edfi_api.features.sql_views.current_fingerprint import current_fingerprint
+from edfi_api.features.validation.connections import connected
+from edfi_api.features.validation.login import TABLES, login_parameters
 
 # Migrations of a newer version are only a warning: during an upgrade, servers of both versions run concurrently.
 NEWER = "edfi_api.W002"

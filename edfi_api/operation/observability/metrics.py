@@ -17,19 +17,19 @@ from prometheus_client.metrics_core import Metric as MetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from edfi_api.changes.change_stream.consumers import lags
-from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.breaker import Breaker
 from edfi_api.core.data_stores.databases import data_store_of
 from edfi_api.core.data_stores.provisioning_state import Pending
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.storage.database_state import known_database_state
-from edfi_api.exchange.models import ConnectionState, Phase
+from edfi_api.features.changes.change_stream.consumers import lags
+from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.features.exchange.models import ConnectionState, Phase
+from edfi_api.features.refusals.overview import open_by_vendor
+from edfi_api.features.sql_views.copies import age
+from edfi_api.features.validation.metrics import figures
 from edfi_api.operation.schedule.models import CommandOutcome, of_this_schedule
-from edfi_api.refusals.overview import open_by_vendor
-from edfi_api.sql_views.copies import age
-from edfi_api.validation.metrics import figures
 
 _process_id = os.getpid()
 

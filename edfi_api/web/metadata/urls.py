@@ -18,9 +18,9 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.compilation import Compilation
 from edfi_api.core.startup import current_compilation
+from edfi_api.features.validation.extension_model import published_surface
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
-from edfi_api.validation.extension_model import published_surface
 from edfi_api.version import VERSION
 from edfi_api.web.metadata.dependencies import graphml
 from edfi_api.web.metadata.discovery import (

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.changes.change_queries.models import DeletedDocument, KeyField
-from edfi_api.changes.change_queries.tracked_changes import TrackedWindow
 from edfi_api.core.models import ResourceType
 from edfi_api.core.queries import collection, plan
 from edfi_api.core.queries.selection import Window, all_documents
@@ -25,6 +23,8 @@ from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.security.requests.authorization import row_policy
 from edfi_api.core.storage import database_state
 from edfi_api.core.storage.driver.prepared import forget
+from edfi_api.features.changes.change_queries.models import DeletedDocument, KeyField
+from edfi_api.features.changes.change_queries.tracked_changes import TrackedWindow
 from tests.databases import DOCUMENTS, connection, rolled_back
 from tests.documents.organizations import closure_of
 from tests.security.strategies.scenario import EO, EOP, Scenario

@@ -14,10 +14,10 @@ from edfi_api.common.arguments import add_database, name, path, text
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
-from edfi_api.core.management.load_options import with_report_of_its_own
 from edfi_api.core.writes.rules.configured import RulesOfResource, valid_rules
 from edfi_api.core.writes.rules.exceptions import InvalidRules
 from edfi_api.core.writes.rules.stored_documents import FoundInDocument, checked_documents
+from edfi_api.features.loading.load_options import with_report_of_its_own
 
 _SHOWN = 20
 

@@ -37,7 +37,7 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.issuers import issuers
 from edfi_api.core.security.models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
 from edfi_api.core.security.secret_links import VALID, make_link
-from edfi_api.refusals.models import SubmissionHour
+from edfi_api.features.refusals.models import SubmissionHour
 from edfi_api.web.admin_kit.authorship import admin_user
 
 # Most claims that a line names without being opened.

@@ -8,9 +8,9 @@ from django.db import transaction
 
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
-from edfi_api.core.data_stores.management.commands.provision_data_store import in_one_line
 from edfi_api.core.data_stores.stores import encrypt_again
-from edfi_api.exchange.stored_connections import encrypt_secrets_again
+from edfi_api.features.exchange.stored_connections import encrypt_secrets_again
+from edfi_api.features.loading.management.commands.provision_data_store import in_one_line
 
 
 class Command(BaseCommand):

@@ -1,0 +1,255 @@
+"""Deliveries of events to sinks and handlers, each with its own position, in order and at least once.
+
+A handler that fails is called again with exponential backoff. Its later events wait, which preserves their order; other
+deliveries continue. After several failed attempts the event is a dead letter.
+"""
+
+import logging
+import time
+import traceback
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Protocol, Self
+
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+
+from edfi_api.features.changes.change_stream.consumers import Consumer
+from edfi_api.features.changes.change_stream.exceptions import UnknownHandler
+from edfi_api.features.changes.change_stream.handlers import Handler
+from edfi_api.features.changes.change_stream.listening import (
+    FIRST_LOOK_SECONDS,
+    LAST_LOOK_SECONDS,
+    ChangeListener,
+    retry_on_outage,
+)
+from edfi_api.features.changes.change_stream.log import Event, EventBatch, Log, Newest, log_of, newest
+from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.model.surface.resource import Resource
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 6
+_FIRST_PAUSE_SECONDS = 0.5
+# While events keep coming, they are polled at this interval instead of waiting for notifications, which cost writers.
+_PAUSE_SECONDS = 0.1
+
+
+class Sink(Protocol):
+    """Accepts events in order. After a failure the same ones are sent again; receivers identify them by version."""
+
+    def send(self, changes: Sequence[Event]) -> None:
+        """Returns once the events are stored or acknowledged. Raises SinkFailed."""
+
+    def close(self) -> None:
+        """Release resources; `send` is not called again."""
+
+
+class Delivery:
+    """What one consumer gets of a log. Within the context its position is held, which is stored after each batch."""
+
+    def __init__(self, name: str, source: Log, resources: Collection[Resource], using: str) -> None:
+        self.consumer = Consumer(name, using, source.name)
+        self.using = using
+        self.count = 0
+        self._source = source
+        self._resources = resources
+
+    def __enter__(self) -> Self:
+        """Raises ConsumerIsBusy if another process holds the consumer."""
+        self._reader = self._source.reader(self._resources, self.using)
+        self.consumer.__enter__()
+        self.position = self.consumer.position
+        self.due_at = 0.0
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.consumer.__exit__()
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() >= self.due_at
+
+    def is_behind(self, version: Newest) -> bool:
+        return self.position < version.settled
+
+    def steps(self, version: Newest) -> Iterator[None]:
+        """Deliver up to the settled version, batch by batch, or up to an event that has to be retried later."""
+        for batch in self._reader.batches(self.position, version):
+            if not self.accept(batch):
+                return
+            self.consumer.move_to(batch.upto)
+            self.position = batch.upto
+            self.count += len(batch.events)
+            yield
+
+    def accept(self, batch: EventBatch) -> bool:
+        """Whether all events of the batch are done; False if one has to be retried when the delivery is due."""
+        raise NotImplementedError
+
+
+class ToSink(Delivery):
+    """A stream to a sink, after the consumer's position, or first after the version `start`."""
+
+    def __init__(
+        self,
+        name: str,
+        source: Log,
+        sink: Sink,
+        resources: Collection[Resource] = (),
+        *,
+        using: str = DEFAULT_DB_ALIAS,
+        start: int | None = None,
+    ) -> None:
+        super().__init__(name, source, resources, using)
+        self._sink = sink
+        self._start = start
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        if self._start is not None:
+            self.consumer.move_to(self._start)
+            self.position, self._start = self._start, None
+        return self
+
+    def accept(self, batch: EventBatch) -> bool:
+        """Raises SinkFailed; the position is then after the last batch that the sink has accepted."""
+        if batch.events:
+            self._sink.send(batch.events)
+        return True
+
+
+class ToHandler(Delivery):
+    """The calls of a handler, and how often the next event has failed."""
+
+    def __init__(self, handler: Handler, using: str = DEFAULT_DB_ALIAS) -> None:
+        super().__init__(handler.name, handler.log, handler.resources, using)
+        self._handler = handler
+        self._failures = 0
+
+    def accept(self, batch: EventBatch) -> bool:
+        return all(self._handle(event) for event in filter(self._handler.accepts, batch.events))
+
+    def _handle(self, event: Event) -> bool:
+        """Whether the event is done: handled, or a dead letter."""
+        with _failures_of(self._handler, self.using) as failed, transaction.atomic(self.using):
+            self._handler.handle(event)
+            self.consumer.move_to(event.version)
+        if failed:
+            self._failures += 1
+            if self._failures < ATTEMPTS:
+                self.due_at = time.monotonic() + _FIRST_PAUSE_SECONDS * 2 ** (self._failures - 1)
+                return False
+            self._give_up(event, failed[0])
+        self.position = event.version
+        self._failures = 0
+        return True
+
+    def _give_up(self, event: Event, error: str) -> None:
+        log.error("%s: change %s is a dead letter", self._handler.name, event.version)
+        with transaction.atomic(self.using):
+            DeadLetter.keep(self._handler.name, event, error, self._failures, self.using)
+            self.consumer.move_to(event.version)
+
+
+def deliver_once(deliveries: Collection[Delivery], using: str = DEFAULT_DB_ALIAS) -> int:
+    """Deliver all current events. Returns their number when each has been delivered or is a dead letter.
+
+    Raises ConsumerIsBusy, and SinkFailed.
+    """
+    with _held(deliveries):
+        version = newest(using)
+        while any(each.is_behind(version) for each in deliveries):
+            _work(deliveries, version)
+            if seconds := _seconds_to_retry(deliveries):
+                time.sleep(seconds)
+    return sum(each.count for each in deliveries)
+
+
+def deliver_for_ever(deliveries: Collection[Delivery], using: str = DEFAULT_DB_ALIAS) -> None:
+    """Deliver current and future events. Continues after outages of the database; raises as `deliver_once` does."""
+
+    def run() -> None:
+        with _held(deliveries):
+            _follow(deliveries, using)
+
+    retry_on_outage(run, using)
+
+
+def deliver_again(letter: DeadLetter, handlers: Iterable[Handler]) -> bool:
+    """Whether the handler succeeds now; the dead letter is deleted then. Raises UnknownHandler."""
+    source = log_of([letter.resource]).name
+    handler = next((each for each in handlers if (each.name, each.log.name) == (letter.handler, source)), None)
+    if handler is None:
+        raise UnknownHandler(letter.handler)
+    using = letter._state.db or DEFAULT_DB_ALIAS
+    with _failures_of(handler, using) as failed, transaction.atomic(using):
+        handler.handle(handler.log.event(letter.change))
+        letter.delete()
+    for text in failed:
+        letter.failed_again(text)
+    return not failed
+
+
+@contextmanager
+def _held(deliveries: Iterable[Delivery]) -> Iterator[None]:
+    with ExitStack() as entered:
+        for each in deliveries:
+            entered.enter_context(each)
+        yield
+
+
+def _follow(deliveries: Collection[Delivery], using: str) -> None:
+    """Deliver, wait for more, and so on. Ends only by an exception."""
+    listener = ChangeListener(using)
+    while True:
+        while _has_work(deliveries, version := newest(using)):
+            _work(deliveries, version)
+            time.sleep(_PAUSE_SECONDS)
+        seconds = _seconds_to_retry(deliveries)
+        if seconds is not None:
+            time.sleep(min(seconds, LAST_LOOK_SECONDS))  # Short enough to poll instead of listening.
+            continue
+        with listener.listening():
+            _wait_for_work(deliveries, listener, using)
+
+
+def _wait_for_work(deliveries: Collection[Delivery], listener: ChangeListener, using: str) -> None:
+    """Wait for a notification. Writers that were active before the listener do not notify, so poll until they end."""
+    look = FIRST_LOOK_SECONDS
+    while not _has_work(deliveries, version := newest(using)):
+        listener.wait() if version.is_quiet else listener.wait(look)
+        look = min(2 * look, LAST_LOOK_SECONDS)
+
+
+def _has_work(deliveries: Iterable[Delivery], version: Newest) -> bool:
+    return any(each.is_behind(version) and each.is_due for each in deliveries)
+
+
+def _work(deliveries: Iterable[Delivery], version: Newest) -> None:
+    """All that are due, in turns, so that none waits for more than a batch of each other."""
+    turns = deque(each.steps(version) for each in deliveries if each.is_due)
+    while turns:
+        steps = turns.popleft()
+        for _ in steps:
+            turns.append(steps)
+            break
+
+
+def _seconds_to_retry(deliveries: Iterable[Delivery]) -> float | None:
+    times = [each.due_at for each in deliveries if not each.is_due]
+    return max(0.0, min(times) - time.monotonic()) if times else None
+
+
+@contextmanager
+def _failures_of(handler: Handler, using: str) -> Iterator[list[str]]:
+    """Yields a list that contains the traceback after the block if the handler has failed. Catches every exception of
+    the handler, except when the database connection is lost."""
+    failed: list[str] = []
+    try:
+        yield failed
+    except Exception:
+        if not connections[using].is_usable():
+            raise
+        log.exception("%s failed", handler.name)
+        failed.append(traceback.format_exc())

@@ -1,0 +1,181 @@
+"""`pull_changes NAME [--follow]`: write here what has changed at the other side of a connection."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.common.arguments import name, seconds, whole_number
+from edfi_api.common.logs.printable import counted, printable
+from edfi_api.core.startup import current_surface
+from edfi_api.features.exchange.management.stopping import stop_event
+from edfi_api.features.exchange.management.trust_options import add_trust, as_command_errors, given_trust
+from edfi_api.features.exchange.models import ExchangeDirection
+from edfi_api.features.exchange.pull.outcomes import REFUSED, TooManyRefused
+from edfi_api.features.exchange.pull.pull_loop import INTERVAL, follow, pull_once
+from edfi_api.features.exchange.pull.pulling import (
+    DELETES_ALLOWED,
+    AlreadyPulling,
+    ClientUnusable,
+    Pulled,
+    Puller,
+    PullOptions,
+    TooManyDeletes,
+    exclusively,
+)
+from edfi_api.features.exchange.pull.reading import PAGE_SIZE, RemoteSource
+from edfi_api.features.exchange.remote_api import RemoteApi
+from edfi_api.features.exchange.stored_connections import connection_named, database_of
+from edfi_api.features.loading.load_options import add_processes
+from edfi_api.features.loading.reports.refusal_limit import refusal_limit
+
+_MOST_VERSIONS = 2**53
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = (
+        "Reads what has changed at the other side of a connection since the last time, and writes it here with the "
+        "rights of the connection's API client, which owns it then. A run that was interrupted is simply repeated. "
+        "Refused documents are in the ledger of refusals, and are read again later."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", type=name, help="name of the connection")
+        parser.add_argument("--follow", action="store_true", help="go on until SIGTERM or Ctrl-C")
+        parser.add_argument(
+            "--full", action="store_true", help="read everything again, and delete what the other side no longer has"
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="report what would be written, and write nothing; of the client's rights only its claim set is asked",
+        )
+        parser.add_argument(
+            "--adopt",
+            action="store_true",
+            help="also change documents that others own, which the connection's client owns then",
+        )
+        parser.add_argument(
+            "--max-refused",
+            type=refusal_limit,
+            metavar="N",
+            help="stop when more is refused, a number or a percentage such as 5%%; default: any number",
+        )
+        parser.add_argument(
+            "--allow-deletes",
+            type=_percentage,
+            default=DELETES_ALLOWED,
+            metavar="N%",
+            help=f"how many documents a comparison of everything may delete (default {DELETES_ALLOWED:.0f}%%)",
+        )
+        parser.add_argument(
+            "--connections", type=whole_number(1, 64), default=4, metavar="N", help="requests at once (default 4)"
+        )
+        parser.add_argument(
+            "--page-size",
+            type=whole_number(1, 10_000),
+            default=PAGE_SIZE,
+            metavar="N",
+            help=f"documents in a page (default {PAGE_SIZE})",
+        )
+        parser.add_argument(
+            "--overlap",
+            type=whole_number(0, _MOST_VERSIONS),
+            default=0,
+            metavar="VERSIONS",
+            help="read so many change versions again, if those of the source become visible out of order (default 0)",
+        )
+        parser.add_argument(
+            "--position",
+            type=whole_number(0, _MOST_VERSIONS),
+            metavar="VERSION",
+            help="go on behind this change version of the source, in place of the position that is kept",
+        )
+        parser.add_argument("--use-snapshot", action="store_true", help="read from the snapshot of the other side")
+        parser.add_argument(
+            "--interval",
+            type=seconds,
+            metavar="SECONDS",
+            help=f"between two looks with --follow (default {INTERVAL:g}; ten minutes without change queries)",
+        )
+        add_processes(parser)
+        add_trust(parser)
+
+    def handle(self, **options: Any) -> None:
+        with stop_event() as stop, as_command_errors(), _stopping_errors():
+            connection = connection_named(options["name"], ExchangeDirection.PULL)
+            using = database_of(connection)
+            api = RemoteApi(connection, given_trust(options), options["connections"], stop)
+            source = RemoteSource(
+                connection,
+                api,
+                page_size=options["page_size"],
+                threads=options["connections"],
+                uses_snapshot=options["use_snapshot"],
+            )
+            with exclusively(connection, using), source:
+                puller = Puller(connection, source, current_surface(), using, _pull_options(options))
+                if options["follow"]:
+                    follow(connection, puller, stop, options["interval"], self._print)
+                else:
+                    self._print(pull_once(connection, puller, is_dry_run=options["dry_run"]))
+                    self._print_rest(source, options)
+
+    def _print(self, pulled: Pulled) -> None:
+        if pulled.outcomes is None:
+            self.stdout.write("nothing has changed")
+            return
+        counts: dict[str, int] = {}
+        for (_, outcome), count in pulled.outcomes.counts.items():
+            counts[outcome] = counts.get(outcome, 0) + count
+        said = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(counts.items())) or "nothing"
+        up_to = "" if pulled.newest is None else f" up to change version {pulled.newest:,}"
+        rate = f", {pulled.outcomes.sent / pulled.seconds:,.0f} documents/s" if pulled.seconds > 1 else ""
+        self.stdout.write(f"{said}{up_to} in {pulled.seconds:.1f} s{rate}")
+        if refused := pulled.outcomes.total(REFUSED):
+            self.stdout.write(f"{counted(refused, 'document')} refused: see the ledger of refusals")
+
+    def _print_rest(self, source: RemoteSource, options: dict[str, Any]) -> None:
+        if source.not_readable:
+            self.stderr.write(f"not readable there: {', '.join(map(printable, sorted(source.not_readable)))}")
+        if options["dry_run"]:
+            self.stdout.write("dry run: nothing was written")
+
+
+def _pull_options(options: dict[str, Any]) -> PullOptions:
+    if options["dry_run"] and options["follow"]:
+        raise CommandError("--dry-run and --follow exclude each other.")
+    if options["position"] is not None and (options["full"] or options["dry_run"]):
+        raise CommandError("--position goes on from there: it excludes --full and --dry-run.")
+    return PullOptions(
+        is_full=options["full"],
+        is_dry_run=options["dry_run"],
+        adopts=options["adopt"],
+        max_refused=options["max_refused"],
+        deletes_allowed=options["allow_deletes"],
+        overlap=options["overlap"],
+        position=options["position"],
+        processes=options["processes"],
+    )
+
+
+def _percentage(given: str) -> float:
+    text = given.removesuffix("%")
+    if not (text.isascii() and text.replace(".", "", 1).isdecimal()) or not 0 <= float(text) <= 100:
+        raise ArgumentTypeError(f"{given!r} is not a percentage such as 50%")
+    return float(text)
+
+
+@contextmanager
+def _stopping_errors() -> Iterator[None]:
+    """Translate what only people can solve."""
+    try:
+        yield
+    except TooManyDeletes as error:
+        raise CommandError(f"{error}; --allow-deletes says how many may be deleted") from error
+    except (AlreadyPulling, ClientUnusable, TooManyRefused) as error:
+        raise CommandError(printable(str(error))) from error

@@ -1,0 +1,31 @@
+"""`remove_connection NAME`: remove a connection, its position, and what waits for it. Documents stay as they are."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from edfi_api.common.arguments import name
+from edfi_api.common.logs import audit
+from edfi_api.core.security.clients import COMMAND
+from edfi_api.features.exchange.management.trust_options import as_command_errors
+from edfi_api.features.exchange.stored_connections import connection_named
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = (
+        "Removes a connection to another API, with its position, its consumer of the change stream and what waits to "
+        "be read or sent again. Documents stay as they are, on both sides."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", type=name, help="name of the connection")
+
+    def handle(self, **options: Any) -> None:
+        with as_command_errors():
+            connection = connection_named(options["name"])
+        connection.delete()
+        audit.administered("connection removed", **connection.audit_facts, by=COMMAND)
+        self.stdout.write(f"{connection} removed")

@@ -1,0 +1,116 @@
+"""All parts of a push together: what a process does for one connection."""
+
+import logging
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.startup import current_surface
+from edfi_api.features.changes.change_stream.delivery import deliver_for_ever, deliver_once
+from edfi_api.features.exchange.capabilities import Capabilities
+from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.push.following import PushDelivery
+from edfi_api.features.exchange.push.readable import ReadableDocuments
+from edfi_api.features.exchange.push.remedies import Remedies
+from edfi_api.features.exchange.push.sender import PushFigures, SegmentSender
+from edfi_api.features.exchange.push.sent_documents import SentDocuments
+from edfi_api.features.exchange.push.sent_refusals import SentRefusals
+from edfi_api.features.exchange.push.target import Target
+from edfi_api.features.exchange.push.whole import send_whole
+from edfi_api.features.exchange.remote_api import MOST_REPETITIONS, RemoteApi, RemoteFailed, Trust
+from edfi_api.features.exchange.resource_selection import SelectionMode, selected, targets_of
+from edfi_api.features.exchange.stored_connections import database_of
+
+_REPETITIONS = 4
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PushOptions:
+    """`connections` are requests at a time; `stop` is set when the process is to end."""
+
+    connections: int
+    trust: Trust
+    are_denials_warnings: bool
+    follows: bool
+    stop: threading.Event
+
+
+class Push:
+    """Everything raises RemoteFailed, and ConnectionUnusable, UnknownResources and NotAMapping for the connection."""
+
+    def __init__(self, connection: Connection, options: PushOptions) -> None:
+        self._connection = connection
+        self._options = options
+        self._using = database_of(connection)
+        self._sent = SentDocuments(connection.pk, self._using)
+        self._mapping = connection.mapping
+        # One that follows holds its position and tries again by itself.
+        repetitions = _REPETITIONS if options.follows else MOST_REPETITIONS
+        self._api = RemoteApi(connection, options.trust, options.connections, options.stop, repetitions=repetitions)
+
+    def __enter__(self) -> Self:
+        self._sender = SegmentSender(
+            Target(self._api, self._mapping, self._connection.write_profile),
+            self._sent,
+            SentRefusals(self._connection),
+            Remedies(api_settings.CHANGE_HANDLERS),
+            connections=self._options.connections,
+            are_denials_warnings=self._options.are_denials_warnings,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._options.stop.set()
+        self._sender.close()
+        self._api.close()
+
+    @property
+    def figures(self) -> PushFigures:
+        return self._sender.figures
+
+    def ask_again(self) -> int:
+        """All refused documents are to be sent again; how many these are."""
+        return self._sent.ask_again()
+
+    def run(self, *, is_full: bool) -> None:
+        """Send everything, if wanted, and then what has changed. Raises ConsumerIsBusy, and NothingToPush."""
+        delivery = PushDelivery(
+            self._connection, self._sender, self._sent, self._readable, self._using, is_patient=self._options.follows
+        )
+        if is_full:
+            with delivery:
+                readable, until_answered = self._readable(), delivery.until_answered
+                delivery.move_to(send_whole(self._sender, self._sent, readable, until_answered, self._using))
+        if self._options.follows:
+            deliver_for_ever([delivery], self._using)
+        else:
+            deliver_once([delivery], self._using)
+            delivery.report_end()
+
+    def _readable(self) -> ReadableDocuments:
+        return ReadableDocuments(self._connection, self._paths, self._mapping, self._using)
+
+    @cached_property
+    def _paths(self) -> set[str]:
+        """Of the selected resources, as far as the other side has them."""
+        surface = current_surface()
+        paths = selected(SelectionMode(self._connection.selection), self._connection.resources, targets_of(surface))
+        if not self._connection.with_descriptors:
+            paths -= {each.url_path.strip("/") for each in surface.resources if each.is_descriptor}
+        try:
+            there = set(Capabilities.read(self._api).resources)
+        except RemoteFailed as failure:
+            _log.warning(
+                "%s: every resource is sent, since the other side does not say which it has: %s",
+                self._connection,
+                failure,
+            )
+            return paths
+        if lacking := sorted(paths - there):
+            _log.warning(
+                "%s: not sent, since the other side does not have them: %s", self._connection, ", ".join(lacking)
+            )
+        return paths & there

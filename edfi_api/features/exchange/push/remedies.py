@@ -1,0 +1,50 @@
+"""Remedies: functions, marked by a decorator in the modules of the setting CHANGE_HANDLERS, that know what to send
+first when the other side has refused a document."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from edfi_api.features.exchange.functions_of_resources import FunctionsOfResources, marking
+
+_MARK = "remedied_resources"
+# Documents that one refusal may send first.
+_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedDocument:
+    """What was refused there: the path of its resource (`ed-fi/students`), its body, and the problem that was
+    answered."""
+
+    resource: str
+    body: Mapping[str, Any]
+    problem: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDocument:
+    """A body to send first, to the resource with this path."""
+
+    resource: str
+    body: Mapping[str, Any]
+
+
+Remedy = Callable[[RefusedDocument], Iterable[FirstDocument] | None]
+
+
+def remedy(resource: str) -> Callable[[Remedy], Remedy]:
+    """Call the function for documents of a resource that the other side has refused. If it returns documents, they are
+    sent there, and the refused one once more. The decorator may be applied several times."""
+    return marking(_MARK, resource)
+
+
+class Remedies(FunctionsOfResources):
+    """Those in these modules."""
+
+    def __init__(self, modules: Iterable[str]) -> None:
+        super().__init__(modules, _MARK)
+
+    def first(self, refused: RefusedDocument) -> list[FirstDocument]:
+        """What to send first. A function that fails is logged, and helps nothing."""
+        return self.results(refused.resource, refused)[:_MOST]

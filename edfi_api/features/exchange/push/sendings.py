@@ -1,0 +1,155 @@
+"""Changes → sendings: what has to be sent of the documents that have changed, each once.
+
+Changes of one document that wait together are sent once, as it is after the last of them. A segment ends before a
+document that takes an identity which another one has had within it: only then would it matter that deletes are sent
+last.
+"""
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.incoming import Preparer, Preparers
+from edfi_api.core.documents.paths import put_value, values_at
+from edfi_api.core.startup import current_surface
+from edfi_api.features.changes.change_stream.changes import Change, Operation
+from edfi_api.model.surface.resource import Resource
+
+KeyValues = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """A document as it is to be there: `body` is None if it is to be deleted, and `last_body` its last one, None if
+    that is not known any more. `former_keys` are key values that it has had before in the same changes."""
+
+    resource: Resource
+    document_uuid: UUID
+    body: dict[str, Any] | None
+    last_body: dict[str, Any] | None
+    former_keys: tuple[KeyValues, ...] = ()
+    # The referential ids of the document, and of what it refers to.
+    identities: frozenset[UUID] = frozenset()
+    targets: frozenset[UUID] = field(default=frozenset(), repr=False)
+
+    @property
+    def is_delete(self) -> bool:
+        return self.body is None
+
+    @property
+    def key_values(self) -> KeyValues | None:
+        """By the names of query parameters; None if the body is not known."""
+        return None if self.last_body is None else key_values(self.resource, self.last_body)
+
+    @property
+    def with_id(self) -> tuple[Resource, UUID]:
+        return self.resource, self.document_uuid
+
+
+def upsert(resource: Resource, document_uuid: UUID, body: dict[str, Any]) -> Sending:
+    """A document that is to be there as this body."""
+    identities, targets = _links(resource, body)
+    return Sending(resource, document_uuid, body, body, (), identities, targets)
+
+
+def delete(resource: Resource, document_uuid: UUID, last_body: dict[str, Any] | None) -> Sending:
+    """A document that is not to be there."""
+    identities, targets = (frozenset[UUID](), frozenset[UUID]()) if last_body is None else _links(resource, last_body)
+    return Sending(resource, document_uuid, None, last_body, (), identities, targets)
+
+
+def segments(changes: Iterable[Change]) -> Iterator[list[Sending]]:
+    """Sendings of changes in their order. Changes of resources that are not served any more have none."""
+    segment = _Segment()
+    for change in changes:
+        resource = current_surface().resource_at(change.resource)
+        if resource is None:
+            continue
+        sending = _sending(resource, change)
+        if segment.ends_before(sending):
+            yield segment.sendings
+            segment = _Segment()
+        segment.add(sending, change)
+    if segment.sendings:
+        yield segment.sendings
+
+
+class _Segment:
+    def __init__(self) -> None:
+        self._by_document: dict[UUID, Sending] = {}
+        self._given_up: dict[UUID, UUID] = {}
+        # Deletes of which is not known what they have deleted.
+        self._unknown: set[UUID] = set()
+
+    @property
+    def sendings(self) -> list[Sending]:
+        return list(self._by_document.values())
+
+    def ends_before(self, sending: Sending) -> bool:
+        """Whether another document has had an identity of this one; if that is not known, it may have been so."""
+        if self._unknown:
+            return not sending.is_delete
+        owners = (self._given_up.get(identity, sending.document_uuid) for identity in sending.identities)
+        return any(owner != sending.document_uuid for owner in owners)
+
+    def add(self, sending: Sending, change: Change) -> None:
+        earlier = self._by_document.pop(sending.document_uuid, None)
+        former = former_identity(sending, change)
+        keys = earlier.former_keys if earlier else ()
+        if former:
+            keys = (*keys, former[0])
+        self._given_up |= dict.fromkeys(former[1] if former else (), sending.document_uuid)
+        if sending.is_delete:
+            self._given_up |= dict.fromkeys(sending.identities, sending.document_uuid)
+        self._unknown.discard(sending.document_uuid)
+        if sending.is_delete and sending.last_body is None:
+            self._unknown.add(sending.document_uuid)
+        self._by_document[sending.document_uuid] = replace(sending, former_keys=keys)
+
+
+def _sending(resource: Resource, change: Change) -> Sending:
+    if change.operation is Operation.DELETE:
+        return delete(resource, change.document_uuid, change.body)
+    return upsert(resource, change.document_uuid, change.body or {})
+
+
+def former_identity(sending: Sending, change: Change) -> tuple[KeyValues, frozenset[UUID]] | None:
+    """The key values and the referential ids that a document had before its key was changed."""
+    if change.old_key_values is None or sending.last_body is None:
+        return None
+    body = deepcopy(sending.last_body)
+    for query_field, _ in sending.resource.key_fields:
+        for path in query_field.paths:
+            if path in sending.resource.identity and query_field.name in change.old_key_values:
+                put_value(body, path.steps, change.old_key_values[query_field.name])
+    return change.old_key_values, _links(sending.resource, body)[0]
+
+
+def key_values(resource: Resource, body: dict[str, Any]) -> KeyValues:
+    """The key of a body by the names of query parameters, as change queries name it."""
+    found = {each.name: values_at(body, path.steps) for each, path in resource.key_fields}
+    return {name: values[0][1] for name, values in found.items() if values}
+
+
+def preparer_of(resource: Resource) -> Preparer:
+    """The resource's own, compiled once."""
+    return _preparers()[resource.name]
+
+
+@cache
+def _preparers() -> Preparers:
+    return Preparers(current_surface())
+
+
+def _links(resource: Resource, body: dict[str, Any]) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    """What a stored body is, and what it refers to; nothing for one that another data standard has left."""
+    extractor = preparer_of(resource).extractor
+    try:
+        targets = frozenset(reference.referential_id for reference in extractor.references(body))
+        return frozenset(extractor.identity(body).aliases), targets
+    except (DataValidationFailed, KeyError):
+        return frozenset(), frozenset()

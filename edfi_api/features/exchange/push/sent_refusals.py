@@ -1,0 +1,85 @@
+"""What the other side has refused, in the ledger of refusals: under the client of the connection, with the direction
+sent."""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.push.sendings import Sending, preparer_of
+from edfi_api.features.exchange.push.target import Outcome
+from edfi_api.features.refusals.later_writes import MAIN_STORE
+from edfi_api.features.refusals.ledger import Ledger, Resolving, ledger_connection
+from edfi_api.features.refusals.models import SENT
+from edfi_api.features.refusals.occurrences import Refusals, group_of, problem_type
+from edfi_api.web.write_recorder import RefusedWrite
+from references.exceptions import MissingTarget
+
+
+class SentRefusals:
+    """The entries of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._client = connection.api_client_id
+        self._data_store = connection.data_store_id or MAIN_STORE
+
+    def record(self, refused: Iterable[tuple[Outcome, Iterable[MissingTarget]]]) -> None:
+        """Record refusals, with what each document refers to and the other side does not have."""
+        writes = [self._write(outcome, tuple(missing)) for outcome, missing in refused]
+        ledger = Ledger(ledger_connection())
+        with ledger.changes():
+            ledger.record(_grouped(writes))
+
+    def resolve(self, accepted: Iterable[Sending]) -> None:
+        """Close the entries of documents that are accepted now."""
+        if resolving := [each for sending in accepted for each in self._resolving(sending)]:
+            ledger = Ledger(ledger_connection())
+            with ledger.changes():
+                ledger.resolve(resolving)
+
+    def _write(self, outcome: Outcome, missing: tuple[MissingTarget, ...]) -> RefusedWrite:
+        sending = outcome.sending
+        return RefusedWrite(
+            client=self._client,
+            data_store=self._data_store,
+            resource=sending.resource.url_path,
+            preparer=preparer_of(sending.resource),
+            operation="delete" if sending.is_delete else "upsert",
+            problem=problem_of(outcome),
+            at=time.time(),
+            document_uuid=sending.document_uuid,
+            sent=sending.last_body,
+            missing=missing,
+            direction=SENT,
+        )
+
+    def _resolving(self, sending: Sending) -> Iterable[Resolving]:
+        ids: Iterable[UUID] = (sending.document_uuid, *sending.identities)
+        for id_ in ids:
+            yield Resolving(self._client, self._data_store, id_, time.time(), sending.is_delete, direction=SENT)
+
+
+def problem_of(outcome: Outcome) -> dict[str, Any]:
+    """The problem that the other side has sent, or what can be said without one."""
+    said = outcome.problem or {}
+    title = said.get("title") or said.get("message") or said.get("error") or f"Refused with status {outcome.status}"
+    detail = said.get("detail", "")
+    return {
+        "type": said.get("type") or f"urn:ed-fi:api:status-{outcome.status}",
+        "title": title,
+        "status": outcome.status,
+        "detail": detail,
+        "validationErrors": said.get("validationErrors", {}),
+        "errors": said.get("errors") or ([detail] if detail else []),
+        "correlationId": outcome.correlation_id or said.get("correlationId", ""),
+    }
+
+
+def _grouped(writes: Iterable[RefusedWrite]) -> list[Refusals]:
+    """By cause; each document has a place of its own."""
+    groups: dict[Any, Refusals] = {}
+    for write in writes:
+        refusals = groups.setdefault(group_of(write), Refusals(problem_type(write.problem), write))
+        refusals.add(write, write.document_uuid)
+    return list(groups.values())

@@ -1,0 +1,557 @@
+"""Another Ed-Fi API as one client of it: tokens, discovery, and requests that are repeated while that may help.
+
+The other side is not trusted. Addresses lead to the hosts of the connection only, answers are bounded in size and time,
+redirects are followed on the same host. What can pass is repeated with doubled pauses: 408, 429 (as Retry-After says),
+5xx, timeouts and broken connections; a token is renewed before it ends and after a 401. Every other answer is the
+caller's. Methods may be called by several threads.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import orjson
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, PoolManager, Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+
+from edfi_api.common.logs.printable import printable
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.exceptions import MalformedJson
+from edfi_api.core.documents.json_object import bounded_decimal
+from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.remote_addresses import AddressRefused, checked_address, origin
+from edfi_api.version import VERSION
+
+# Of an answer. The OpenAPI documents of large standards have ten megabytes, and half a million values.
+_MOST_BYTES = 32 * 2**20
+_MOST_VALUES = 1_000_000
+_MOST_BYTES_OF_TOKEN = 64 * 1024
+# More of a refusal is not read: it has no reason then.
+_MOST_BYTES_OF_REFUSAL = 256 * 1024
+_BLOCK = 256 * 1024
+_SECONDS_TO_CONNECT = 10.0
+_SECONDS_WITHOUT_BYTES = 60.0
+_SECONDS_OF_ANSWER = 300.0
+_TOO_SLOW = f"an answer takes longer than {_SECONDS_OF_ANSWER:.0f} s"
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 60.0
+MOST_REPETITIONS = 10
+_FIRST_REFUSAL = 400
+_WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_MOST_REDIRECTS = 3
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Part of the life of a token after which it is renewed.
+_SHARE_OF_TOKEN = 0.8
+_SECONDS_OF_TOKEN = 1800
+_LONGEST_TOKEN_SECONDS = 7 * 86_400
+_LONGEST_ID = 100
+_LONGEST_NAME, _MOST_MODELS = 100, 100
+_PLACEHOLDER_OF_YEAR = re.compile(r"\{[^{}]*year[^{}]*\}", re.IGNORECASE)
+_CORRELATION = ("correlation-id", "x-correlation-id", "x-request-id")
+
+
+@dataclass
+class RemoteFailed(Exception):
+    """The other side does not answer, or not as an Ed-Fi API; worth another try later. `reason` is for people."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class RemoteStopped(RemoteFailed):
+    """The process ends, so nothing is waited for any longer."""
+
+
+@dataclass
+class RemoteRefused(RemoteFailed):
+    """An answer with another status than the one that is needed."""
+
+    status: int = 0
+
+
+class NotJson(RemoteFailed):
+    """The body of an answer is not JSON, or has values that no document has."""
+
+
+class RemoteTooLarge(RemoteFailed):
+    """An answer has more bytes or values than are read; one to a request for less may be small enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What connections are made to: `ca` is a file of certificates of authorities in place of the system's."""
+
+    ca: Path | None = None
+    allows_plain_http: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAnswer:
+    """Status, headers with names in lower case, and body. `correlation_id` is that of the other side, if it has one."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def correlation_id(self) -> str:
+        return next((self.headers[name] for name in _CORRELATION if name in self.headers), "")
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+    def json(self, most_values: int = _MOST_VALUES) -> Any:
+        """With every digit of numbers. Raises RemoteFailed, and RemoteTooLarge for more than so many values."""
+        body = self.body
+        if body.count(b",") + body.count(b"[") + body.count(b"{") > most_values:
+            raise RemoteTooLarge(f"an answer has more than {most_values:,} values")
+        try:
+            return json_text.with_every_digit(body, orjson.loads(body), bounded_decimal)
+        except (ValueError, RecursionError, MalformedJson):
+            raise NotJson(f"the answer is not JSON{_of(self.correlation_id)}") from None
+
+    def problem(self) -> str:
+        """What a refusal says, for people."""
+        found = self.refusal()
+        said = [found.get(name) for name in ("detail", "message", "error")]
+        return printable(next((each for each in said if isinstance(each, str)), ""))[:500]
+
+    def refusal(self) -> dict[str, Any]:
+        """The problem of a refusal; empty if it has none."""
+        try:
+            found = orjson.loads(self.body[: _MOST_BYTES_OF_REFUSAL + 1])
+        except orjson.JSONDecodeError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What the other side says of itself. Addresses end with a slash where paths follow them; `batch` and
+    `change_queries` are empty if it has none."""
+
+    version: str
+    informational_version: str
+    data_models: Mapping[str, str]
+    token: str
+    introspection: str
+    data: str
+    dependencies: str
+    specifications: str
+    change_queries: str
+    batch: str
+
+
+@dataclass(slots=True)
+class _Token:
+    text: str = ""
+    # By the monotonic clock.
+    renew_at: float = 0.0
+
+
+@dataclass(slots=True)
+class RequestFigures:
+    """What requests have needed, for reports."""
+
+    requests: int = 0
+    repeated: int = 0
+    tokens: int = 0
+
+
+class _Pace:
+    """Requests of all threads, no more than so many in a second; None is any number."""
+
+    def __init__(self, per_second: int | None) -> None:
+        self._seconds_between = 1 / per_second if per_second else 0.0
+        self._lock = threading.Lock()
+        self._next_at = 0.0
+
+    def pause(self) -> float:
+        """How many seconds to wait before the next request."""
+        if not self._seconds_between:
+            return 0.0
+        with self._lock:
+            now = time.monotonic()
+            at = max(self._next_at, now)
+            self._next_at = at + self._seconds_between
+            return at - now
+
+
+# When the request of a thread has to be answered, by the monotonic clock.
+_deadline = threading.local()
+
+
+class _TimedReader(io.RawIOBase):
+    """Reads from a socket until the deadline of the request: each single read has a limit, of which there may be any
+    number."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
+        self._raw, self._sock, self._until = raw, sock, _deadline.at
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(_TOO_SLOW)
+        self._sock.settimeout(min(left, _SECONDS_WITHOUT_BYTES))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _TimedResponse(HTTPResponse):
+    """Of the standard library, whose headers have no limit of time."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp = io.BufferedReader(_TimedReader(self.fp.detach(), sock))
+
+
+class _TimedConnection(HTTPConnection):
+    response_class = _TimedResponse
+
+
+class _TimedSecureConnection(HTTPSConnection):
+    response_class = _TimedResponse
+
+
+class _TimedPool(HTTPConnectionPool):
+    ConnectionCls = _TimedConnection
+
+
+class _TimedSecurePool(HTTPSConnectionPool):
+    ConnectionCls = _TimedSecureConnection
+
+
+class _TimedPoolManager(PoolManager):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.pool_classes_by_scheme = {"http": _TimedPool, "https": _TimedSecurePool}
+
+
+class RemoteApi:
+    """The other side of a connection. `connections` are kept open at once; `stop` ends waiting; `repetitions` of a
+    request are made at most."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        trust: Trust,
+        connections: int = 4,
+        stop: threading.Event | None = None,
+        *,
+        repetitions: int = MOST_REPETITIONS,
+    ) -> None:
+        """Raises ConnectionUnusable if the secret cannot be decrypted, and RemoteFailed for its address."""
+        self._connection = connection
+        self._secret = connection.plain_secret()
+        self._trust = trust
+        self._stop = stop or threading.Event()
+        self._repetitions = repetitions
+        self._pace = _Pace(connection.requests_per_second)
+        self._token = _Token()
+        self._token_lock = threading.Lock()
+        self._discovery: Discovery | None = None
+        self.figures = RequestFigures()
+        self._base = self._checked(connection.address)
+        self._hosts = {self._base[1]}
+        if connection.token_address:
+            self._hosts.add(self._checked(connection.token_address)[1])
+        self._pool = _TimedPoolManager(
+            num_pools=4,
+            maxsize=connections,
+            block=True,
+            timeout=Timeout(connect=_SECONDS_TO_CONNECT, read=_SECONDS_WITHOUT_BYTES),
+            ssl_context=ssl.create_default_context(cafile=trust.ca),
+        )
+
+    def close(self) -> None:
+        self._pool.clear()
+
+    @property
+    def discovery(self) -> Discovery:
+        """Read once. Raises RemoteFailed."""
+        if self._discovery is None:
+            self._discovery = self._read_discovery()
+        return self._discovery
+
+    def get(
+        self,
+        address: str,
+        parameters: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        most: int = _MOST_BYTES,
+    ) -> RemoteAnswer:
+        """The answer, with a token. Raises RemoteFailed if there is none after the last attempt, and RemoteTooLarge."""
+        address = f"{address}?{urlencode(parameters)}" if parameters else address
+        return self.request("GET", address, headers=headers, most=most)
+
+    def get_json(
+        self, address: str, parameters: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """The JSON of a 200. Raises RemoteFailed, of which RemoteRefused is one."""
+        return expect(self.get(address, parameters, headers), address).json()
+
+    def request(
+        self,
+        method: str,
+        address: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        most: int = _MOST_BYTES,
+    ) -> RemoteAnswer:
+        """As `get`, for any method; `body` is JSON. Repeating it has to be harmless, as it is in an Ed-Fi API."""
+        self._checked_of_hosts(address)
+        token = self._current_token()
+        answer = self._repeated(method, address, body, self._headers(token, body, headers), most)
+        if answer.status == 401:
+            token = self._current_token(token)
+            answer = self._repeated(method, address, body, self._headers(token, body, headers), most)
+        return answer
+
+    def introspection(self) -> Any:
+        """What the other side says about the token; None if it does not."""
+        address = self.discovery.introspection
+        if not address:
+            return None
+        token = self._current_token()
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = self._repeated("POST", address, urlencode({"token": token}).encode(), self._headers(token, None, form))
+        return answer.json() if answer.is_success else None
+
+    def data_address(self, path: str) -> str:
+        """The address of a resource, such as ed-fi/students, or of what is below it."""
+        return self.discovery.data + path.strip("/")
+
+    def wait(self, seconds: float) -> None:
+        """Raises RemoteStopped if the process ends meanwhile."""
+        if self._stop.wait(seconds):
+            raise RemoteStopped("stopped")
+
+    def _headers(self, token: str, body: bytes | None, headers: Mapping[str, str] | None) -> dict[str, str]:
+        of_body = {} if body is None else {"Content-Type": "application/json"}
+        return {"Authorization": f"Bearer {token}", **of_body, **(headers or {})}
+
+    def _read_discovery(self) -> Discovery:
+        address = self._connection.address
+        answer = self._repeated("GET", address, None, {})
+        found = expect(answer, address).json()
+        urls = found.get("urls") if isinstance(found, dict) else None
+        if not isinstance(urls, dict):
+            raise RemoteFailed("the address does not have the discovery document of an Ed-Fi API")
+        data = self._url(urls, "dataManagementApi", with_year=True)
+        if not data:
+            raise RemoteFailed("its discovery names no dataManagementApi")
+        models = found.get("dataModels")
+        return Discovery(
+            version=_short(found.get("version")),
+            informational_version=_short(found.get("informationalVersion")),
+            data_models={
+                _short(each["name"]): _short(each.get("version"))
+                for each in (models if isinstance(models, list) else [])[:_MOST_MODELS]
+                if isinstance(each, dict) and "name" in each
+            },
+            token=self._connection.token_address or self._url(urls, "oauth"),
+            introspection=self._url(urls, "oauthTokenIntrospection") or self._url(urls, "tokenInfo"),
+            data=data,
+            dependencies=self._url(urls, "dependencies"),
+            specifications=self._url(urls, "openApiMetadata"),
+            change_queries=self._url(urls, "changeQueries", with_year=True),
+            batch=self._url(urls, "batchApi"),
+        )
+
+    def _url(self, urls: Mapping[str, Any], name: str, *, with_year: bool = False) -> str:
+        """An address of the discovery document; those that paths follow have the school year of the connection."""
+        found = urls.get(name)
+        if not isinstance(found, str) or not found:
+            return ""
+        year = self._connection.school_year
+        address = _PLACEHOLDER_OF_YEAR.sub(str(year), found) if year else found
+        self._checked_of_hosts(address)
+        if with_year:
+            address = address.rstrip("/") + "/"
+            if year and f"/{year}/" not in urlsplit(address).path:
+                address += f"{year}/"
+        return address
+
+    def _checked(self, address: str) -> tuple[str, str, int]:
+        try:
+            return origin(checked_address(address, allows_plain_http=self._trust.allows_plain_http))
+        except AddressRefused as refusal:
+            raise RemoteFailed(f"{printable(address)}: {refusal.reason}") from None
+
+    def _checked_of_hosts(self, address: str) -> None:
+        """Addresses that the other side names are of its own host, or it could have the secret sent elsewhere."""
+        scheme, host, _ = self._checked(address)
+        if host not in self._hosts:
+            raise RemoteFailed(f"it leads to another host: {printable(address)}")
+        if self._base[0] == "https" and scheme != "https":
+            raise RemoteFailed(f"it leads from https to http: {printable(address)}")
+
+    def _current_token(self, refused: str | None = None) -> str:
+        """A token that is not the refused one."""
+        with self._token_lock:
+            if not self._token.text or self._token.text == refused or time.monotonic() > self._token.renew_at:
+                self._token = self._new_token()
+            return self._token.text
+
+    def _new_token(self) -> _Token:
+        address = self.discovery.token
+        if not address:
+            raise RemoteFailed("its discovery names no address for tokens, and the connection has none")
+        form = {"grant_type": "client_credentials"}
+        if self._connection.scope:
+            form["scope"] = str(self._connection.scope)
+        credentials = base64.b64encode(f"{self._connection.key}:{self._secret}".encode()).decode()
+        headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/x-www-form-urlencoded"}
+        began = time.monotonic()
+        answer = self._repeated("POST", address, urlencode(form).encode(), headers, most=_MOST_BYTES_OF_TOKEN)
+        self.figures.tokens += 1
+        found = expect(answer, address).json()
+        token = found.get("access_token") if isinstance(found, dict) else None
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+            raise RemoteFailed("the answer to the request for a token has none")
+        seconds = found.get("expires_in")
+        is_life = isinstance(seconds, int | float) and seconds > 0
+        life = min(seconds, _LONGEST_TOKEN_SECONDS) if is_life else _SECONDS_OF_TOKEN
+        return _Token(token, began + life * _SHARE_OF_TOKEN)
+
+    def _repeated(
+        self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int = _MOST_BYTES
+    ) -> RemoteAnswer:
+        failure = ""
+        for attempt in range(self._repetitions + 1):
+            pause = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
+            try:
+                answer = self._followed(method, address, body, headers, most)
+            except (HTTPError, OSError, ValueError, HTTPException) as error:
+                if time.monotonic() >= _deadline.at:
+                    raise RemoteFailed(f"{printable(address)} does not answer: {_TOO_SLOW}") from None
+                failure = printable(f"{type(error).__name__}: {error}")[:300]
+            else:
+                if answer.status not in _WORTH_ANOTHER_TRY:
+                    return answer
+                failure = f"{answer.status} {answer.problem()}{_of(answer.correlation_id)}".strip()
+                pause = max(pause, _retry_after(answer.headers))
+            if attempt < self._repetitions:
+                self.figures.repeated += 1
+                self.wait(pause)
+        raise RemoteFailed(f"{printable(address)} does not answer: {failure}")
+
+    def _followed(
+        self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int
+    ) -> RemoteAnswer:
+        """The answer behind redirects on the same host."""
+        for _ in range(_MOST_REDIRECTS):
+            answer = self._sent(method, address, body, headers, most)
+            if answer.status not in _REDIRECTS or method != "GET":
+                return answer
+            before, address = address, joined(address, answer.headers.get("location", ""))
+            if self._checked(address) != self._checked(before):
+                raise RemoteFailed(f"{printable(before)} redirects to another host")
+        raise RemoteFailed(f"{printable(address)} redirects too often")
+
+    def _sent(
+        self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int
+    ) -> RemoteAnswer:
+        if pause := self._pace.pause():
+            self.wait(pause)
+        self.figures.requests += 1
+        _deadline.at = deadline = time.monotonic() + _SECONDS_OF_ANSWER
+        common = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"Meadowlark/{VERSION}"}
+        response = self._pool.request(
+            method,
+            address,
+            body=body,
+            headers={**common, **headers},
+            preload_content=False,
+            redirect=False,
+            retries=False,
+        )
+        is_refusal = response.status >= _FIRST_REFUSAL
+        is_read = False
+        try:
+            read = _read(response, _MOST_BYTES_OF_REFUSAL if is_refusal else most, deadline)
+            is_read = True
+        except RemoteTooLarge:
+            if not is_refusal:
+                raise
+            read = b""
+        finally:
+            if is_read:
+                response.release_conn()
+            else:
+                response.close()
+        lower = {name.lower(): value for name, value in response.headers.items()}
+        return RemoteAnswer(response.status, lower, read)
+
+
+def expect(answer: RemoteAnswer, address: str, status: int = 200) -> RemoteAnswer:
+    """The answer. Raises RemoteRefused if it has another status."""
+    if answer.status != status:
+        said = f"{answer.status} {answer.problem()}".strip()
+        raise RemoteRefused(f"{printable(address)} answers {said}{_of(answer.correlation_id)}", answer.status)
+    return answer
+
+
+def _of(correlation_id: str) -> str:
+    return f" (correlation id {printable(correlation_id)[:100]})" if correlation_id else ""
+
+
+def _read(response: BaseHTTPResponse, most: int, deadline: float) -> bytes:
+    parts, size = [], 0
+    while part := response.read(_BLOCK, decode_content=True):
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise RemoteTooLarge(f"an answer has more than {most:,} bytes")
+        if time.monotonic() > deadline:
+            raise RemoteFailed(_TOO_SLOW)
+    return b"".join(parts)
+
+
+def joined(base: str, relative: str) -> str:
+    """An address that may be relative to another one. Raises RemoteFailed for what is none."""
+    try:
+        return urljoin(base, relative)
+    except ValueError:
+        raise RemoteFailed(f"it names an address that is none: {printable(relative)[:_LONGEST_ID]}") from None
+
+
+def plain_id(value: Any) -> str | None:
+    """An id that can stand in an address, and in a text of the database."""
+    text = value if isinstance(value, str) else ""
+    is_plain = text.isascii() and text.replace("-", "").isalnum() and len(text) <= _LONGEST_ID
+    return text if is_plain else None
+
+
+def _short(value: Any) -> str:
+    return printable(value)[:_LONGEST_NAME] if isinstance(value, str) else ""
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """In seconds, at most a minute; dates are not read."""
+    said = headers.get("retry-after", "")
+    return min(float(said), _LONGEST_PAUSE) if said.isascii() and said.isdecimal() else 0.0

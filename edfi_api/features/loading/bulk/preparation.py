@@ -1,0 +1,160 @@
+"""JSON texts → rows for COPY, without the database, so that it can run in any process.
+
+Arguments and results are a few large values instead of many small ones, because they are passed between processes.
+Descriptors keep the case in which they were sent, except those whose stored URIs the work contains.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from uuid_utils import uuid7
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.documents import json_object
+from edfi_api.core.documents.incoming import IncomingDocument, Preparer
+from edfi_api.core.documents.leniency import Leniency, Tolerated
+from edfi_api.core.documents.paths import Path
+from edfi_api.core.storage.exceptions import NotChecked
+from edfi_api.core.storage.sets import REFUSALS, Refusal
+from edfi_api.core.storage.sets.staging import copy_line
+from edfi_api.core.writes.rules.configured import rules_of
+from edfi_api.core.writes.rules.enforcing import WriteCheck
+from edfi_api.core.writes.rules.exceptions import RefusedByRules
+from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding, WritingClient
+from edfi_api.features.loading.bulk.envelopes import PreservedFields, pop_imported
+from edfi_api.model.surface.resource import Resource, ResourceName
+
+# The stored URIs of descriptors, by referential id.
+UrisById = Mapping[UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bodies of one resource; `number` is its resource type in the database."""
+
+    resource: Resource
+    number: int
+    texts: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one.
+    `preserved` says what bodies bring with them. With `skips_rules` those of the host are not run; `writing_client` is
+    for them."""
+
+    parts: Sequence[Part]
+    stored_uris: UrisById = field(default_factory=dict)
+    preserved: PreservedFields = PreservedFields.NOTHING
+    skips_rules: bool = False
+    writing_client: WritingClient = NOBODY
+
+    def texts(self) -> Iterator[tuple[Part, bytes]]:
+        """Each text with its part, in order."""
+        return ((part, text) for part in self.parts for text in part.texts)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The result of preparing a batch.
+
+    `lines` is the input of COPY, `aliases` has the referential ids of each valid document by its position (the
+    superclass's last), and `refusals` the errors of the others. `tolerated` has what was tolerated in a body, such as
+    unknown members, by its position, `warnings` what rules of the host warn of. `descriptors` has the referential id
+    and the URI of each descriptor that occurs.
+    """
+
+    lines: bytes = b""
+    aliases: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    refusals: dict[int, Refusal] = field(default_factory=dict)
+    tolerated: dict[int, list[Tolerated]] = field(default_factory=dict)
+    warnings: dict[int, tuple[Finding, ...]] = field(default_factory=dict)
+    descriptors: set[tuple[UUID, str]] = field(default_factory=set)
+
+    def add_warnings(self, found: Mapping[int, tuple[Finding, ...]]) -> None:
+        """Those of rules that look up other documents."""
+        for position, warnings in found.items():
+            if warnings:
+                self.warnings[position] = self.warnings.get(position, ()) + warnings
+
+    def without(self, refused: Mapping[int, Refusal]) -> "Prepared":
+        """Without documents that are refused, by position."""
+        lines = [line for line in self.lines.split(b"\n") if line and int(line.partition(b"\t")[0]) not in refused]
+        return replace(
+            self,
+            lines=b"".join(line + b"\n" for line in lines),
+            aliases={position: ids for position, ids in self.aliases.items() if position not in refused},
+            refusals={**self.refusals, **refused},
+        )
+
+
+class PreparersOnDemand:
+    """The preparers of resources, each compiled at the first body of its resource."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[ResourceName, Preparer] = {}
+
+    def of(self, resource: Resource) -> Preparer:
+        if resource.name not in self._compiled:
+            self._compiled[resource.name] = Preparer(resource)
+        return self._compiled[resource.name]
+
+
+class Preparation:
+    """Prepares batches."""
+
+    def __init__(self) -> None:
+        self._preparers = PreparersOnDemand()
+
+    def prepare(self, work: Work) -> Prepared:
+        prepared = Prepared()
+        lines = []
+        found: dict[tuple[Path, str], UUID] = {}
+        for position, (part, text) in enumerate(work.texts()):
+            preparer = self._preparers.of(part.resource)
+            leniency = Leniency(api_settings.STRICT, any_case=api_settings.MEMBERS_IN_ANY_CASE)
+            try:
+                body = json_object.parse(text)
+                imported = pop_imported(body, work.preserved)
+                incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
+            except REFUSALS as refusal:
+                prepared.refusals[position] = refusal
+                continue
+            # Also of what rules refuse: in the stored case they may accept it.
+            for reference in (*incoming.references, *incoming.key_descriptors):
+                if reference.value is not None:
+                    found[reference.steps, reference.value] = reference.referential_id
+            if api_settings.WRITE_RULES and not _is_accepted(position, incoming, work, prepared):
+                continue
+            if leniency.tolerated:
+                prepared.tolerated[position] = leniency.tolerated
+            new_id = imported.document_uuid or uuid7().hex
+            lines.append(copy_line(position, incoming, part.number, new_id, envelope=imported.envelope))
+            prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
+        prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
+        prepared.lines = "".join(lines).encode()
+        return prepared
+
+
+def _is_accepted(position: int, incoming: IncomingDocument, work: Work, prepared: Prepared) -> bool:
+    """Whether the host's rules that read the document only accept it; adds their refusal, or what they warn of."""
+    rules = None if work.skips_rules else rules_of(incoming.resource)
+    if rules is None:
+        return True
+    check = WriteCheck(rules, work.writing_client, is_timed=False)
+    try:
+        check.document(incoming)
+    except (RefusedByRules, NotChecked) as refusal:
+        prepared.refusals[position] = refusal
+        return False
+    prepared.add_warnings({position: check.warnings})
+    return True
+
+
+_of_this_process = Preparation()
+
+
+def prepare(work: Work) -> Prepared:
+    """For worker processes, in which the compiled resources are kept for all work."""
+    return _of_this_process.prepare(work)

@@ -1,0 +1,89 @@
+"""The table of parts → bodies, completed by the model of the served standard."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from itertools import count
+from random import Random
+
+from edfi_api.features.loading.demo_district.calendar import SchoolYear
+from edfi_api.features.loading.demo_district.mistakes import Found, make_mistakes
+from edfi_api.features.loading.demo_district.parts import PARTS
+from edfi_api.features.loading.demo_district.place import DISTRICT, Draft, DraftRow, PlacedDraft
+from edfi_api.model.examples import SCHOOL_YEAR, Bodies, Body, Examples
+from edfi_api.model.surface.resource import Resource, ResourceKind, ResourceName, Surface
+
+
+@dataclass(frozen=True)
+class District:
+    """The bodies of each resource, in load order. `left_out` are the resources of the table that the standard does
+    not have."""
+
+    bodies: dict[ResourceName, list[Body]]
+    left_out: list[str]
+
+
+def generate(bodies: Bodies, students: int, seed: int, today: date) -> District:
+    """A district of about so many students, with its mistakes, and the examples of the documentation that others refer
+    to. It is in the school year of this day (`SchoolYear.of`), as it is by then."""
+    year = SchoolYear.of(today)
+    found, left_out = _generated(bodies, students, seed, year)
+    if not left_out:
+        make_mistakes(found, year)
+    in_order = {resource.name: found.get(_table_name(resource), []) for resource in bodies.surface.resources}
+    for resource, body in Examples(bodies).targets():
+        in_order[resource.name].append(body)
+    for resource in _school_years(bodies.surface):
+        in_order[resource.name] = [_school_year(each, each == year.year) for each in sorted({SCHOOL_YEAR, year.year})]
+    return District({name: several for name, several in in_order.items() if several}, left_out)
+
+
+def _generated(bodies: Bodies, students: int, seed: int, year: SchoolYear) -> tuple[Found, list[str]]:
+    # Not for secrets: a seed has to give the same district.
+    scope = {
+        origin: value
+        for resource in _school_years(bodies.surface)
+        for origin, value in bodies.key(resource, _school_year(year.year, True)).items()
+    }
+    root = PlacedDraft(DISTRICT, 1, Draft({"students": students}), scope, Random(seed), year)  # noqa: S311
+    places, found, left_out = {DISTRICT: [root]}, Found(), []
+    for part in PARTS:
+        resource = _resource(bodies.surface, part)
+        if resource is None or part.per not in places:
+            left_out += [] if part.is_of_newer_standards else [part.resource]
+            continue
+        documents = list(_documents(bodies, part, resource, places[part.per]))
+        places[part.resource] = [place for place, _ in documents]
+        found[part.resource] = [body for _, body in documents]
+    return found, left_out
+
+
+def _documents(
+    bodies: Bodies, part: DraftRow, resource: Resource, parents: list[PlacedDraft]
+) -> Iterator[tuple[PlacedDraft, Body]]:
+    numbers = count(1)
+    for parent in parents:
+        for draft in part.drafts(parent):
+            scope = {**parent.scope, **(draft.beside.scope if draft.beside else {})}
+            body = bodies.complete(resource, draft.sparse, scope)
+            yield parent.add(part.resource, next(numbers), draft, {**scope, **bodies.key(resource, body)}), body
+
+
+def _resource(surface: Surface, part: DraftRow) -> Resource | None:
+    names = (ResourceName(surface.core_project.name, name) for name in (part.resource, part.older_name))
+    return next((surface.by_name[name] for name in names if name in surface.by_name), None)
+
+
+def _school_years(surface: Surface) -> list[Resource]:
+    """The resource of school years, if the standard has one."""
+    return [resource for resource in surface.resources if resource.kind is ResourceKind.SCHOOL_YEAR]
+
+
+def _school_year(year: int, is_current: bool) -> Body:
+    return {"schoolYear": year, "currentSchoolYear": is_current, "schoolYearDescription": f"{year - 1}-{year}"}
+
+
+def _table_name(resource: Resource) -> str:
+    """The name of the resource in the table."""
+    name = resource.name.resource
+    return next((part.resource for part in PARTS if part.older_name == name), name)

@@ -1,0 +1,121 @@
+"""A mapping file as values, and where in the file each of them is.
+
+The form is described in meadowlark/docs/operate/mappings.md.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from edfi_api.features.loading.mapping.exceptions import Fault, InvalidMapping
+
+_HEADER = re.compile(r"\s*\[{1,2}\s*(.+?)\s*\]{1,2}\s*(?:#.*)?$")
+_QUOTED_OR_BARE = re.compile(r'"([^"]*)"|([^.\s]+)')
+_ITEM = re.compile(r"\[\d+\]|\[\.\.\.\]")
+
+Value = str | int | float | bool
+T = TypeVar("T")
+
+
+class Making(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A further document that each document gives, or each item of the array `each` of it."""
+
+    to: str
+    members: dict[str, str]
+    each: str | None = None
+    given: dict[str, Value] = {}
+
+
+class ResourceRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What becomes of the documents of a resource; members are paths such as `addresses[*].city`."""
+
+    to: str | None = None
+    lost: str | None = None
+    members: dict[str, str] = {}
+    lost_members: dict[str, str] = {}
+    given: dict[str, Value] = {}
+    makes: list[Making] = []
+
+
+class MappingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a file. Resources are named by their endpoints."""
+
+    from_: str = msgspec.field(name="from")
+    to: str
+    resources: dict[str, ResourceRules] = {}
+    namespaces: dict[str, str] = {}
+    values: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class MappedSource:
+    """The text of a file, in which places are found by the names of tables and keys."""
+
+    name: str
+    text: str
+
+    def fault(self, reason: str, *keys: str) -> Fault:
+        """A fault about this key: `resources`, `courses`, `members`, `academicSubjectDescriptor`."""
+        return Fault(self.name, self._line(keys), ".".join(map(_quoted, keys)), reason)
+
+    def _line(self, keys: tuple[str, ...]) -> int | None:
+        """The line of the longest part of the keys that the file has in this form."""
+        found: tuple[int, int | None] = (0, None)
+        table: tuple[str, ...] = ()
+        for number, line in enumerate(self.text.splitlines(), start=1):
+            if header := _HEADER.match(line):
+                table = _names(header[1])
+                path = table
+            elif "=" in line and not line.lstrip().startswith("#"):
+                path = table + _names(line.partition("=")[0])
+            else:
+                continue
+            if path == keys[: len(path)] and len(path) > found[0]:
+                found = len(path), number
+        return found[1]
+
+
+def read(path: Path) -> tuple[MappingFile, MappedSource]:
+    """Raises InvalidMapping, or OSError."""
+    try:
+        source = MappedSource(path.name, path.read_text(encoding="utf-8"))
+        content = tomllib.loads(source.text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidMapping([Fault(path.name, None, "", f"not TOML: {error}")]) from error
+    faults: list[Fault] = []
+    for endpoint, rules in _tables(content, "resources"):
+        _converted(rules, ResourceRules, source, faults, "resources", endpoint)
+    if not faults:
+        file = _converted(content, MappingFile, source, faults)
+    if faults:
+        raise InvalidMapping(faults)
+    return file, source
+
+
+def _tables(content: dict[str, Any], name: str) -> Iterable[tuple[str, Any]]:
+    found = content.get(name)
+    return found.items() if isinstance(found, dict) else ()
+
+
+def _converted(value: Any, type_: type[T], source: MappedSource, faults: list[Fault], *keys: str) -> T:
+    """The value in the shape of a type, or a fault: msgspec says "Expected `str`, got `int` - at `$.members[...]`"."""
+    try:
+        return msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$")
+        inner = (name for name in _ITEM.sub("", place.rstrip("`")).split(".") if name)
+        faults.append(source.fault(reason, *keys, *inner))
+        return cast(T, None)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(quoted or bare for quoted, bare in _QUOTED_OR_BARE.findall(text))
+
+
+def _quoted(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'

@@ -1,0 +1,225 @@
+"""Bodies of one standard → bodies of another."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.paths import as_text
+from edfi_api.features.loading.mapping.building import MappedBody
+from edfi_api.features.loading.mapping.descriptor_values import DescriptorValues
+from edfi_api.features.loading.mapping.losses import Losses, LossPlace
+from edfi_api.features.loading.mapping.members import Steps, arrays_of, text_of
+from edfi_api.features.loading.mapping.plans import (
+    Elsewhere,
+    Lost,
+    MakingPlan,
+    MappingPlan,
+    Move,
+    ReferencePlan,
+    ResourcePlan,
+)
+from edfi_api.features.loading.mapping.templates import value_at
+from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
+
+_ONE_IS_KEPT = "there is place for one only"
+_GIVES_NONE = "its members give no document"
+_SAME_KEY = "another item has the same key"
+
+
+class Translated(NamedTuple):
+    """A body of the other standard."""
+
+    resource: ResourceName
+    body: Any
+
+
+class Translator:
+    """A chain of steps, each from one standard to the next: from documents of `before` to those of `after`."""
+
+    def __init__(self, before: Surface, after: Surface, steps: Sequence["Step"]) -> None:
+        self.before = before
+        self.after = after
+        self._steps = steps
+
+    def translate(self, resource: ResourceName, body: Any, losses: Losses) -> list[Translated]:
+        """The documents that one gives: none if it is lost, several if its members are in several there. Bodies that
+        are no objects, and documents of extensions, stay as they are. What does not arrive is added to `losses`."""
+        found = [Translated(resource, body)]
+        for step in self._steps:
+            found = [further for each in found for further in step.translate(each.resource, each.body, losses)]
+        return found
+
+
+@dataclass
+class Step:
+    """One mapping file."""
+
+    name: str
+    plans: Mapping[ResourceName, ResourcePlan]
+    values: DescriptorValues
+    _extractors: dict[ResourceName, Extractor] = field(default_factory=dict)
+
+    def translate(self, resource: ResourceName, body: Any, losses: Losses) -> Iterator[Translated]:
+        plan = self.plans.get(resource)
+        if plan is None or not isinstance(body, dict):
+            yield Translated(plan.target.name if plan and plan.target else resource, body)
+            return
+        count = _Counting(self.name, plan.source.endpoint, losses)
+        if plan.target is not None:
+            yield Translated(plan.target.name, self._document(plan, body, count))
+        made = [each for making in plan.makes for each in self._made(plan, making, body, count)]
+        if plan.target is None and not made:
+            count.lost("", plan.lost or _GIVES_NONE)
+        yield from made
+
+    def _document(self, plan: ResourcePlan, body: dict[str, Any], count: "_Counting | None") -> dict[str, Any]:
+        found = self._filled(plan, plan.plan, body, count)
+        return self.values.of_document(found) if plan.source.is_descriptor else found
+
+    def _filled(
+        self, of: ResourcePlan, plan: MappingPlan, body: dict[str, Any], count: "_Counting | None"
+    ) -> dict[str, Any]:
+        walk = _Walk(self, plan, count)
+        walk.object(body, (), ())
+        found = walk.found.finished()
+        for array, key in plan.joined:
+            self._without_repetitions(found, array, key, count)
+        for path, template in plan.given:
+            value = template.filled(body, lambda: self._key(of.source, body))
+            if value is not None and walk.found.give(found, path, value) and count is not None:
+                count.given(text_of(path), f"{template.value}")
+        return found
+
+    @staticmethod
+    def _without_repetitions(
+        body: dict[str, Any], array: str, key: tuple[Steps, ...], count: "_Counting | None"
+    ) -> None:
+        items = body.get(array, [])
+        by_key = {tuple(as_text(value_at(item, path)) for path in key): item for item in reversed(items)}
+        if len(by_key) < len(items):
+            body[array] = list(reversed(by_key.values()))
+            if count is not None:
+                count.lost(array, _SAME_KEY, len(items) - len(by_key))
+
+    def _made(
+        self, plan: ResourcePlan, making: MakingPlan, body: dict[str, Any], count: "_Counting"
+    ) -> Iterator[Translated]:
+        keys = set()
+        for part in _parts(body, making.each):
+            found = self._filled(plan, making.plan, part, None)
+            if making.each is None and not _has_more_than_its_key(making.target, found):
+                continue
+            key = self._key(making.target, found)
+            if key is not None and key in keys:
+                count.lost(text_of(making.each or ()), _SAME_KEY)
+                continue
+            keys.add(key)
+            yield Translated(making.target.name, found)
+
+    def _key(self, resource: Resource, body: dict[str, Any]) -> str | None:
+        """A digest of the key; None if a value of it is missing."""
+        if resource.name not in self._extractors:
+            self._extractors[resource.name] = Extractor(resource)
+        try:
+            return self._extractors[resource.name].own_identity(body).referential_id.hex
+        except (DataValidationFailed, LookupError, TypeError, AttributeError):
+            return None
+
+    def reference(self, plan: ReferencePlan, value: Any) -> Any:
+        """A reference with the key of its target as the target has it there."""
+        if not isinstance(value, dict):
+            return value
+        names = {name for name, _ in plan.before}
+        others = {name: member for name, member in value.items() if name not in names and name != "link"}
+        key = self._target_key(plan, value)
+        members = {name: found for name, path in plan.after if (found := value_at(key, path)) is not None}
+        return others | members
+
+    def _target_key(self, plan: ReferencePlan, value: dict[str, Any]) -> dict[str, Any]:
+        """The values of the target's key, as its body has them there."""
+        before = MappedBody()
+        for name, path in plan.before:
+            if value.get(name) is not None:
+                before.put(path, (), (), value[name])
+        key = before.finished()
+        target = self.plans.get(plan.target)
+        return self.values.mapped(key) if target is None else self._document(target, key, None)
+
+
+@dataclass
+class _Counting:
+    """Counts what becomes of the documents of one resource."""
+
+    mapping: str
+    resource: str
+    losses: Losses
+
+    def lost(self, path: str, reason: str, number: int = 1) -> None:
+        self.losses.lost[LossPlace(self.mapping, self.resource, path, reason)] += number
+
+    def given(self, path: str, value: str) -> None:
+        self.losses.given[LossPlace(self.mapping, self.resource, path, value)] += 1
+
+
+@dataclass
+class _Walk:
+    """One body on its way into another."""
+
+    step: Step
+    plan: MappingPlan
+    count: _Counting | None
+    found: MappedBody = field(default_factory=MappedBody)
+
+    def object(self, members: Mapping[str, Any], above: Steps, indexes: tuple[int, ...]) -> None:
+        for name, value in members.items():
+            path = (*above, name)
+            action = self.plan.actions.get(path)
+            if action is not None:
+                self._act(action, path, indexes, value)
+            elif path in self.plan.containers:
+                self._container(value, path, indexes)
+            else:
+                self._keep(path, indexes, value)
+
+    def _keep(self, path: Steps, indexes: tuple[int, ...], value: Any) -> None:
+        """For what the standard does not know; it is refused, or tolerated, as in documents of the other one."""
+        if self.plan.keeps_unknown:
+            self.found.put(path, arrays_of(path), indexes, value)
+
+    def _container(self, value: Any, path: Steps, indexes: tuple[int, ...]) -> None:
+        is_array = (*path, ALL_ITEMS) in self.plan.containers
+        if isinstance(value, dict) and not is_array:
+            self.object(value, path, indexes)
+        elif isinstance(value, list) and is_array and all(isinstance(item, dict) for item in value):
+            for index, item in enumerate(value):
+                self.object(item, (*path, ALL_ITEMS), (*indexes, index))
+        else:
+            self._keep(path, indexes, value)
+
+    def _act(self, action: Move | Lost | Elsewhere, path: Steps, indexes: tuple[int, ...], value: Any) -> None:
+        match action:
+            case Lost():
+                if value is not None and self.count is not None:
+                    self.count.lost(action.path, action.reason, len(value) if isinstance(value, list) else 1)
+            case Move(to, origins, reference):
+                of_target = (
+                    self.step.values.mapped(value) if reference is None else self.step.reference(reference, value)
+                )
+                if not self.found.put(to, origins, indexes, of_target) and self.count is not None:
+                    self.count.lost(text_of(path), _ONE_IS_KEPT)
+
+
+def _parts(body: dict[str, Any], each: Steps | None) -> Iterable[dict[str, Any]]:
+    """The body, once for each item of the array with this item alone."""
+    if each is None:
+        return [body]
+    items = value_at(body, each)
+    if not isinstance(items, list):
+        return []
+    return ({**body, each[0]: [item]} for item in items)
+
+
+def _has_more_than_its_key(resource: Resource, body: Mapping[str, Any]) -> bool:
+    return not body.keys() <= {path.steps[0] for path in resource.identity}

@@ -1,0 +1,182 @@
+"""The result of a load: counts by resource and outcome, and refusals with their reasons."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from edfi_api.common.logs.printable import printable
+from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.storage.sets import REFUSALS, Refusal
+from edfi_api.core.storage.stored import Outcome
+from edfi_api.features.loading.bulk import Written
+from edfi_api.features.loading.bulk.candidates import Place
+from edfi_api.features.loading.mapping.losses import Losses
+from edfi_api.features.loading.reports.causes import Cause, Causes
+from edfi_api.features.loading.reports.replaced_documents import ReplacedDocuments
+from edfi_api.features.loading.reports.rule_warnings import WarningCounts
+from edfi_api.features.loading.reports.tolerated_counts import ToleratedCounts
+from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.web.problem_details.catalog import problem_of
+from references.exceptions import MissingTarget, UnresolvedReference
+
+REFUSED = "refused"
+COLUMNS = {"created": Outcome.INSERTED, "updated": Outcome.UPDATED, "unchanged": Outcome.UNCHANGED, "refused": REFUSED}
+
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document that was not written, or a file that could not be read to its end.
+
+    `resource` is None for a file, and for a document of an unknown resource; `line` is None for a file that could not
+    be opened. All documents of one unknown resource have the same reason. `cause` is the root cause; None if there are
+    too many to distinguish them, and for a file.
+    """
+
+    file: str
+    line: int | None
+    resource: ResourceName | None
+    reason: str
+    is_of_no_resource: bool = False
+    cause: Cause | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def place(self) -> str:
+        """`file:line`."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def __str__(self) -> str:
+        text = ": ".join([self.place, *([self.resource.resource] if self.resource else []), self.reason])
+        return printable(text)
+
+
+@dataclass(slots=True)
+class LoadResult:
+    """Counts by resource and outcome, in the order of loading; `unreadable` are the files not read to their end."""
+
+    counts: dict[ResourceName | None, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    unreadable: list[Refused] = field(default_factory=list)
+    causes: Sequence[Cause] = ()
+    tolerated: ToleratedCounts = field(default_factory=ToleratedCounts)
+    warnings: WarningCounts = field(default_factory=WarningCounts)
+    losses: Losses = field(default_factory=Losses)
+    replaced: ReplacedDocuments = field(default_factory=ReplacedDocuments)
+
+    def count(self, resource: ResourceName | None, outcome: str) -> None:
+        self.counts[resource][outcome] += 1
+
+    def accepted(self, written: Written[Any], outcome: Outcome) -> None:
+        """Count a document that was written, and what was tolerated or warned of in it."""
+        self.count(written.candidate.resource.name, outcome)
+        if written.tolerated:
+            self.tolerated.add(written.candidate.resource.name.resource, written.tolerated)
+        if written.warnings:
+            self.warnings.add(written.candidate.resource.name.resource, written.warnings)
+
+    def total(self, outcome: str) -> int:
+        return sum(counter[outcome] for counter in self.counts.values())
+
+    @property
+    def sent(self) -> int:
+        """The number of all documents, whatever their outcome."""
+        return sum(counter.total() for counter in self.counts.values())
+
+
+# Called with each refusal as it happens; an exception from it ends the load.
+RefusalHandler = Callable[[Refused], None]
+
+
+class RefusalReporter:
+    """Counts refusals in the result of a load, finds their causes, and passes each to a handler."""
+
+    def __init__(self, result: LoadResult, on_refusal: RefusalHandler, causes: Causes) -> None:
+        self.result = result
+        self._on_refusal = on_refusal
+        self._causes = causes
+        self._preparers: dict[ResourceName, Preparer] = {}
+        result.causes = causes.found
+
+    def accepted_document(self, written: Written[Place], outcome: Outcome, sources: Sequence[object]) -> None:
+        """A document that was written, or is replaced by a later one of these `sources`."""
+        self.result.accepted(written, outcome)
+        if written.replaced_by is not None or written.has_replaced:
+            self.result.replaced.add(written, sources)
+
+    def refused(self, refused: Refused) -> None:
+        """A document for what is wrong with it before it can be understood."""
+        name = refused.resource.resource if refused.resource else None
+        self._report(replace(refused, cause=self._causes.of_fault(name, refused.reason, refused.place)))
+
+    def refused_document(self, written: Written[Any], refusal: Refusal, file: str, line: int | None) -> None:
+        """A document that was understood as far as its JSON goes."""
+        name = written.candidate.resource.name
+        refused = Refused(file, line, name, refusal_reason(written, refusal))
+        if isinstance(refusal, UnresolvedReference):
+            targets = (*refusal.documents, *refusal.descriptors)
+            cause = self._causes.of_missing(name.resource, targets, refused.place, written.aliases)
+        else:
+            aliases = self._aliases(written)
+            cause = self._causes.of_fault(name.resource, refused.reason, refused.place, aliases)
+        self._report(replace(refused, cause=cause))
+
+    def unreadable(self, refused: Refused) -> None:
+        """A file that could not be read to its end."""
+        self.result.unreadable.append(refused)
+        self._on_refusal(refused)
+
+    def _report(self, refused: Refused) -> None:
+        self.result.count(refused.resource, REFUSED)
+        self._on_refusal(refused)
+
+    def _aliases(self, written: Written[Any]) -> list[UUID]:
+        """By which others may refer to the document, even if its body is invalid."""
+        if written.aliases:
+            return [UUID(bytes=alias) for alias in written.aliases]
+        resource = written.candidate.resource
+        try:
+            body = written.candidate.body
+        except REFUSALS:
+            return []
+        if resource.name not in self._preparers:
+            self._preparers[resource.name] = Preparer(resource)
+        return self._preparers[resource.name].aliases_of_refused(body)
+
+
+def no_such(kind: str, name: str, surface: Surface) -> str:
+    """`parents: no such resource in Ed-Fi 5.2.0`."""
+    standards = ", ".join(f"{project.name} {project.version}" for project in surface.projects)
+    return f"{name}: no such {kind} in {standards}"
+
+
+def refusal_reason(written: Written[Any], refusal: Refusal) -> str:
+    """The messages of the API's error response, each with its path; for a missing target also its identity."""
+    if not isinstance(refusal, UnresolvedReference):
+        return reason_in_words(refusal)
+    return reason_in_words(refusal, dict(_targets_meant(written.candidate.body, refusal)))
+
+
+def reason_in_words(error: Exception, meant: Mapping[str, str] | None = None) -> str:
+    """The messages of the API's error response, each with its path and the `meant` text for that path."""
+    problem = problem_of(error)
+    if problem is None:
+        return repr(error)
+    by_path = (problem.validation_errors or {}).items()
+    messages = [f"{path}: {text}{(meant or {}).get(path, '')}" for path, texts in by_path for text in texts]
+    return "; ".join([*messages, *problem.errors]) or problem.detail
+
+
+def _targets_meant(body: dict[str, Any], refusal: UnresolvedReference) -> Iterator[tuple[str, str]]:
+    for missing in refusal.documents:
+        yield missing.path, f" {orjson.dumps(_value_at(body, missing)).decode()}"
+
+
+def _value_at(body: Any, missing: MissingTarget) -> Any:
+    for member, index in _STEP.findall(missing.path):
+        body = body[member] if member else body[int(index)]
+    return body

@@ -1,0 +1,191 @@
+"""The source: a database of an ODS on PostgreSQL, read as it stood at one moment, with nothing but SELECT.
+
+Its connections are of their own, for it is no database of this server: one transaction each, REPEATABLE READ and READ
+ONLY, of the same snapshot, in which no object outside `pg_catalog` is found without its schema.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg import Connection, IsolationLevel, ServerCursor
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import SQL
+
+from edfi_api.features.ods_import.exceptions import SourceUnusable
+from edfi_api.features.ods_import.reading import Origin, Portion, Rows, read
+
+_OPTIONS = " ".join(
+    f"-c {name}={value}"
+    for name, value in {
+        "search_path": "pg_catalog",
+        "default_transaction_read_only": "on",
+        "datestyle": "ISO",
+        "timezone": "UTC",
+        "client_encoding": "UTF8",
+        "statement_timeout": 0,
+        "idle_in_transaction_session_timeout": 0,
+        # Compiling takes longer than it saves: an expression for each member of a document.
+        "jit": "off",
+    }.items()
+)
+_CONNECT_SECONDS = 15
+_FETCHED_AT_ONCE = 200
+_COLUMNS = """
+SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid
+ WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+   AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+ ORDER BY n.nspname, c.relname, a.attnum
+"""
+_LARGE_TABLES = """
+SELECT n.nspname || '.' || c.relname
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind IN ('r', 'p') AND pg_relation_size(c.oid) > 4 * 1024 * 1024
+"""
+_MAY_EXPORT = "SELECT has_function_privilege('pg_export_snapshot()', 'EXECUTE')"
+_SNAPSHOT = "SELECT pg_export_snapshot()"
+_VERSIONS = ("changes", "changeversionsequence")
+# Versions of this server go on behind those of the source, and need room.
+HIGHEST_VERSION = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class OdsSource:
+    """An open source: its connection, and the types of its columns by table, `edfi.school`, and name.
+
+    `others` are further connections, which read it as it stood at the same moment.
+    """
+
+    connection: Connection[Any]
+    tables: Mapping[str, Mapping[str, str]]
+    others: Sequence[Connection[Any]] = ()
+
+    def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a small result."""
+        with as_unusable():
+            return self.connection.execute(query, values).fetchall()
+
+    def stream(
+        self, query: str, values: Mapping[str, Any] | None = None, at_once: int = _FETCHED_AT_ONCE
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows of a result of any size, some at a time."""
+        with as_unusable(), ServerCursor(self.connection, "import_ods") as cursor:
+            cursor.execute(query, values)
+            while rows := cursor.fetchmany(at_once):
+                yield from rows
+
+    def read(self, portions: Iterable[Portion[Origin]]) -> Iterator[tuple[Origin, Rows]]:
+        """The rows of several queries, read by all connections; see `reading`."""
+        with as_unusable():
+            yield from read([self.connection, *self.others], portions)
+
+    def has_rows(self, table: str) -> bool:
+        """Whether a table that `tables` has is not empty."""
+        return bool(self.rows(f"SELECT FROM {quoted(table)} LIMIT 1"))
+
+    def may_read(self, table: str) -> bool:
+        """Whether there is such a table, and the role may read it."""
+        allowed = "SELECT has_schema_privilege(%(schema)s, 'USAGE') AND has_table_privilege(%(table)s, 'SELECT')"
+        values = {"schema": table.partition(".")[0], "table": quoted(table)}
+        return table in self.tables and self.rows(allowed, values) == [(True,)]
+
+    def newest_version(self) -> int:
+        """The highest change version that the source has given; 0 if it counts none, `HIGHEST_VERSION` if it is higher.
+
+        Later than the snapshot, so not less than any version in it.
+        """
+        schema, name = _VERSIONS
+        found = self.rows("SELECT FROM pg_class c WHERE c.oid = to_regclass(%(name)s)", {"name": f"{schema}.{name}"})
+        last = int(self.rows(f'SELECT last_value FROM "{schema}"."{name}"')[0][0]) if found else 0
+        return min(last, HIGHEST_VERSION)
+
+    def ids_of_several_rows(self, tables: Iterable[str], ids: Sequence[str]) -> set[UUID]:
+        """Those of the ids that more than one row of these tables has."""
+        each = " UNION ALL ".join(
+            f"SELECT id FROM {quoted(table)} WHERE id = ANY (%(ids)s::uuid[])" for table in tables
+        )
+        found = self.rows(f"SELECT id FROM ({each}) AS found GROUP BY id HAVING count(*) > 1", {"ids": list(ids)})
+        return {id_ for (id_,) in found}
+
+    def large_tables(self) -> frozenset[str]:
+        """Those that several connections read faster than one."""
+        return frozenset(table for (table,) in self.rows(_LARGE_TABLES))
+
+
+@contextmanager
+def opened(address: str, connections: int = 1) -> Iterator[OdsSource]:
+    """The source at a connection string, as it stands now, over so many connections. Raises SourceUnusable."""
+    try:
+        parameters = conninfo_to_dict(address)
+    except (psycopg.ProgrammingError, UnicodeEncodeError):
+        raise SourceUnusable("the address is no connection string of PostgreSQL") from None
+    with ExitStack() as stack:
+        with as_unusable():
+            connection = stack.enter_context(closing(_connected(parameters)))
+            tables = _tables(connection)
+            others = []
+            if connections > 1 and (snapshot := _exported_snapshot(connection)):
+                others = [stack.enter_context(closing(_connected(parameters))) for _ in range(connections - 1)]
+            for each in others:
+                each.execute(SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot))
+        yield OdsSource(connection, tables, others)
+
+
+def _connected(parameters: Mapping[str, Any]) -> Connection[Any]:
+    connection = psycopg.connect(
+        **{"connect_timeout": _CONNECT_SECONDS, "application_name": "meadowlark import_ods", **parameters}
+        | {"options": _OPTIONS}
+    )
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+    return connection
+
+
+def _exported_snapshot(connection: Connection[Any]) -> str:
+    """With which other sessions read the same moment, as long as this transaction lasts; "" if the role may not."""
+    [(is_allowed,)] = connection.execute(_MAY_EXPORT)
+    return "".join(snapshot for (snapshot,) in connection.execute(_SNAPSHOT)) if is_allowed else ""
+
+
+@contextmanager
+def as_unusable() -> Iterator[None]:
+    """Translate errors of the source's database, whose messages name database and user, but no password."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise SourceUnusable(" ".join(str(error).split()) or type(error).__name__) from error
+
+
+def _tables(connection: Connection[Any]) -> dict[str, dict[str, str]]:
+    tables: dict[str, dict[str, str]] = defaultdict(dict)
+    for schema, table, column, type_ in connection.execute(_COLUMNS):
+        tables[f"{schema}.{table}"][column] = type_
+    return dict(tables)
+
+
+def quoted(table: str) -> str:
+    """`edfi.school` as an identifier. Raises ValueError for a name without a schema."""
+    schema, separator, name = table.partition(".")
+    if not separator:
+        raise ValueError(table)
+    return ".".join('"' + part.replace('"', '""') + '"' for part in (schema, name))
+
+
+def quoted_name(column: str) -> str:
+    """A column as an identifier."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def first_of(names: Sequence[str], most: int = 10) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

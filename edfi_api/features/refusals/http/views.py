@@ -1,0 +1,152 @@
+"""`/submissions/v1`: refused writes of the client that requests them, and of no other."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import orjson
+from django.db.models import QuerySet
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.status import HTTP_204_NO_CONTENT
+
+from edfi_api.common.addresses import root_of
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs import audit
+from edfi_api.core.queries.exceptions import UnknownQueryField
+from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
+from edfi_api.core.queries.listing.pages import Listed, listed, total_of
+from edfi_api.core.security.requests.data_stores import data_store_in_address
+from edfi_api.features.refusals.http import entries
+from edfi_api.features.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
+from edfi_api.features.refusals.ledger import Ledger, ledger_connection
+from edfi_api.features.refusals.models import RECEIVED, Refusal
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
+from edfi_api.web.viewsets.html_pages import html_page
+from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
+from references.identity import as_uuid
+
+_ROWS_AT_ONCE = 1_000
+
+
+class SubmissionsView(EdFiView):
+    """The ledger is in the control database. An address with a context has the entries of its data store, one without
+    those of all data stores of the client."""
+
+    detail = None
+    sender: Sender
+    # Paths of resources with their places in the load order. DRF's `as_view` accepts only attributes of the class.
+    places: Mapping[str, int] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if not api_settings.WRITE_RECORDER:
+            raise ResourceNotFound
+
+    def choose_database(self, request: Any) -> None:
+        """None has to be chosen: entries can be read while the database of the data store is away."""
+        self.sender = Sender(request.user.row_id, data_store_in_address(request.user, request))
+
+    def refusals(self) -> "QuerySet[Refusal]":
+        """The client's own; not what other servers have refused of a connection that has the same client."""
+        own = Refusal.objects.filter(client=self.sender.client, direction=RECEIVED)
+        return own if self.sender.data_store is None else own.filter(data_store=self.sender.data_store)
+
+    def place_of(self, path: str) -> int:
+        """The place of a resource in the load order; unknown ones are last."""
+        return self.places.get(path, len(self.places))
+
+
+class RefusalsView(SubmissionsView):
+    """Entries by `sequence`, so that a client can read on from the last one that it has seen."""
+
+    def get(self, request: EdFiRequest) -> HttpResponseBase:
+        found = self.refusals().filter(entries.selected(request)).order_by("sequence")
+        page = self.paginator.read_offset(request)
+        if not prefers_csv(request._request):
+            shown = listed(found, page)
+            return _json([entries.members(entry) for entry in shown.rows], shown.headers)
+        audit.administered("refusals exported", client=request.user.key)
+        exported = listed(found, page) if _has_limit(request) else Listed(_all(found), total_of(found, page))
+        rows = (row for entry in exported.rows for row in entries.rows(entry))
+        return _csv(entries.CSV_COLUMNS, rows, exported.headers)
+
+
+class RefusalView(SubmissionsView):
+    """One entry; those of other clients do not exist."""
+
+    def get(self, request: EdFiRequest, refusal_id: str) -> HttpResponseBase:
+        return _json(entries.members(self._entry(refusal_id)))
+
+    def delete(self, request: EdFiRequest, refusal_id: str) -> HttpResponseBase:
+        """Close it; it appears again if it occurs again."""
+        entry = self._entry(refusal_id)
+        ledger = Ledger(ledger_connection())
+        with ledger.changes():
+            ledger.dismiss(entry.client, entry.id)
+        return EmptyResponse(status=HTTP_204_NO_CONTENT)
+
+    def _entry(self, refusal_id: str) -> Refusal:
+        id_ = as_uuid(refusal_id)
+        entry = self.refusals().filter(id=id_).first() if id_ else None
+        if entry is None:
+            raise ResourceNotFound
+        return entry
+
+
+class CausesView(SubmissionsView):
+    """Open causes."""
+
+    def get(self, request: EdFiRequest) -> HttpResponseBase:
+        entries.refuse_all_but_paging(request.query_params)
+        page = self.paginator.read_offset(request)
+        is_csv = prefers_csv(request._request)
+        size = None if is_csv and not _has_limit(request) else page.size
+        total = count_causes(self.sender) if page.wants_total else None
+        found = Listed(causes(self.sender, list(self.places), size, page.offset), total)
+        if not is_csv:
+            return _json(list(found.rows), found.headers)
+        audit.administered("causes of refusals exported", client=request.user.key)
+        return _csv(CAUSE_COLUMNS, map(cause_row, found.rows), found.headers)
+
+
+class SummaryView(SubmissionsView):
+    """Open entries and activity by resource."""
+
+    def get(self, request: EdFiRequest) -> HttpResponseBase:
+        for name in request.query_params:
+            raise UnknownQueryField(name)
+        return _json(summary(self.sender, self.place_of))
+
+
+class SubmissionsPageView(OpenView):
+    """The page on which people see the entries of a client, for which they have key and secret."""
+
+    def get(self, request: EdFiRequest, **kwargs: str) -> HttpResponseBase:
+        if not api_settings.WRITE_RECORDER:
+            raise ResourceNotFound
+        return html_page(request._request, "edfi_api/submissions.html", {"root": root_of(request._request)})
+
+
+def _has_limit(request: EdFiRequest) -> bool:
+    """Whether a file is to have one page. Without a limit it has everything."""
+    return "limit" in {name.lower() for name in request.query_params}
+
+
+def _json(value: Any, headers: dict[str, str] | None = None) -> HttpResponseBase:
+    return JsonTextResponse(orjson.dumps(value), headers or {})
+
+
+def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]], headers: dict[str, str]) -> HttpResponseBase:
+    return json_file_response(csv_file(columns, rows), headers | {"Content-Type": CONTENT_TYPE})
+
+
+def _all(found: "QuerySet[Refusal]") -> Iterator[Refusal]:
+    """In bounded memory."""
+    last = -1
+    while True:
+        chunk = list(found.filter(sequence__gt=last)[:_ROWS_AT_ONCE])
+        yield from chunk
+        if len(chunk) < _ROWS_AT_ONCE:
+            return
+        last = chunk[-1].sequence

@@ -1,0 +1,157 @@
+"""Brings the views of a database in line with the model, in one transaction: all of them or none.
+
+Readers see the old views until the commit. Only what is listed in `sql_view` is ever replaced or dropped; what others
+have built on a view that has to be dropped stops the command, unless it may drop that too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.db.utils import ProgrammingError
+from psycopg import errors
+
+from edfi_api.core.storage.driver.lock_turns import in_turns, limit_waits
+from edfi_api.features.sql_views import catalog, copies
+from edfi_api.features.sql_views.catalog import InstalledObject
+from edfi_api.features.sql_views.changes import LOCK, Changes, ViewsNotInstalled, refusals
+from edfi_api.features.sql_views.copies import Copying
+from edfi_api.features.sql_views.definitions import Definition, ObjectKind
+from edfi_api.features.sql_views.new_reader import NewReader
+from edfi_api.features.sql_views.row_filter import RowFilter
+from edfi_api.features.sql_views.shape import qualified
+
+# Objects are dropped before those that they stand in.
+_DROP_ORDER = (ObjectKind.VIEW, ObjectKind.FUNCTION, ObjectKind.SCHEMA)
+_RECORD = """
+INSERT INTO sql_view (schema, name, kind, digest) VALUES (%s, %s, %s, %s)
+    ON CONFLICT (schema, name) DO UPDATE SET kind = excluded.kind, digest = excluded.digest
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One run against a database. `schemas` limits it to these; None means all. `copying` chooses the views that read
+    from tables, `row_filter` says whether readers see the rows of their organizations alone, `new_reader` is a role to
+    be made that reads, too."""
+
+    using: str
+    schemas: frozenset[str] | None = None
+    readers: tuple[str, ...] = ()
+    drops_dependents: bool = False
+    copying: Copying = field(default_factory=Copying)
+    row_filter: RowFilter | None = None
+    new_reader: NewReader | None = None
+
+    def install(self, wanted: Sequence[Definition], fingerprint: str, *, is_dry_run: bool = False) -> Changes:
+        """Create, replace and drop until the database has these definitions.
+
+        `fingerprint` identifies model and code, for the check whether the views are up to date. Raises
+        ViewsNotInstalled if others have objects in the way or built on a view that has to go, or hold a lock.
+        """
+        chosen = [each for each in wanted if self._is_chosen(each.schema)]
+        return self._in_transaction(lambda changes: self._install(changes, chosen, fingerprint), is_dry_run)
+
+    def drop(self, *, is_dry_run: bool = False) -> Changes:
+        """Drop everything that the command has created. Raises ViewsNotInstalled as above."""
+        return self._in_transaction(lambda changes: self._install(changes, [], ""), is_dry_run)
+
+    def _in_transaction(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
+        with refusals(self.using):
+            return in_turns(lambda: self._once(work, is_dry_run), self.using)
+
+    def _once(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
+        changes = Changes(self.using, self.drops_dependents)
+        with transaction.atomic(self.using):
+            limit_waits(self.using)
+            changes.run(f"SELECT pg_advisory_xact_lock({LOCK})")
+            work(changes)
+            transaction.set_rollback(is_dry_run, self.using)
+        return changes
+
+    def _install(self, changes: Changes, wanted: Sequence[Definition], fingerprint: str) -> None:
+        in_the_way = catalog.foreign(self.using, wanted)
+        if in_the_way:
+            raise ViewsNotInstalled("the schemas have objects of others:", *in_the_way)
+        there = {str(each): each for each in catalog.installed(self.using) if self._is_chosen(each.schema)}
+        if self.new_reader is not None:
+            self.new_reader.create(changes)
+        readers = self._readers(wanted)
+        names = {str(each) for each in wanted}
+        superfluous = [each for each in there.values() if str(each) not in names]
+        for kind in _DROP_ORDER:
+            self._drop(changes, [each for each in superfluous if each.kind is kind])
+        for each in wanted:
+            self._bring_in_line(changes, each, there.get(str(each)))
+        self._grant(changes, wanted, readers)
+        copies.bring_in_line(changes, wanted, self.copying, self._is_chosen, readers)
+        if self.row_filter is not None:
+            self.row_filter.bring_in_line(changes)
+        if self.schemas is None:
+            changes.run("DELETE FROM sql_view WHERE schema = ''")
+            if fingerprint:
+                changes.run(_RECORD, ["", "", "model", fingerprint])
+
+    def _bring_in_line(self, changes: Changes, wanted: Definition, present: InstalledObject | None) -> None:
+        if present is not None and present.digest == wanted.digest:
+            changes.unchanged += 1
+            return
+        if present is None:
+            changes.execute(wanted.create)
+            changes.created.append(str(wanted))
+        else:
+            self._replace(changes, wanted, present)
+            changes.replaced.append(str(wanted))
+        changes.run(_RECORD, [wanted.schema, wanted.name, wanted.kind, wanted.digest])
+
+    def _replace(self, changes: Changes, wanted: Definition, present: InstalledObject) -> None:
+        """In place if the columns stay and others only follow them; otherwise the view is dropped first."""
+        try:
+            with transaction.atomic(self.using):
+                changes.run(wanted.create)
+            changes.statements.append(wanted.create)
+        except ProgrammingError as error:
+            if not isinstance(error.__cause__, errors.InvalidTableDefinition):
+                raise
+            self._drop(changes, [present])
+            changes.dropped.remove(str(present))
+            changes.execute(wanted.create)
+
+    def _drop(self, changes: Changes, objects: Sequence[InstalledObject]) -> None:
+        """Drop objects of one kind."""
+        if not objects:
+            return
+        kind = objects[0].kind
+        names = [qualified(each.schema, each.name) for each in objects]
+        if kind is ObjectKind.VIEW:
+            changes.drop_views(names)
+        elif kind is ObjectKind.FUNCTION:
+            changes.execute(f"DROP FUNCTION {', '.join(names)}")
+        else:
+            changes.drop_empty_schemas([each.schema for each in objects])
+        for each in objects:
+            changes.run("DELETE FROM sql_view WHERE schema = %s AND name = %s", [each.schema, each.name])
+            changes.dropped.append(str(each))
+
+    def _readers(self, wanted: Sequence[Definition]) -> dict[str, list[str]]:
+        """By schema: the roles that read it already, and those that shall."""
+        schemas = {each.schema for each in wanted}
+        return {schema: sorted({*catalog.readers(self.using, schema), *self.readers}) for schema in schemas}
+
+    def _grant(self, changes: Changes, wanted: Sequence[Definition], readers: dict[str, list[str]]) -> None:
+        """USAGE on the schemas and SELECT on each view, whatever a dropped view had taken with it."""
+        touched = {*changes.created, *changes.replaced}
+        for schema, roles in sorted(readers.items()):
+            new = sorted(set(roles) & set(self.readers) - set(catalog.readers(self.using, schema)))
+            views = [each for each in wanted if each.schema == schema and each.kind is ObjectKind.VIEW]
+            for role in roles:
+                shown = views if role in new else [view for view in views if str(view) in touched]
+                if role in new:
+                    changes.grant("USAGE", f"SCHEMA {qualified(schema)}", role)
+                if shown:
+                    changes.grant("SELECT", ", ".join(qualified(view.schema, view.name) for view in shown), role)
+
+    def _is_chosen(self, schema: str) -> bool:
+        return self.schemas is None or schema in self.schemas

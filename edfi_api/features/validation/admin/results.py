@@ -1,0 +1,248 @@
+"""Results in the admin."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from django.contrib import admin
+from django.contrib.admin.utils import build_q_object_from_lookup_parameters
+from django.core.exceptions import PermissionDenied
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+
+from edfi_api.common.logs import audit
+from edfi_api.core.models import Document
+from edfi_api.core.security.organizations import names_in
+from edfi_api.core.startup import current_surface
+from edfi_api.core.storage import resource_types
+from edfi_api.features.validation.admin import dismissals
+from edfi_api.features.validation.admin.dismissals import ResultStateFilter
+from edfi_api.features.validation.admin.overview import overview_page
+from edfi_api.features.validation.models import ValidationResult, ValidationRule
+from edfi_api.web.admin_kit.list_filters import row_in
+from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.readable_values import MARK, MARKED
+from edfi_api.web.admin_kit.related_links import as_list, links
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, with_choice
+from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
+from references.identity import as_uuid
+
+_AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id = %s UNION SELECT %s"
+_RESULTS_SHOWN = 50
+_OTHERS_SHOWN = 50
+_RESULT = "admin:validation_validationresult_change"
+
+
+class OrganizationFilter(admin.SimpleListFilter):
+    """Results of an organization and those below. The list links to it, and it appears only when it is in the URL."""
+
+    title = "organization"
+    parameter_name = "organization"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, value)] if (value := self.value()) else []
+
+    def has_output(self) -> bool:
+        return self.value() is not None
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ValidationResult]) -> QuerySet[ValidationResult]:
+        if self.value() is None:
+            return queryset
+        chosen = row_in(self.value() or "")
+        with connections[queryset.db].cursor() as cursor:
+            found = [id_ for (id_,) in cursor.execute(_AND_BELOW, [chosen, chosen])]
+        # By a subquery PostgreSQL could not estimate how many results these have.
+        return queryset.filter(organization__in=found)
+
+
+class RuleFilter(admin.RelatedFieldListFilter):
+    """The rules of the chosen data store; Django's filter offers those of the control database."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        rules = ValidationRule.objects.using(shown_in(request).using).order_by("source", "identifier")
+        return [(rule.pk, str(rule)) for rule in rules]
+
+
+class ValuesOfRulesFilter(admin.AllValuesFieldListFilter):
+    """Likewise. The rules are read first: PostgreSQL has statistics of the results of a rule, but not of those of a
+    severity."""
+
+    def __init__(self, field: Any, request: HttpRequest, *others: Any, **options: Any) -> None:
+        super().__init__(field, request, *others, **options)
+        self.lookup_choices = self.lookup_choices.using(shown_in(request).using)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ValidationResult]) -> QuerySet[ValidationResult]:
+        if not self.used_parameters:
+            return queryset
+        given = cast(dict[str, Iterable[object]], self.used_parameters)
+        of_rules = {name.removeprefix("rule__"): values for name, values in given.items()}
+        rules = ValidationRule.objects.using(queryset.db).filter(build_q_object_from_lookup_parameters(of_rules))
+        return queryset.filter(rule__in=list(rules.values_list("pk", flat=True)))
+
+
+@admin.register(ValidationResult)
+class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
+    """A violation, with a link to its document."""
+
+    list_display = ["what", "message", "rule", "severity", "where", "appeared_at", "resolved_at"]
+    empty_text = "No rule has found anything. The command run_validation runs the rules over the stored documents."
+    list_filter = [
+        ResultStateFilter,
+        ("rule__severity", ValuesOfRulesFilter),
+        ("rule__category", ValuesOfRulesFilter),
+        ("rule", RuleFilter),
+        OrganizationFilter,
+        "appeared_at",
+    ]
+    list_select_related = ["rule"]
+    # Enables the search box; `get_search_results` does the search.
+    search_fields = ["document_uuid"]
+    search_help_text = "Id or whole natural key of a document, or the unique id of a student or staff member"
+    ordering = ["-id"]
+    change_list_template = "admin/validation/validationresult/change_list.html"
+    change_form_template = "admin/validation/validationresult/change_form.html"
+    fields = readonly_fields = (
+        "rule", "message", "description", "context", "document", "what", "others", "organization", "student",
+        "staff", "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "dismissed",
+        "validation_version",
+    )  # fmt: skip
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        own = [
+            path("overview/", view(self.overview_view), name="validation_overview"),
+            path("<int:row>/dismiss/", view(self.dismiss_view), name="validation_dismiss"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def dismiss_view(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The form for dismissing a result."""
+        return with_choice(request, lambda: dismissals.dismiss_page(request, self.admin_site, row))
+
+    def overview_view(self, request: HttpRequest) -> HttpResponse:
+        """Open results by rule and organization, and what came of them by week."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return with_choice(request, lambda: overview_page(request, self.admin_site))
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        self._audit(request, "validation results listed")
+        return super().changelist_view(request, extra_context)
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        self._audit(request, "validation result shown", result=object_id)
+        kwargs["extra_context"] = {"may_dismiss": dismissals.may_dismiss(request)}
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
+        """Results name persons. Refused requests are in the audit log anyway."""
+        if self.has_view_permission(request):
+            audit.administered(event, by=request.user.get_username(), **facts)
+
+    def document_key(self, row: Any) -> DocumentKey:
+        name = resource_types.names(row._state.db).get(row.resource_type_id)
+        return DocumentKey(current_surface().by_name.get(name) if name else None, row.natural_key or "")
+
+    def heading(self, request: HttpRequest, row: Any) -> str:
+        """The rule, and what it is about."""
+        return ": ".join(filter(None, (str(row.rule), row.document_title)))
+
+    @admin.display(description="what")
+    def what(self, result: Any) -> SafeString:
+        return titled(result.document_title, result.natural_key or "")
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        found = super().get_changelist_instance(request)
+        ids = {row.organization for row in found.result_list if row.organization is not None}
+        names = names_in(ids, shown_in(request).using)
+        for row in found.result_list:
+            row.organization_name = names.get(row.organization) or row.organization
+        return found
+
+    @admin.display(description="organization")
+    def where(self, result: Any) -> str | SafeString:
+        if result.organization is None:
+            return "-"
+        return format_html('<a href="?organization={}">{}</a>', str(result.organization), str(result.organization_name))
+
+    @admin.display
+    def severity(self, result: ValidationResult) -> str:
+        return result.rule.severity
+
+    @admin.display
+    def dismissed(self, result: ValidationResult) -> str:
+        return dismissals.told(result)
+
+    @admin.display
+    def description(self, result: ValidationResult) -> str:
+        return result.rule.description
+
+    @admin.display
+    def document(self, result: ValidationResult) -> str | SafeString:
+        if result.document_uuid is None:
+            return "-"
+        documents = Document.objects.using(result._state.db)
+        row = documents.filter(document_uuid=result.document_uuid).values_list("pk", flat=True).first()
+        if row is None:
+            return "no longer there"
+        return _link_to(row, "The document, with the values marked", mark=result.context)
+
+    @admin.display(description="other documents")
+    def others(self, result: ValidationResult) -> str | SafeString:
+        """Those about which the result says something, too, as far as they are still there."""
+        documents = Document.objects.using(result._state.db).filter(document_uuid__in=result.other_documents)
+        found = documents.order_by("pk").select_related("resource_type").defer("body")[:_OTHERS_SHOWN]
+        return as_list(links(list(found)))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[ValidationResult], search_term: str
+    ) -> tuple[QuerySet[ValidationResult], bool]:
+        """Exactly, since parts would read all results."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if id_ := as_uuid(term):
+            found = Q(document_uuid=id_) | Q(result_uuid=id_)
+        else:
+            found = Q(natural_key=term) | Q(student=term) | Q(staff=term)
+        return queryset.filter(found), False
+
+
+def _link_to(document: int, text: str, mark: Mapping[str, object]) -> SafeString:
+    """To the page of the document, which marks the members of these names and values."""
+    address = reverse("admin:edfi_api_document_change", args=[document])
+    marked = urlencode({MARK: [str(value) for value in mark.values() if value is not None]}, doseq=True)
+    return format_html('<a href="{}">{}</a>', f"{address}?{marked}#{MARKED}" if marked else address, text)
+
+
+def results_of(document: Document) -> list[SafeString]:
+    """Links to the results about a document, for a person also about what refers to it, and for an organization about
+    what belongs to it; open ones first, and dismissed ones after them."""
+    using = document._state.db or DEFAULT_DB_ALIAS
+    about = Q(document_uuid=document.document_uuid)
+    if document.is_person:
+        about |= Q(student=document.student) if document.student else Q(staff=document.staff or "")
+    if document.hierarchy:
+        about |= Q(organization=document.hierarchy[0])
+    dismissals_of_result = dismissals.current(using).filter(result_key=OuterRef("result_key")).order_by("-until")
+    found = ValidationResult.objects.using(using).select_related("rule").filter(about)
+    described = found.annotate(dismissed_until=Subquery(dismissals_of_result.values("until")[:1]))
+    ordered = described.order_by(
+        F("resolved_at").desc(nulls_first=True), F("dismissed_until").desc(nulls_first=True), "-id"
+    )
+    return [_line_of(each) for each in ordered[:_RESULTS_SHOWN]]
+
+
+def _line_of(result: Any) -> SafeString:
+    state: str | SafeString = "open"
+    if result.resolved_at:
+        state = format_html("resolved {}", moment(result.resolved_at))
+    elif result.dismissed_until:
+        state = f"dismissed until {result.dismissed_until}"
+    text = '<a href="{}">{}</a>: {} <span class="quiet">{}</span>'
+    return format_html(text, reverse(_RESULT, args=[result.pk]), result.rule, result.message, state)

@@ -1,0 +1,162 @@
+"""Folders of files → rules.
+
+`NAME.sql` begins with a comment that has the members of the rule as TOML; the rest is one query. `NAME.py` has
+functions that are marked by the decorator `rule`. `rules.toml` has members that all rules of its folder share.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from edfi_api.common.conf import api_settings
+from edfi_api.common.marked import marked_functions
+from edfi_api.features.validation.metadata import InvalidRule, rule_of
+from edfi_api.features.validation.rule import Find, Problem, Rule
+
+BUNDLED = Path(__file__).with_name("bundled")
+SHARED = "rules.toml"
+
+_MARK = "validation_rule"
+_HEAD = re.compile(r"\A\s*/\*(.*?)\*/", re.DOTALL)
+_LINE_OF_TOML = re.compile(r" \(at line (\d+), column \d+\)|\(at end of document\)")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of some files, in the order of their names, and everything that is wrong with these files."""
+
+    rules: tuple[Rule, ...]
+    problems: tuple[Problem, ...]
+
+
+def rule(**members: Any) -> Callable[[Find], Find]:
+    """Marks a function as a rule; the members are those of a file of SQL, and `source` may be in `rules.toml`.
+
+    The function takes a `RuleContext` and returns or yields instances of `Violation`.
+    """
+
+    def mark(function: Find) -> Find:
+        setattr(function, _MARK, members)
+        return function
+
+    return mark
+
+
+def configured_rules(paths: Iterable[Path] = ()) -> RuleSet:
+    """The rules of these files and folders; without any, those of the settings and the bundled ones."""
+    given = list(paths)
+    if not given:
+        given = [*([BUNDLED] if api_settings.BUNDLED_RULES else []), *map(Path, api_settings.RULES)]
+    return read_rules(given)
+
+
+def read_rules(paths: Iterable[Path]) -> RuleSet:
+    """The rules of these files and folders."""
+    rules: list[Rule] = []
+    problems: list[Problem] = []
+    for each in (file for path in paths for file in _files(path, problems)):
+        found = _python_rules(each) if each.suffix == ".py" else _sql_rule(each)
+        for one in found:
+            (problems if isinstance(one, Problem) else rules).append(one)  # type: ignore[arg-type]
+    first: dict[str, Rule] = {}
+    for one in rules:
+        if (other := first.setdefault(one.name, one)) is not one:
+            problems.append(Problem(one.path, one.line, f"{other.path} has the identifier {one.identifier!r} already"))
+    return RuleSet(tuple(first.values()), tuple(sorted(problems)))
+
+
+def _files(path: Path, problems: list[Problem]) -> list[Path]:
+    if path.is_dir():
+        return sorted(
+            file
+            for file in path.rglob("*")
+            if file.suffix in (".sql", ".py") and file.name != "__init__.py" and "__pycache__" not in file.parts
+        )
+    if path.is_file() and path.suffix in (".sql", ".py"):
+        return [path]
+    problems.append(Problem(path, 1, "there is no such folder, or file that ends with .sql or .py"))
+    return []
+
+
+def _sql_rule(path: Path) -> Iterator[Rule | Problem]:
+    try:
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        yield Problem(path, 1, f"cannot be read: {type(error).__name__}")
+        return
+    head = _HEAD.match(content)
+    if head is None:
+        yield Problem(path, 1, "does not begin with a comment /* … */ that has the members of the rule")
+        return
+    first = content[: head.start(1)].count("\n") + 1
+    try:
+        members = tomllib.loads(head.group(1))
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"at line (\d+)", str(error))
+        line = first - 1 + int(at.group(1)) if at else content[: head.end()].count("\n") + 1
+        yield Problem(path, line, f"not TOML: {_LINE_OF_TOML.sub('', str(error)).strip()}")
+        return
+    query = content[head.end() :]
+    line = content[: head.end()].count("\n") + 1
+    yield from _made(path, first, members, text=query.strip(), start=line)
+
+
+def _python_rules(path: Path) -> Iterator[Rule | Problem]:
+    try:
+        source = path.read_text(encoding="utf-8")
+        module = ModuleType(f"{path.stem} of {path.parent}")
+        module.__file__ = str(path)
+        exec(compile(source, path, "exec"), vars(module))  # noqa: S102  The operator's code, as change handlers are.
+    except SyntaxError as error:
+        yield Problem(path, error.lineno or 1, f"not Python: {error.msg}")
+        return
+    except (Exception, SystemExit) as error:
+        yield Problem(path, _line_in(path, error), f"cannot be imported: {type(error).__name__}: {error}")
+        return
+    functions = marked_functions(module, _MARK)
+    if not functions:
+        yield Problem(path, 1, "has no function that is marked by @rule")
+    for function in functions:
+        line = function.__code__.co_firstlineno
+        yield from _made(path, line, getattr(function, _MARK), text=source, find=function)
+
+
+def _made(
+    path: Path, line: int, members: Mapping[str, Any], *, text: str, find: Find | None = None, start: int = 0
+) -> Iterator[Rule | Problem]:
+    shared, wrong = _shared(path.parent)
+    if wrong:
+        yield wrong
+    try:
+        made = rule_of({**shared, **members}, path=path, line=line, text=text, find=find)
+    except InvalidRule as error:
+        yield from (Problem(path, line, problem) for problem in error.problems)
+        return
+    if find is None and not text:
+        yield Problem(path, start, "has no query")
+        return
+    yield made
+
+
+def _shared(folder: Path) -> tuple[dict[str, Any], Problem | None]:
+    path = folder / SHARED
+    if not path.is_file():
+        return {}, None
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")), None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return {}, Problem(path, 1, f"not TOML: {error}")
+
+
+def _line_in(path: Path, error: BaseException) -> int:
+    lines = []
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == str(path):
+            lines.append(step.tb_lineno)
+        step = step.tb_next
+    return lines[-1] if lines else 1

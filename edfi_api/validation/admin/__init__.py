@@ -1,6 +1,0 @@
-"""Admin pages for rules, runs and results of validation. Importing the modules registers them."""
-
-from edfi_api.validation.admin.results import ValidationResultAdmin, results_of
-from edfi_api.validation.admin.rules import ValidationRuleAdmin, ValidationRunAdmin
-
-__all__ = ["ValidationResultAdmin", "ValidationRuleAdmin", "ValidationRunAdmin", "results_of"]
