@@ -28,7 +28,7 @@ _HEADING_OR_QUESTION = re.compile(r"^(## .+|\d+\. .+\n\n```sql\n[^`]*```)$", re.
 # Commands by subject: the apps that have them.
 _SUBJECTS = {
     "Documents and the model": ("descriptors", "edfi_api"),
-    "Clients and claim sets": ("edfi_api.core.security", "edfi_api.operation.sign_in"),
+    "Clients and claim sets": ("edfi_api.core.security", "edfi_api.site.sign_in"),
     "API profiles": ("edfi_api.core.security.profiles",),
     "Data stores": ("edfi_api.core.data_stores",),
     "The management API": ("edfi_api.features.management_api",),
@@ -38,7 +38,7 @@ _SUBJECTS = {
     "SQL views": ("edfi_api.features.sql_views",),
     "Import from an ODS": ("edfi_api.features.ods_import",),
     "Exchange with other APIs": ("edfi_api.features.exchange", "edfi_api.features.exchange.push"),
-    "The schedule": ("edfi_api.operation.schedule",),
+    "The schedule": ("edfi_api.site.schedule",),
 }
 _MADE = "This page is made from the code by `make docs`."
 

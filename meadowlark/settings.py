@@ -8,7 +8,7 @@ from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
 
 from edfi_api.common import conf
 from edfi_api.core.security.oauth.oauth_settings import OAUTH_SETTINGS
-from edfi_api.operation.sign_in.configuration import authentication_backends
+from edfi_api.site.sign_in.configuration import authentication_backends
 from meadowlark import embedded_postgres
 from meadowlark.configuration import connection_options
 from meadowlark.configuration.environment import database_at, read_all
@@ -53,7 +53,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 INSTALLED_APPS = [
-    "edfi_api.operation.administration.apps.AdministrationConfig",
+    "edfi_api.site.administration.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "references",
     "edfi_api.core",
     "edfi_api.web",
+    "edfi_api.site",
     "edfi_api.core.data_stores",
     "edfi_api.core.security",
     "edfi_api.core.security.profiles",
@@ -83,8 +84,8 @@ INSTALLED_APPS = [
     "edfi_api.features.validation",
     "edfi_api.features.loading",
     "descriptors",
-    "edfi_api.operation.schedule",
-    "edfi_api.operation.sign_in.apps.SignInConfig",
+    "edfi_api.site.schedule",
+    "edfi_api.site.sign_in.apps.SignInConfig",
 ]
 
 DATA_ROUTES = "meadowlark.middleware.DataRoutesMiddleware"
@@ -92,7 +93,7 @@ DATA_ROUTES = "meadowlark.middleware.DataRoutesMiddleware"
 # and users apply only to the admin.
 MIDDLEWARE = [
     "edfi_api.common.logs.correlation.CorrelationIdMiddleware",
-    "edfi_api.operation.observability.middleware.ObservabilityMiddleware",
+    "edfi_api.site.observability.middleware.ObservabilityMiddleware",
     DATA_ROUTES,
     "django.middleware.security.SecurityMiddleware",
     # Serves style sheets and scripts of the admin and of /docs, so that no proxy has to.
@@ -145,7 +146,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         # Before those of Django's admin.
-        "DIRS": [Path(conf.__file__).parent / "operation/administration/templates"],
+        "DIRS": [Path(conf.__file__).parents[1] / "site/administration/templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

@@ -41,8 +41,8 @@ urlpatterns = [
     path("", include("edfi_api.features.changes.history.urls")),
     path("", include("edfi_api.features.refusals.http.urls")),
     path("", include("edfi_api.web.metadata.urls")),
-    path("", include("edfi_api.api.guides.urls")),
-    path("", include("edfi_api.operation.observability.urls")),
+    path("", include("edfi_api.site.guides.urls")),
+    path("", include("edfi_api.site.observability.urls")),
     # Browsers request it for every page without an icon: those of the admin, and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),
 ]

@@ -27,13 +27,13 @@ _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
 garbage_collection.pause()
 django.setup(set_prefix=False)
-import_module("edfi_api.operation.checks.environment").log_unknown_variables()
+import_module("edfi_api.site.checks.environment").log_unknown_variables()
 _django = LeanHandler()
 # A wrong file of identity providers stops the server, not the first request.
 import_module("edfi_api.core.security.issuers").issuers()
 
 import_module(settings.ROOT_URLCONF)
-import_module("edfi_api.operation.checks.environment").log_warnings_of_the_model()
+import_module("edfi_api.site.checks.environment").log_warnings_of_the_model()
 if api_settings.WRITE_RULES:
     import_module("edfi_api.core.writes.rules.configured").valid_rules()  # Likewise.
 # Collections in the workers would also write to the memory that they share.
@@ -55,7 +55,7 @@ for database in connections.databases.values():
 
 # PostgreSQL ends a statement at its limit; a server that has not done so some seconds later hangs.
 _most_seconds_silent = settings.STATEMENT_SECONDS and settings.STATEMENT_SECONDS + 5
-_metrics = import_module("edfi_api.operation.observability.metrics")
+_metrics = import_module("edfi_api.site.observability.metrics")
 _lent = LentConnections(
     connections, api_settings.STORE_CONNECTIONS, _most_seconds_silent, count=_metrics.count_connections
 )

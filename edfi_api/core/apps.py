@@ -5,7 +5,7 @@ from django.db.models.signals import post_migrate
 
 
 class EdFiApiConfig(AppConfig):
-    """Registers the system checks and the receivers of `post_migrate`; neither compiles nor queries."""
+    """Registers the receivers of `post_migrate`; neither compiles nor queries."""
 
     name = "edfi_api.core"
     label = "edfi_api"
@@ -14,7 +14,6 @@ class EdFiApiConfig(AppConfig):
     def ready(self) -> None:
         from edfi_api.core.data_stores import applied_migrations  # noqa: PLC0415  Needs the app registry.
         from edfi_api.core.startup import fill_resource_types  # noqa: PLC0415
-        from edfi_api.operation.checks import database, environment  # noqa: F401, PLC0415
 
         post_migrate.connect(applied_migrations.record, sender=self)
         post_migrate.connect(fill_resource_types, sender=self)

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 
 from edfi_api.common.settings_table import SETTINGS, Setting, SettingKind
-from edfi_api.operation.schedule.timetable import Entry, read_timetable
+from edfi_api.site.schedule.timetable import Entry, read_timetable
 
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
 _TRUE = {"true", "on", "yes", "y", "ok", "1"}

@@ -23,7 +23,7 @@ HISTORY, STREAM = "edfi_api.features.changes.change_queries", "edfi_api.features
 
 # Table or view → the package whose code or triggers write it.
 OWNERS = {
-    "admin_identity": "edfi_api.operation.sign_in",
+    "admin_identity": "edfi_api.site.sign_in",
     "alias": REFERENCES,
     "api_client_data_store": SECURITY,
     "authorization_path": STORAGE,
@@ -49,7 +49,7 @@ OWNERS = {
     "key_field": HISTORY,
     "management_api_managementclient": MANAGEMENT,
     "management_api_managementtoken": MANAGEMENT,
-    "migration_digest": "edfi_api.operation.checks",
+    "migration_digest": "edfi_api.site.checks",
     "open_refusals": REFUSALS,
     "open_validation_results": VALIDATION,
     "organization_closure": STORAGE,
@@ -67,7 +67,7 @@ OWNERS = {
     "ods_document": "edfi_api.features.ods_import",
     "ods_ownership_token": "edfi_api.features.ods_import",
     "ods_pass": "edfi_api.features.ods_import",
-    "scheduled_command": "edfi_api.operation.schedule",
+    "scheduled_command": "edfi_api.site.schedule",
     "security_apiclient": SECURITY,
     "security_application": SECURITY,
     "security_claimset": SECURITY,

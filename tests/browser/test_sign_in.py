@@ -11,7 +11,7 @@ from pytest_django import Settings
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from edfi_api.operation.sign_in.configuration import authentication_backends
+from edfi_api.site.sign_in.configuration import authentication_backends
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, overhang, shown
 from tests.oidc.provider import Settings as Provided

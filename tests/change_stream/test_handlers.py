@@ -18,7 +18,7 @@ from edfi_api.features.changes.change_stream.delivery import ToHandler, deliver_
 from edfi_api.features.changes.change_stream.exceptions import UnknownResource
 from edfi_api.features.changes.change_stream.handlers import handlers_in, on_change
 from edfi_api.features.changes.change_stream.models import DeadLetter
-from edfi_api.operation.observability.metrics import exposition
+from edfi_api.site.observability.metrics import exposition
 from tests.change_stream.conftest import eventually, post_student
 from tests.conftest import item_path
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from edfi_api.core.startup import current_compilation
-from edfi_api.operation.checks.environment import log_warnings_of_the_model
+from edfi_api.site.checks.environment import log_warnings_of_the_model
 from tests.commands.conftest import CommonExtension, Run
 from tests.serving import LAKE_COUNTY
 from tests.surface.models import write_project

@@ -17,7 +17,7 @@ from edfi_api.features.changes.change_queries.models import ChangeConsumer
 from edfi_api.features.exchange.models import Connection, ExchangePosition, Phase, WaitingDocument
 from edfi_api.features.exchange.push.models import SentDocument
 from edfi_api.features.exchange.stored_connections import report
-from edfi_api.operation.observability.metrics import exposition
+from edfi_api.site.observability.metrics import exposition
 from tests.databases import DOCUMENTS
 from tests.exchange.district import District
 from tests.exchange.reference_source import SECRET, ReferenceSource

@@ -9,8 +9,8 @@ import lxml.html
 import pytest
 from django.conf import settings
 
-from edfi_api.api.guides.guides import guides
-from edfi_api.api.guides.markdown import BASE, rendered
+from edfi_api.site.guides.guides import guides
+from edfi_api.site.guides.markdown import BASE, rendered
 from tests.conftest import http
 
 DOCS = Path(__file__).parents[2] / "meadowlark/docs"

@@ -13,15 +13,15 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from edfi_api.core.security.models import ApiClient
-from edfi_api.operation.observability import middleware
-from edfi_api.operation.observability.metrics import REQUESTS
-from edfi_api.operation.observability.middleware import BoundedLabels
+from edfi_api.site.observability import middleware
+from edfi_api.site.observability.metrics import REQUESTS
+from edfi_api.site.observability.middleware import BoundedLabels
 from tests.conftest import ApiTestClient
 
 TOP = Path(__file__).parents[2]
 COUNTED_BY_TWO_PROCESSES = """
 from os import fork, wait
-from edfi_api.operation.observability.metrics import REQUESTS, exposition
+from edfi_api.site.observability.metrics import REQUESTS, exposition
 for _ in range(2):
     if not fork():
         REQUESTS.labels("GET", "/ed-fi/students", 200).inc()

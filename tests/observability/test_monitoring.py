@@ -16,7 +16,7 @@ import yaml
 
 from edfi_api.core.writes.rules.metrics import FAILURES
 from edfi_api.features.refusals.metrics import REFUSALS
-from edfi_api.operation.observability.metrics import BATCH_SECONDS
+from edfi_api.site.observability.metrics import BATCH_SECONDS
 from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port, is_answering
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.operation.schedule.models import ScheduledCommand
+from edfi_api.site.schedule.models import ScheduledCommand
 from tests.databases import database_url
 
 TOP = Path(__file__).parents[2]

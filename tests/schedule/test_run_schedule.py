@@ -14,8 +14,8 @@ from django.db import connection
 from django.test import Client
 from psycopg import sql
 
-from edfi_api.operation.schedule.models import ScheduledCommand
-from edfi_api.operation.schedule.timetable import read_timetable
+from edfi_api.site.schedule.models import ScheduledCommand
+from edfi_api.site.schedule.timetable import read_timetable
 from tests.databases import database_url
 from tests.schedule.conftest import Running, due, eventually, outcome_of
 
@@ -132,7 +132,7 @@ def test_a_database_that_is_away_is_waited_for(scheduler: Start) -> None:
         allow = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}").format
         other.execute(allow(sql.Identifier(name), sql.Literal(False)))
         try:
-            running.wait_until_printed("WARNING edfi_api.operation.schedule.scheduler [-] the database is unavailable")
+            running.wait_until_printed("WARNING edfi_api.site.schedule.scheduler [-] the database is unavailable")
         finally:
             other.execute(allow(sql.Identifier(name), sql.Literal(True)))
     before = running.output.count(DONE)

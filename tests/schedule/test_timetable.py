@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.settings_table import SETTINGS
-from edfi_api.operation.schedule.timetable import read_timetable
+from edfi_api.site.schedule.timetable import read_timetable
 from meadowlark.configuration.environment import read
 
 

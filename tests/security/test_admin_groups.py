@@ -22,7 +22,7 @@ from edfi_api.features.exchange.models import Connection
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.sql_views.models import SqlReader
 from edfi_api.features.validation.models import ValidationRule, ValidationRun
-from edfi_api.operation.sign_in.models import AdminIdentity
+from edfi_api.site.sign_in.models import AdminIdentity
 from tests.admin_users import client_of, member
 from tests.factories import STUDENT
 

@@ -21,8 +21,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from edfi_api.core.security.admin_groups import make_groups
-from edfi_api.operation.sign_in import provider as provider_module
-from edfi_api.operation.sign_in.configuration import authentication_backends
+from edfi_api.site.sign_in import provider as provider_module
+from edfi_api.site.sign_in.configuration import authentication_backends
 from tests.logs import Log
 from tests.oidc.provider import ec_key, rsa_key
 from tests.sign_in.conftest import PASSWORD, Configure

@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from edfi_api.operation.sign_in.configuration import authentication_backends
-from edfi_api.operation.sign_in.models import AdminIdentity
+from edfi_api.site.sign_in.configuration import authentication_backends
+from edfi_api.site.sign_in.models import AdminIdentity
 from tests.logs import Log
 from tests.oidc.provider import Provider, rsa_key, running_provider, web_application
 from tests.oidc.provider import Settings as Provided

@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.operation.sign_in.configuration import authentication_backends
+from edfi_api.site.sign_in.configuration import authentication_backends
 from meadowlark.configuration.environment import read_all
 
 COMPLETE = {
@@ -12,7 +12,7 @@ COMPLETE = {
     "MEADOWLARK_SIGN_IN_CLIENT_SECRET": "secret",
     "MEADOWLARK_SIGN_IN_GROUPS": "/edfi/ops=operator, a=b=auditor",
 }
-BACKENDS = ["django.contrib.auth.backends.ModelBackend", "edfi_api.operation.sign_in.backend.ProviderBackend"]
+BACKENDS = ["django.contrib.auth.backends.ModelBackend", "edfi_api.site.sign_in.backend.ProviderBackend"]
 
 
 def read(monkeypatch: pytest.MonkeyPatch, **variables: str) -> dict[str, object]:

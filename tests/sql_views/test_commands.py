@@ -18,7 +18,7 @@ from edfi_api.features.sql_views.changes import ViewsNotInstalled
 from edfi_api.features.sql_views.definitions import definitions
 from edfi_api.features.sql_views.installation import Installation
 from edfi_api.features.sql_views.views import View
-from edfi_api.operation.checks.database import sql_views_are_up_to_date
+from edfi_api.site.checks.database import sql_views_are_up_to_date
 from tests import superuser
 from tests.sql_views.running import query, refusal, run
 

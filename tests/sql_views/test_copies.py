@@ -19,7 +19,7 @@ from edfi_api.features.sql_views.changes import ViewsNotInstalled
 from edfi_api.features.sql_views.installation import Installation
 from edfi_api.features.sql_views.management.commands import create_sql_views
 from edfi_api.features.sql_views.refreshing import refresh
-from edfi_api.operation.observability.metrics import exposition
+from edfi_api.site.observability.metrics import exposition
 from tests import superuser
 from tests.concurrency.concurrently import in_background
 from tests.concurrency.conftest import SCHOOL, SmallSchool

@@ -15,7 +15,7 @@ from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_onc
 from edfi_api.features.changes.change_stream.exceptions import SinkFailed
 from edfi_api.features.validation.events import ResultLog
 from edfi_api.features.validation.purging import purge
-from edfi_api.operation.observability.metrics import exposition
+from edfi_api.site.observability.metrics import exposition
 from tests.change_stream.conftest import ListSink, Process, eventually
 from tests.validation.conftest import student
 from tests.validation.rules import STUDENTS

@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from edfi_api.core.security.admin import OneByOneAdmin
 from edfi_api.features.sql_views.models import SqlReader
+from edfi_api.site.admin.security import OneByOneAdmin
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
 
 

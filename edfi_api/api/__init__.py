@@ -1,1 +1,0 @@
-"""HTTP: the routes of the API."""

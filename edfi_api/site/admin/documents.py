@@ -1,0 +1,187 @@
+"""The admin's pages of documents, to find, read and delete them. Only the API writes, since it validates."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import SEARCH_VAR
+from django.db.models import Field, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from edfi_api.core.models import Document
+from edfi_api.core.startup import current_surface
+from edfi_api.features.changes.change_queries.versions_pages import VersionPages, timeline, versions_address
+from edfi_api.features.refusals.admin.about import stories_about
+from edfi_api.features.refusals.admin.refusals import VIEW_KEYS
+from edfi_api.features.validation.admin import results_of
+from edfi_api.site.administration import overview
+from edfi_api.web.admin_kit import key_search, referrers, related_links
+from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit.deletion import DeletionThroughStore
+from edfi_api.web.admin_kit.list_filters import (
+    CHOSEN_RESOURCE,
+    ChangedFilter,
+    CreatedByFilter,
+    ReferredToByFilter,
+    RefersToFilter,
+    row_in,
+)
+from edfi_api.web.admin_kit.natural_keys import abridged
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.readable_values import MARK, marked_body, readable_values
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, store_number
+from edfi_api.web.admin_kit.titles import TitledAdmin, resource_of, titled
+from references.identity import as_uuid
+
+
+class PresentResourcesFilter(admin.RelatedFieldListFilter):
+    """Only the resources that have documents, instead of all resources of the standard."""
+
+    def field_choices(
+        self, field: "Field[Any, Any]", request: HttpRequest, model_admin: "ModelAdmin[Any]"
+    ) -> list[tuple[str, Any]]:
+        return [(str(type_.pk), type_.name) for type_ in overview.resources_with_documents(shown_in(request).using)]
+
+
+@admin.register(Document)
+class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, VersionPages, ReadOnlyAdmin):
+    """A document with its body, its identities and its related documents."""
+
+    empty_text = "There are no documents yet. Clients write them through the API; load_documents loads files."
+    list_display = ["key", "resource", "last_modified_at", "modifier"]
+    list_filter = [
+        RefersToFilter,
+        ReferredToByFilter,
+        ("resource_type", PresentResourcesFilter),
+        ChangedFilter,
+        CreatedByFilter,
+    ]
+    list_select_related = ["resource_type"]
+    # Enables the search box; `get_search_results` does the search.
+    search_fields = ["document_uuid"]
+    search_help_text = key_search.HELP
+    ordering = ["-id"]
+    change_form_template = "admin/edfi_api/document/change_form.html"
+    fieldsets = [
+        ("References", {"fields": ["refers_to"]}),
+        (
+            "Envelope",
+            {
+                "fields": [
+                    "resource", "document_uuid", "created_at", "creator", "last_modified_at", "modifier",
+                    "change_version", "identities",
+                ]
+            },
+        ),
+        ("Body", {"fields": ["body_text"]}),
+    ]  # fmt: skip
+    readonly_fields = ["resource", "body_text", "refers_to", "creator", "modifier", "identities"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        """Without bodies, which are loaded for the page of a single document. Ordered by the list, since the rank of a
+        search is annotated here."""
+        using = shown_in(request).using
+        found = Document.objects.using(using).defer("body")
+        return found.annotate(search_rank=key_search.rank(current_surface(), using)) if _is_search(request) else found
+
+    def get_ordering(self, request: HttpRequest) -> list[Any]:
+        """In a search, an item comes before those that refer to it."""
+        return ["search_rank", "-id"] if _is_search(request) else ["-id"]
+
+    def render_change_form(  # noqa: PLR0917  As in Django.
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Document | None = None,
+    ) -> HttpResponse:
+        if obj is not None:
+            obj.marked = request.GET.getlist(MARK)  # type: ignore[attr-defined]  # Read by `body_text`.
+            context |= self._page_of(request, obj)
+        return super().render_change_form(request, context, add, change, form_url, obj)
+
+    def _page_of(self, request: HttpRequest, document: Any) -> dict[str, Any]:
+        """What the page tells of a document; None for what the user may not view."""
+        user, using = request.user, shown_in(request).using
+        resource = resource_of(document.resource_type)
+        return {
+            "title": document.resource_type.name,
+            "subtitle": str(document.document_title),
+            "shown_key": abridged(document.natural_key),
+            "values": readable_values(document.body, document.marked),
+            "referrers": referrers.by_resource(document),
+            "refusals": stories_about(document, store_number(request)) if user.has_perm(VIEW_KEYS) else None,
+            "results": results_of(document) if user.has_perm("validation.view_validationresult") else None,
+            "versions": timeline(resource, document.document_uuid, using) if resource else [],
+            "versions_address": versions_address(document.resource_type_id, document.document_uuid),
+        }
+
+    def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
+        """By Django's permissions, which `ReadOnlyAdmin` overrides."""
+        return ModelAdmin.has_delete_permission(self, request, obj)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
+    ) -> tuple[QuerySet[Document], bool]:
+        """By the id that clients see, or by parts of natural keys."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if id_ := as_uuid(term):
+            return queryset.filter(document_uuid=id_), False
+        if (organization := key_search.organization_in(term)) is not None:
+            return queryset.filter(resource_type__in=_searched(request), organization=organization), False
+        found = key_search.find(term, current_surface(), _searched(request), queryset.db)
+        if found.has_more:
+            self.message_user(request, _SEARCH_WAS_BOUNDED, messages.WARNING)
+        return queryset.filter(pk__in=found.rows), False
+
+    @admin.display(description="document")
+    def key(self, document: Any) -> SafeString:
+        return titled(document.document_title, document.natural_key)
+
+    @admin.display
+    def resource(self, document: Document) -> str:
+        return document.resource_type.name
+
+    @admin.display(description="body")
+    def body_text(self, document: Any) -> SafeString:
+        return marked_body(document.body, document.marked)
+
+    @admin.display
+    def identities(self, document: Document) -> SafeString:
+        return format_html_join("", "{}<br>", document.aliases.values_list("referential_id"))
+
+    @admin.display
+    def refers_to(self, document: Document) -> SafeString:
+        return related_links.targets(document)
+
+    @admin.display(description="created by")
+    def creator(self, document: Any) -> str:
+        """The name of the API client; "-" if a command created the document."""
+        return name_of(document.created_by) or "-"
+
+    @admin.display(description="last modified by")
+    def modifier(self, document: Any) -> str:
+        return name_of(document.last_modified_by) or "-"
+
+
+_SEARCH_WAS_BOUNDED = (
+    f"Of a resource with many such documents, {key_search.FOUND_IN_EACH} are listed, or "
+    f"{key_search.FOUND_IN_ONE:,} where it is chosen. A longer part of the key finds fewer."
+)
+
+
+def _is_search(request: HttpRequest) -> bool:
+    return bool(request.GET.get(SEARCH_VAR, "").strip())
+
+
+def _searched(request: HttpRequest) -> Sequence[int]:
+    if CHOSEN_RESOURCE in request.GET:
+        return [row_in(request.GET[CHOSEN_RESOURCE])]
+    return [type_.pk for type_ in overview.resources_with_documents(shown_in(request).using)]

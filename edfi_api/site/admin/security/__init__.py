@@ -1,0 +1,23 @@
+"""Admin pages for vendors, applications, API clients, claim sets and access tokens.
+
+Importing the modules registers their pages; django-oauth-toolkit registers those of clients and tokens by the names of
+its settings (`oauth/oauth_settings.py`).
+"""
+
+from edfi_api.site.admin.security.api_clients import AccessTokenAdmin, ApiClientAdmin, UnusedAdmin
+from edfi_api.site.admin.security.claim_sets import ClaimSetAdmin, GrantAdmin
+from edfi_api.site.admin.security.pages import OneByOneAdmin
+from edfi_api.site.admin.security.resource_claims import ResourceClaimAdmin
+from edfi_api.site.admin.security.vendors import ApplicationAdmin, VendorAdmin
+
+__all__ = [
+    "AccessTokenAdmin",
+    "ApiClientAdmin",
+    "ApplicationAdmin",
+    "ClaimSetAdmin",
+    "GrantAdmin",
+    "OneByOneAdmin",
+    "ResourceClaimAdmin",
+    "UnusedAdmin",
+    "VendorAdmin",
+]

@@ -1,0 +1,147 @@
+"""Giving a vendor access on one page: vendor, application, claim set, organizations by name → key and secret."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.contrib.admin import AdminSite
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.core.data_stores.models import DataStore, Tenant
+from edfi_api.core.security.clients import create_application
+from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
+from edfi_api.core.security.organizations import organizations_named
+from edfi_api.core.security.profiles.models import Profile
+from edfi_api.site.admin.security.api_clients import secret_context
+from edfi_api.site.admin.security.pages import assign, remark
+from edfi_api.web.admin_kit.authorship import admin_user
+
+_PERMISSIONS = ("security.add_vendor", "security.add_application", "security.add_apiclient")
+_SEPARATOR = re.compile(r"[\n;]+")
+_LISTED = 5
+_TAKEN = "The name is taken."
+
+
+class OnboardingForm(forms.Form):
+    """An existing vendor or a new one, and its application with one client."""
+
+    vendor = forms.ModelChoiceField(
+        Vendor.objects.all(), required=False, empty_label="a new vendor, named below", label="Vendor"
+    )
+    vendor_name = forms.CharField(required=False, max_length=256, label="Name of the new vendor")
+    contact_name = forms.CharField(required=False, max_length=128, label="Contact")
+    contact_email = forms.EmailField(required=False, max_length=320, label="Email of the contact")
+    namespace_prefixes = forms.CharField(
+        required=False,
+        help_text="Beginnings of the namespaces of its descriptors and assessments, separated by blanks: "
+        "uri://vendor.example",
+    )
+    application = forms.CharField(max_length=256, label="Name of the application")
+    claim_set = forms.ModelChoiceField(ClaimSet.objects.all(), help_text="What it may do.")
+    organizations = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="One a line: the id of an education organization, its name, or a part of the name. What lies below "
+        "it is included.",
+    )
+    profiles = forms.ModelMultipleChoiceField(Profile.objects.all(), required=False)
+    data_stores = forms.ModelMultipleChoiceField(DataStore.objects.all(), required=False)
+    tenant = forms.ModelChoiceField(Tenant.objects.all(), required=False)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("profiles", "data_stores", "tenant"):
+            if not self.fields[name].queryset.exists():  # type: ignore[attr-defined]  # Of ModelChoiceField.
+                del self.fields[name]
+
+    def clean_namespace_prefixes(self) -> list[str]:
+        return str(self.cleaned_data["namespace_prefixes"]).replace(",", " ").split()
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("vendor") and not cleaned.get("vendor_name"):
+            self.add_error("vendor_name", "Choose a vendor, or name a new one.")
+        stores = [store.pk for store in cleaned.get("data_stores", ())]
+        cleaned["organization_ids"] = self._organization_ids(cleaned.get("organizations", ""), stores)
+        return cleaned
+
+    def _organization_ids(self, text: str, stores: list[int]) -> list[int]:
+        given = [each.strip() for each in _SEPARATOR.split(text) if each.strip()]
+        ids = [int(each) for each in given if each.isdecimal()]
+        for name in (each for each in given if not each.isdecimal()):
+            found = organizations_named(name, stores)
+            if len(found) == 1:
+                ids += found
+            else:
+                self.add_error("organizations", _not_one(name, found))
+        return list(dict.fromkeys(ids))
+
+
+def onboarding_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
+    """GET shows the form, POST stores all of it or nothing, and shows the secret. Raises PermissionDenied."""
+    if not request.user.has_perms(_PERMISSIONS):
+        raise PermissionDenied
+    form = OnboardingForm(request.POST or None)
+    context = {**site.each_context(request), "title": "Give a vendor access", "form": form}
+    if request.method == "POST" and form.is_valid() and (made := _made(request, form)):
+        client, credentials = made
+        shown = {"title": f"The secret of {client}", "client": client, "credentials": credentials}
+        page = context | shown | secret_context(request, client, credentials)
+        return TemplateResponse(request, "admin/security/apiclient/secret.html", page)
+    return TemplateResponse(request, "admin/security/onboarding.html", context)
+
+
+def _made(request: HttpRequest, form: OnboardingForm) -> tuple[ApiClient, Credentials] | None:
+    """None with errors on the form."""
+    try:
+        with transaction.atomic():
+            attribute_to(admin_user(request))
+            vendor = _vendor(form.cleaned_data)
+            application = Application(
+                vendor=vendor,
+                name=form.cleaned_data["application"],
+                claim_set=form.cleaned_data["claim_set"],
+                education_organization_ids=form.cleaned_data["organization_ids"],
+            )
+            application.full_clean()
+            stores = [store.pk for store in form.cleaned_data.get("data_stores", ())]
+            credentials = create_application(application, stores, by=admin_user(request))
+            assign(request, application, form.cleaned_data.get("profiles", ()))
+    except ValidationError as error:
+        for text in error.messages:
+            form.add_error(None, text)
+        return None
+    except IntegrityError:
+        form.add_error(None, _TAKEN)
+        return None
+    remark(request, application)
+    return ApiClient.objects.get(client_id=credentials.key), credentials
+
+
+def _vendor(given: dict[str, Any]) -> Vendor:
+    if given["vendor"]:
+        vendor: Vendor = given["vendor"]
+        return vendor
+    vendor = Vendor(
+        name=given["vendor_name"],
+        contact_name=given["contact_name"],
+        contact_email=given["contact_email"],
+        namespace_prefixes=given["namespace_prefixes"],
+        tenant=given.get("tenant"),
+    )
+    vendor.full_clean()
+    vendor.save()
+    return vendor
+
+
+def _not_one(name: str, found: dict[int, str]) -> str:
+    if not found:
+        return f'No education organization is called "{name}".'
+    listed = "; ".join(f"{id_} {each}" for id_, each in list(found.items())[:_LISTED])
+    more = " and more" if len(found) > _LISTED else ""
+    return f'Several education organizations have "{name}" in their names: {listed}{more}.'

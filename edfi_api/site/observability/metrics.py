@@ -1,0 +1,317 @@
+"""Metrics for Prometheus: requests, counted by each worker, and the state of the database at the time of the scrape.
+
+Worker processes write their counts to files in PROMETHEUS_MULTIPROC_DIR, which gunicorn's settings create; the worker
+that answers a scrape aggregates them. Without that folder the metrics are those of one process.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.utils import timezone
+from oauth2_provider.models import get_access_token_model
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric as MetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from edfi_api.common.conf import api_settings
+from edfi_api.core.data_stores.breaker import Breaker
+from edfi_api.core.data_stores.databases import data_store_of
+from edfi_api.core.data_stores.provisioning_state import Pending
+from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.storage.database_state import known_database_state
+from edfi_api.features.changes.change_stream.consumers import lags
+from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.features.exchange.models import ConnectionState, Phase
+from edfi_api.features.refusals.overview import open_by_vendor
+from edfi_api.features.sql_views.copies import age
+from edfi_api.features.validation.metrics import figures
+from edfi_api.site.schedule.models import CommandOutcome, of_this_schedule
+
+_process_id = os.getpid()
+
+
+def _remember_process() -> None:
+    global _process_id  # noqa: PLW0603
+    _process_id = os.getpid()
+
+
+# By default each of the four counts of a request makes a system call to find out whether the process has forked.
+os.register_at_fork(after_in_child=_remember_process)
+if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+    values.ValueClass = values.MultiProcessValue(lambda: _process_id)  # type: ignore[no-untyped-call]
+
+REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
+# By view, not by resource, whose buckets would be tens of thousands of time series.
+SECONDS = Histogram(
+    "meadowlark_request_seconds",
+    "How long requests took.",
+    ["method", "view"],
+    buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+# By type: a URN without its prefix, or a code of OAuth at the token endpoint. Routes would multiply them.
+PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the type of the problem.", ["problem"])
+_OF_CLIENTS = "meadowlark_client_requests"
+CLIENT_REQUESTS = Counter(_OF_CLIENTS, "Requests of API clients with a valid token.", ["client", "outcome"])
+STORE_REQUESTS = Counter(
+    "meadowlark_store_requests",
+    "Requests of each data store, by the class of the status.",
+    ["data_store", "code_class"],
+)
+STORE_REFUSED = Counter(
+    "meadowlark_store_refused",
+    "Requests refused because a data store is offline, does not answer (open) or is too slow (busy).",
+    ["data_store", "reason"],
+)
+STORE_CONNECTIONS = Gauge(
+    "meadowlark_store_connections",
+    "Connections of the server to the databases of each data store.",
+    ["data_store"],
+    multiprocess_mode="livesum",
+)
+BATCH_OPERATIONS = Counter(
+    "meadowlark_batch_operations",
+    "Operations of batches, by what they would have been answered.",
+    ["op", "route", "status"],
+)
+BATCH_SECONDS = Histogram(
+    "meadowlark_batch_seconds",
+    "How long batches took.",
+    ["mode"],
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+)
+BATCH_SIZE = Histogram(
+    "meadowlark_batch_size", "Operations in a batch.", buckets=(1, 10, 50, 100, 500, 1000, 5000, 20_000, 100_000)
+)
+BATCH_ALONE = Counter("meadowlark_batch_alone", "Operations of batches that were carried out as single requests.")
+
+_CONNECTIONS = """
+    SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = current_setting('application_name')
+    GROUP BY 1
+"""
+
+
+def count_connections(alias: str, number: int) -> None:
+    """So many more connections to this database of a data store are open; or fewer, if negative."""
+    if api_settings.STORE_METRICS:
+        STORE_CONNECTIONS.labels(data_store_of(alias)).inc(number)
+
+
+class DatabaseCollector(Collector):
+    """Database connections of all servers, and the number of valid tokens."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        connections = GaugeMetricFamily(
+            "meadowlark_database_connections", "Connections to the database.", labels=["state"]
+        )
+        tokens = GaugeMetricFamily("meadowlark_valid_tokens", "Tokens that have not expired.")
+        is_up = GaugeMetricFamily("meadowlark_database_up", "Whether the database answers.")
+        try:
+            for state, count in _connection_states():
+                connections.add_metric([state], count)
+            tokens.add_metric([], _valid_tokens())
+            is_up.add_metric([], 1)
+        except (DatabaseError, InterfaceError):
+            is_up.add_metric([], 0)
+        yield from (is_up, connections, tokens)
+
+
+class ChangeStreamCollector(Collector):
+    """The lag of the change consumers, and the number of dead letters."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        seconds = GaugeMetricFamily(
+            "meadowlark_change_consumer_lag_seconds",
+            "Age of the oldest change that a consumer has not seen.",
+            labels=["consumer", "log"],
+        )
+        versions = GaugeMetricFamily(
+            "meadowlark_change_consumer_version",
+            "Change version up to which a consumer is.",
+            labels=["consumer", "log"],
+        )
+        letters = GaugeMetricFamily(
+            "meadowlark_dead_letters", "Changes that a handler could not process.", labels=["handler"]
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for lag in lags():
+                seconds.add_metric([lag.consumer, lag.log], lag.seconds)
+                versions.add_metric([lag.consumer, lag.log], lag.change_version)
+            for handler, count in DeadLetter.numbers().items():
+                letters.add_metric([handler], count)
+        yield from (seconds, versions, letters)
+
+
+class ExchangeCollector(Collector):
+    """How far the connections to other APIs are, and what has become of their documents."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        lag = GaugeMetricFamily(
+            "meadowlark_exchange_lag_changes",
+            "Change versions that the other side, or this one, has given behind the position of a connection.",
+            labels=["connection", "direction"],
+        )
+        failed = GaugeMetricFamily(
+            "meadowlark_exchange_failed",
+            "Whether a connection waits or has failed.",
+            labels=["connection", "direction"],
+        )
+        documents = CounterMetricFamily(
+            "meadowlark_exchange_documents",
+            "Documents that have passed a connection, or were refused.",
+            labels=["connection", "direction", "result"],
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for state in ConnectionState.objects.select_related("connection"):
+                labels = [state.connection.name, state.connection.direction]
+                if state.position is not None and state.newest is not None:
+                    lag.add_metric(labels, max(state.newest - state.position, 0))
+                failed.add_metric(labels, state.phase in (Phase.WAITING, Phase.FAILED))
+                documents.add_metric([*labels, "accepted"], state.accepted)
+                documents.add_metric([*labels, "refused"], state.refused)
+        yield from (lag, failed, documents)
+
+
+class SqlCopyCollector(Collector):
+    """The age of the SQL views that are copies."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        seconds = GaugeMetricFamily(
+            "meadowlark_sql_copy_age_seconds", "Time since the copies of SQL views were refreshed; absent without any."
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            oldest = age("default")
+            if oldest is not None:
+                seconds.add_metric([], oldest)
+        yield seconds
+
+
+class RefusalCollector(Collector):
+    """Open entries of the ledger of refusals by vendor."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        entries = GaugeMetricFamily(
+            "meadowlark_open_refusals", "Refused writes that have not succeeded since.", labels=["vendor"]
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for vendor, number in open_by_vendor():
+                entries.add_metric([vendor], number)
+        yield entries
+
+
+class ValidationCollector(Collector):
+    """Open results, and the last runs of rules."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        results = GaugeMetricFamily(
+            "meadowlark_validation_results", "Open results of validation.", labels=["rule", "severity"]
+        )
+        seconds = GaugeMetricFamily(
+            "meadowlark_validation_rule_seconds", "How long the last run of a rule took.", labels=["rule"]
+        )
+        failed = GaugeMetricFamily(
+            "meadowlark_validation_failed_rules", "Rules that failed or were not run completely the last time."
+        )
+        age = GaugeMetricFamily(
+            "meadowlark_validation_last_run_seconds", "Time since the last completed run; absent without any."
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            found = figures("default")
+            for rule, severity, number in found.results:
+                results.add_metric([rule, severity], number)
+            for rule, duration, _ in found.rules:
+                seconds.add_metric([rule], duration)
+            failed.add_metric([], sum(has_failed for *_, has_failed in found.rules))
+            if found.age is not None:
+                age.add_metric([], found.age)
+        yield from (results, seconds, failed, age)
+
+
+class ScheduleCollector(Collector):
+    """How the commands of the schedule ended last."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        failed = GaugeMetricFamily(
+            "meadowlark_scheduled_command_failed", "Whether a scheduled command failed the last time.", labels=["entry"]
+        )
+        age = GaugeMetricFamily(
+            "meadowlark_scheduled_command_age_seconds",
+            "Time since a scheduled command last succeeded; absent before the first time.",
+            labels=["entry"],
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for row in of_this_schedule():
+                failed.add_metric([row.entry], float(row.outcome == CommandOutcome.FAILED))
+                if row.succeeded_at:
+                    age.add_metric([row.entry], (timezone.now() - row.succeeded_at).total_seconds())
+        yield from (failed, age)
+
+
+class DataStoreCollector(Collector):
+    """The data stores that the process which answers has used, as it has seen them last. Connects to none."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        is_up = GaugeMetricFamily("meadowlark_store_up", "Whether a data store answers.", labels=["data_store"])
+        pending = GaugeMetricFamily(
+            "meadowlark_store_migrations_pending", "Migrations that a data store lacks.", labels=["data_store"]
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for store in routes().table().stores.values() if api_settings.STORE_METRICS else ():
+                known = known_database_state(store.primary.alias)
+                if known is None:
+                    continue
+                if breaker := known.kept(Breaker):
+                    is_up.add_metric([str(store.id)], float(not breaker.is_open))
+                lacking = known.kept(Pending)
+                if lacking is not None and lacking.number is not None:
+                    pending.add_metric([str(store.id)], lacking.number)
+        yield from (family for family in (is_up, pending) if family.samples)
+
+
+_DATABASE = CollectorRegistry()
+_DATABASE.register(DatabaseCollector())
+_DATABASE.register(ChangeStreamCollector())
+_DATABASE.register(ExchangeCollector())
+_DATABASE.register(SqlCopyCollector())
+_DATABASE.register(DataStoreCollector())
+_DATABASE.register(RefusalCollector())
+_DATABASE.register(ValidationCollector())
+_DATABASE.register(ScheduleCollector())
+
+
+def exposition(*, has_clients: bool = True) -> bytes:
+    """All metrics in Prometheus's text format, those of each client, by its key, only if wanted."""
+    requests = _requests() if has_clients else _WithoutClients(_requests())
+    return generate_latest(requests) + generate_latest(_DATABASE)
+
+
+class _WithoutClients(Collector):
+    """The metrics of a registry but those of clients."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[MetricFamily]:
+        return (family for family in self._registry.collect() if family.name != _OF_CLIENTS)
+
+
+def _requests() -> CollectorRegistry:
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
+
+
+def _connection_states() -> list[tuple[str, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_CONNECTIONS)
+        return list(cursor)
+
+
+def _valid_tokens() -> int:
+    return int(get_access_token_model().objects.filter(expires__gt=timezone.now()).count())
