@@ -59,42 +59,42 @@ test:
 # pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
 test-alone: export TMPDIR = $(shell $(python) tests/temporary_folder.py)
 test-alone: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
 
 # The control database has no tables of documents, so code that does not name the database of a document fails.
 IN_A_STORE ?= api batch change_queries history relations profiles security/strategies
 test-api-in-a-store: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest -q -p tests.in_a_store --numprocesses=auto --dist=worksteal \
 		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
 
 # What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests, the programs of
 # benchmarks, and others that take ten seconds each.
 test-long: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --long -m long
+	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --long -m long
 
 # Servers that push and pull: a whole district, and thousands of changes with kills.
 SEEDS ?= 2
 test-exchange: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --exchange --exchange-seeds $(SEEDS) tests/exchange
 
 # The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
 test-sql-views: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/sql_views
 
 # Random documents, all examples of OpenAPI, and what is too large for `make test`. Then a cutover: a made-up district in an
 # ODS is imported, and the time of each step is printed.
 test-ods: $(VENV)/ready-for-tests
-	EXAMPLES=20 $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+	EXAMPLES=20 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --every-standard --numprocesses=2 --dist=worksteal tests/ods_import
-	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m tests.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))
 
 test-modes: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --every-mode --numprocesses=2 --dist=worksteal tests/modes
 
 # Where root, buildah or debootstrap are missing the tests are skipped, and say so.
@@ -106,37 +106,37 @@ test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
 
 RULES ?= 1
 test-profiles: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=logical --dist=worksteal \
 		tests/profiles/every_resource --profile-rules=$(RULES)
 
 EXAMPLES ?= 2000
 test-queries: $(VENV)/ready-for-tests
-	EXAMPLES=$(EXAMPLES) $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+	EXAMPLES=$(EXAMPLES) $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --numprocesses=2 tests/queries/test_any_client.py tests/queries/test_operators_against_python.py
 
 test-refusals: $(VENV)/ready-for-tests
 	for standard in 5.2 6.1 4.0 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
-		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py tests/refusals/test_flood.py || exit 1; done
 
 # Every resource of each standard, then the tests of the API and of loading with each of them served.
 SERVED ?= api batch descriptors documents interchange metadata profiles validation
 test-standards: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --every-standard \
+	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --every-standard \
 		--numprocesses=auto --dist=worksteal
 	for standard in 3.3.1-b 4.0 6.1; do MEADOWLARK_DATA_STANDARD=$$standard \
-		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --numprocesses=auto --dist=worksteal $(addprefix tests/,$(SERVED)) \
 		|| exit 1; done
 
 test-large-tables: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest -q -s -p no:logging --large-tables tests/large_tables
 
 # Batches and loads at random beside the same single requests, and batches beside others, for longer than the tests do.
 stress-batches: $(VENV)/ready-for-tests
-	EXAMPLES=2000 $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+	EXAMPLES=2000 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/batch/test_malformed.py tests/bulk/test_same_as_one_after_the_other.py tests/concurrency/test_batches.py
 
 # The pages about settings and commands, which are made from the code.
@@ -145,13 +145,13 @@ docs: $(VENV)/ready
 
 # The figures of the project, on the page of its architecture.
 house: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest -q -s --write-house tests/architecture/test_house.py
 
 # Only its file of axe-core is used, so nothing that it depends on is needed.
 test-browser: $(VENV)/ready-for-tests
 	$(BIN)/python -m pip install -q --no-deps axe-playwright-python==0.1.8
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) $(BIN)/python -m pytest -q tests/browser
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) $(BIN)/python -m pytest -q tests/browser
 
 pictures: $(VENV)/ready-for-tests
 	$(BIN)/python -m tests.browser.pictures
@@ -182,7 +182,7 @@ bench-data-stores: $(VENV)/ready-for-tests
 
 SIZE ?= 1000000
 bench-data: $(VENV)/ready-for-tests
-	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --) \
+	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --) \
 		$(BIN)/python -m tests.benchmarks.data --size $(SIZE)
 
 ROUNDS ?= 20

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Django's command line for Meadowlark."""
 
-from meadowlark.command_line import main
+from meadowlark.run.command_line import main
 
 if __name__ == "__main__":
     main()

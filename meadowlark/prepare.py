@@ -30,8 +30,8 @@ from edfi_api.core.data_stores.preparing import exclusively
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
-from meadowlark import garbage_collection
-from meadowlark.demonstration import NewDistrict, make_administrator, make_client, reader
+from meadowlark.run.demonstration import NewDistrict, make_administrator, make_client, reader
+from meadowlark.serving import garbage_collection
 
 _PAUSE_SECONDS = 0.2
 

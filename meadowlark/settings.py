@@ -9,12 +9,12 @@ from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
 from edfi_api.common import conf
 from edfi_api.core.security.oauth.oauth_settings import OAUTH_SETTINGS
 from edfi_api.site.sign_in.configuration import authentication_backends
-from meadowlark import embedded_postgres
 from meadowlark.configuration import connection_options
 from meadowlark.configuration.environment import database_at, read_all
 from meadowlark.configuration.logging_configuration import logging_configuration
-from meadowlark.embedded_roles import RULES
-from meadowlark.secret_key import kept_key
+from meadowlark.run import embedded_postgres
+from meadowlark.run.embedded_roles import RULES
+from meadowlark.run.secret_key import kept_key
 
 # In lower case, so that it is not a setting, which a debug page would show with its passwords.
 values = read_all()
@@ -88,8 +88,8 @@ INSTALLED_APPS = [
     "edfi_api.site.sign_in.apps.SignInConfig",
 ]
 
-DATA_ROUTES = "meadowlark.middleware.DataRoutesMiddleware"
-# The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/middleware.py). Sessions, CSRF
+DATA_ROUTES = "meadowlark.serving.middleware.DataRoutesMiddleware"
+# The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/serving/middleware.py). Sessions, CSRF
 # and users apply only to the admin.
 MIDDLEWARE = [
     "edfi_api.common.logs.correlation.CorrelationIdMiddleware",
@@ -99,23 +99,23 @@ MIDDLEWARE = [
     # Serves style sheets and scripts of the admin and of /docs, so that no proxy has to.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Refuses hosts outside ALLOWED_HOSTS; adds Content-Length, without which answers would be chunked.
-    "meadowlark.middleware.HostAndLengthMiddleware",
-    "meadowlark.middleware.AdminTimeZoneMiddleware",
-    "meadowlark.middleware.AdminContentSecurityPolicyMiddleware",
-    "meadowlark.middleware.AdminXFrameOptionsMiddleware",
-    "meadowlark.middleware.AdminSessionMiddleware",
-    "meadowlark.middleware.AdminCsrfViewMiddleware",
-    "meadowlark.middleware.AdminAuthenticationMiddleware",
-    "meadowlark.middleware.AdminMessageMiddleware",
+    "meadowlark.serving.middleware.HostAndLengthMiddleware",
+    "meadowlark.serving.middleware.AdminTimeZoneMiddleware",
+    "meadowlark.serving.middleware.AdminContentSecurityPolicyMiddleware",
+    "meadowlark.serving.middleware.AdminXFrameOptionsMiddleware",
+    "meadowlark.serving.middleware.AdminSessionMiddleware",
+    "meadowlark.serving.middleware.AdminCsrfViewMiddleware",
+    "meadowlark.serving.middleware.AdminAuthenticationMiddleware",
+    "meadowlark.serving.middleware.AdminMessageMiddleware",
 ]
 if values["GZIP"]:
     # After the middleware that handles every request, which sees the size of the answer.
-    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.middleware.DataGZipMiddleware")
+    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.serving.middleware.DataGZipMiddleware")
 # Only listed origins are allowed; without any, the middleware is not installed.
 CORS_ALLOWED_ORIGINS = list(values["CORS_ORIGINS"])
 if values["ROUTE_QUALIFIERS"] or values["MULTI_TENANCY"]:
     # Before the middleware that chooses a view by the path.
-    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.context.ContextMiddleware")
+    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.serving.context.ContextMiddleware")
 CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
 CORS_ALLOW_HEADERS = [*default_headers, values["CORRELATION_HEADER"], "if-match", "if-none-match", "prefer"]
 CORS_EXPOSE_HEADERS = [
@@ -134,9 +134,9 @@ if CORS_ALLOWED_ORIGINS:
     MIDDLEWARE.insert(2, "corsheaders.middleware.CorsMiddleware")
 if values["BEHIND_PROXY"]:
     # Before all others, which see the request as it was sent.
-    MIDDLEWARE.insert(0, "meadowlark.middleware.ForwardedHeadersMiddleware")
+    MIDDLEWARE.insert(0, "meadowlark.serving.middleware.ForwardedHeadersMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "no-referrer"  # The admin has another one, see meadowlark/middleware.py.
+SECURE_REFERRER_POLICY = "no-referrer"  # The admin has another one, see meadowlark/serving/middleware.py.
 X_FRAME_OPTIONS = "DENY"
 
 ROOT_URLCONF = "meadowlark.urls"
@@ -198,7 +198,7 @@ LANGUAGE_CODE = "en-us"
 USE_I18N = False
 TIME_ZONE = "UTC"
 USE_TZ = True
-FORMAT_MODULE_PATH = "meadowlark.formats"
+FORMAT_MODULE_PATH = "meadowlark.configuration.formats"
 STATIC_URL = "/static/"
 # Serves from the installed packages, without collectstatic.
 WHITENOISE_USE_FINDERS = True

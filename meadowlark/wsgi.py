@@ -17,7 +17,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.request_options import limit
-from meadowlark import garbage_collection
+from meadowlark.serving import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
 
@@ -90,7 +90,7 @@ def _answered(environ: dict[str, Any], start_response: Callable[..., Any]) -> It
     return _Streamed(cast(StreamingHttpResponse, answer)) if answer.streaming else cast(HttpResponse, answer)
 
 
-_traced = import_module("meadowlark.telemetry").traced(_answered) if settings.TELEMETRY else _answered
+_traced = import_module("meadowlark.serving.telemetry").traced(_answered) if settings.TELEMETRY else _answered
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

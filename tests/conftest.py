@@ -29,7 +29,7 @@ from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.web.viewsets import recorded_writes
-from meadowlark import garbage_collection
+from meadowlark.serving import garbage_collection
 from tests.admin_pages import fill_every_table
 from tests.databases import DOCUMENTS, has_documents, rolled_back
 from tests.factories import DocumentFactory

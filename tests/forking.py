@@ -14,7 +14,8 @@ from typing import NoReturn, TextIO
 from django.contrib.contenttypes.models import ContentType
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from meadowlark import command_line, prepare
+from meadowlark import prepare
+from meadowlark.run import command_line
 
 
 def forked(program: Callable[[], object], database: str) -> CompletedProcess[str]:

@@ -20,7 +20,7 @@ def make_prepared_home(folder: Path) -> Path:
             unfinished = folder / "unfinished_home"
             prepare = [sys.executable, "-m", "meadowlark.prepare", "--demo-client", "tests", "EdFiSandbox"]
             made = subprocess.run(
-                [sys.executable, "-m", "meadowlark.embedded_postgres", "--home", unfinished, "--", *prepare],
+                [sys.executable, "-m", "meadowlark.run.embedded_postgres", "--home", unfinished, "--", *prepare],
                 cwd=TOP,
                 env=os.environ | {"MEADOWLARK_HOME": str(unfinished)},
                 check=True,

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from meadowlark import embedded_postgres
+from meadowlark.run import embedded_postgres
 from tests.ports import ADDRESS, free_port, is_answering
 
 _TOP = Path(__file__).parents[1]

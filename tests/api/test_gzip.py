@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ApiTestClient
 
 TOP = Path(__file__).parents[2]
-MIDDLEWARE = "meadowlark.middleware.DataGZipMiddleware"
+MIDDLEWARE = "meadowlark.serving.middleware.DataGZipMiddleware"
 YEAR = {"schoolYear": 2026, "currentSchoolYear": True, "schoolYearDescription": "2025-2026"}
 
 

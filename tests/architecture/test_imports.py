@@ -52,9 +52,9 @@ FORBIDDEN_LIBRARIES = {
     "references": _HTTP,
     "edfi_api.core.documents": _FRAMEWORKS,
     "edfi_api.model": _FRAMEWORKS,
-    "meadowlark.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is set up.
-    "meadowlark.postgres_programs": _FRAMEWORKS,
-    "meadowlark.child_process": _FRAMEWORKS,
+    "meadowlark.run.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is set up.
+    "meadowlark.run.postgres_programs": _FRAMEWORKS,
+    "meadowlark.run.child_process": _FRAMEWORKS,
 }
 
 

@@ -13,7 +13,7 @@ import psycopg
 from edfi_api.core.documents.securables import Securables
 from edfi_api.core.storage import policy_statements
 from edfi_api.core.storage.stored import Outcome
-from meadowlark.postgres_programs import binaries
+from meadowlark.run.postgres_programs import binaries
 from references.identity import natural_key, referential_id
 from tests.benchmarks.load import Measured
 

@@ -20,7 +20,7 @@ from statistics import median
 
 import psycopg
 
-from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.benchmarks import command_line
 from tests.benchmarks.database import bare_statement, remove_rows_of_bare_statement
 from tests.benchmarks.filling import fill

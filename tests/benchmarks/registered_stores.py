@@ -11,7 +11,7 @@ from django.conf import settings
 from django.test import override_settings
 
 from edfi_api.core.data_stores.connection_strings import encrypt
-from meadowlark.postgres_programs import binaries
+from meadowlark.run.postgres_programs import binaries
 from tests.robustness.other_server import OtherServer, copy_database
 from tests.robustness.real_server import RealServer
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import psycopg
 
-from meadowlark import postgres_programs
-from meadowlark.embedded_postgres import SUPERUSER, url_of
+from meadowlark.run import postgres_programs
+from meadowlark.run.embedded_postgres import SUPERUSER, url_of
 from tests.benchmarks import command_line
 from tests.benchmarks.side_by_side import HEADING, OPERATIONS, Tree, compare, started
 from tests.benchmarks.verification import verify

@@ -23,7 +23,7 @@ from typing import Any
 
 import psycopg
 
-from meadowlark.embedded_postgres import SUPERUSER, url_of
+from meadowlark.run.embedded_postgres import SUPERUSER, url_of
 from tests.benchmarks import thirty_questions
 from tests.benchmarks.filling import fill
 from tests.benchmarks.processor_time import RUNS, processor_time

@@ -16,7 +16,7 @@ from typing import Any
 
 import psycopg
 
-from meadowlark.embedded_postgres import SUPERUSER, url_of
+from meadowlark.run.embedded_postgres import SUPERUSER, url_of
 from tests.benchmarks.verification import verify
 from tests.server_processes import command, meadowlark
 

@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.benchmarks import report
 from tests.benchmarks.database import (
     bare_statement,

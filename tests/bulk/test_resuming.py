@@ -15,7 +15,7 @@ from django.db import connection
 from edfi_api.core.models import Document
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.features.loading.bulk import write_documents
-from meadowlark import embedded_postgres
+from meadowlark.run import embedded_postgres
 
 _TOP = Path(__file__).parents[2]
 _PERIODS = 16_000

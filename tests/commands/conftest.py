@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edfi_api.core.startup import current_compilation
-from meadowlark.command_line import main
+from meadowlark.run.command_line import main
 from tests.surface.models import write_project
 
 

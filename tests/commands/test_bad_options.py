@@ -15,7 +15,7 @@ from django.core.management.base import DjangoHelpFormatter
 
 from edfi_api.features.sql_views.current import CurrentViews
 from edfi_api.features.sql_views.current import current_views as sql_views_of
-from meadowlark.command_line import main
+from meadowlark.run.command_line import main
 from tests.interchange.documents import descriptor, interchange
 
 TOP = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.management import ManagementUtility
 
-from meadowlark import embedded_postgres
+from meadowlark.run import embedded_postgres
 from tests.commands.conftest import Run
 
 _TOP = Path(__file__).parents[2]

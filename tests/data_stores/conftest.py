@@ -24,7 +24,7 @@ from edfi_api.core.security.models import ApiClient
 from edfi_api.core.storage import database_state
 from edfi_api.features.changes.change_queries import key_fields
 from edfi_api.model.surface.resource import Surface
-from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres
+from meadowlark.run.embedded_postgres import VOLATILE, EmbeddedPostgres
 from tests import superuser
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
@@ -139,7 +139,7 @@ def configured(settings: Any) -> Callable[..., None]:
         }
         if qualifiers or others.get("MULTI_TENANCY"):
             place = django_settings.MIDDLEWARE.index(django_settings.DATA_ROUTES)
-            context = "meadowlark.context.ContextMiddleware"
+            context = "meadowlark.serving.context.ContextMiddleware"
             settings.MIDDLEWARE = [*django_settings.MIDDLEWARE[:place], context, *django_settings.MIDDLEWARE[place:]]
 
     return configure

@@ -13,7 +13,7 @@ import httpx
 import psycopg
 import pytest
 
-from meadowlark import embedded_postgres
+from meadowlark.run import embedded_postgres
 from tests.demo_district.answers import answers_of
 from tests.demo_district.conftest import STUDENTS, district_of
 from tests.demo_district.mistakes import SEARCHES, listed

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from meadowlark import embedded_postgres
+from meadowlark.run import embedded_postgres
 from tests import superuser
 from tests.forking import forked, preparing
 

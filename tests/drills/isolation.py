@@ -11,7 +11,7 @@ from types import FrameType
 
 import psutil
 
-from meadowlark.child_process import ending_with_us
+from meadowlark.run.child_process import ending_with_us
 from tests.drills.programs import privately
 
 _TOP = Path(__file__).parents[2]

@@ -15,8 +15,8 @@ import httpx
 import psutil
 import yaml
 
-from meadowlark.child_process import ending_with_us
-from meadowlark.postgres_programs import binaries
+from meadowlark.run.child_process import ending_with_us
+from meadowlark.run.postgres_programs import binaries
 from tests.drills.network import HUB, NETWORK, Host
 from tests.drills.programs import as_postgres, found
 from tests.robustness.accounts import ACCOUNT

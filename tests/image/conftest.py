@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from meadowlark.postgres_programs import account_for, command_line
+from meadowlark.run.postgres_programs import account_for, command_line
 from tests.image import images
 from tests.ports import ADDRESS, free_port
 

@@ -17,9 +17,9 @@ import psutil
 import psycopg
 import pytest
 
-from meadowlark import embedded_postgres, postgres_programs
-from meadowlark.embedded_postgres import AlreadyRunning, EmbeddedPostgres
-from meadowlark.postgres_programs import EmbeddedPostgresError
+from meadowlark.run import embedded_postgres, postgres_programs
+from meadowlark.run.embedded_postgres import AlreadyRunning, EmbeddedPostgres
+from meadowlark.run.postgres_programs import EmbeddedPostgresError
 from tests.homes import copy_home
 
 TOP = Path(__file__).parents[2]
@@ -370,7 +370,7 @@ def _do(url: str, statement: str) -> None:
 
 
 def _command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "meadowlark.embedded_postgres", *map(str, arguments)]
+    return [sys.executable, "-m", "meadowlark.run.embedded_postgres", *map(str, arguments)]
 
 
 def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

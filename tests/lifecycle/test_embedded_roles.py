@@ -7,9 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from meadowlark import embedded_postgres, embedded_roles
-from meadowlark.embedded_postgres import EmbeddedPostgres, url_of
-from meadowlark.postgres_programs import EmbeddedPostgresError
+from meadowlark.run import embedded_postgres, embedded_roles
+from meadowlark.run.embedded_postgres import EmbeddedPostgres, url_of
+from meadowlark.run.postgres_programs import EmbeddedPostgresError
 from tests.homes import copy_home
 
 ATTRIBUTES = """

@@ -11,7 +11,7 @@ import httpx
 import psycopg
 import pytest
 
-from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port
 

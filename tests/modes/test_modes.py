@@ -14,7 +14,7 @@ import httpx
 import psycopg
 import pytest
 
-from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.lifecycle.pages import environment_of_a_newcomer
 from tests.lifecycle.terminal import answered
 from tests.modes.made import TOP, Made

@@ -38,7 +38,7 @@ def main() -> None:
     students, kills = options.students, options.kills
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     django.setup()
-    from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres  # noqa: PLC0415  It needs Django's settings.
+    from meadowlark.run.embedded_postgres import VOLATILE, EmbeddedPostgres  # noqa: PLC0415  It needs Django's settings.
     from tests.ods_import.ods import ODS, database  # noqa: PLC0415  Likewise.
 
     for command in (

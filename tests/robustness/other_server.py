@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psycopg
 
-from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 
 # Autovacuum workers have no role; CREATE DATABASE ends them.
 _END_SESSIONS = """

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 import psutil
 import psycopg
 
-from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.homes import client_of_home
 from tests.ports import free_port, is_answering
 from tests.robustness.other_server import postmaster

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import psycopg
 
-from meadowlark.embedded_postgres import EmbeddedPostgres, url
-from meadowlark.postgres_programs import binaries
+from meadowlark.run.embedded_postgres import EmbeddedPostgres, url
+from meadowlark.run.postgres_programs import binaries
 from tests import superuser
 from tests.robustness.accounts import ACCOUNT
 from tests.robustness.waiting import wait_until

@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from meadowlark.embedded_postgres import url
+from meadowlark.run.embedded_postgres import url
 from tests.robustness import streaming_replica
 from tests.robustness.accounts import let_in
 from tests.robustness.real_server import RealClient, RealServer

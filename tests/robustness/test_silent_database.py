@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.robustness.real_server import RealServer
 from tests.robustness.silent_proxy import SilentProxy
 from tests.robustness.waiting import wait_until

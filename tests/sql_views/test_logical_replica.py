@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from edfi_api.features.changes.change_stream.publication import TABLES
-from meadowlark.embedded_postgres import DURABLE, EmbeddedPostgres
+from meadowlark.run.embedded_postgres import DURABLE, EmbeddedPostgres
 from tests import superuser
 from tests.robustness.accounts import let_in
 from tests.robustness.waiting import wait_until

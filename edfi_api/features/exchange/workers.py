@@ -78,7 +78,7 @@ class Workers:
         return True
 
     def _start(self, followed: Followed) -> None:
-        command = [sys.executable, "-m", "meadowlark.command_line", followed.command, followed.name, "--follow"]
+        command = [sys.executable, "-m", "meadowlark.run.command_line", followed.command, followed.name, "--follow"]
         process = subprocess.Popen([*command, *self._options], stdin=subprocess.DEVNULL)  # noqa: S603  Our own command.
         self._running[followed] = _Worker(process, time.monotonic())
         _log.info("connection %s is followed", followed.name)

@@ -22,7 +22,7 @@ from tests.security.federation.answers import refusal, status
 from tests.security.federation.conftest import Accept
 from tests.security.federation.identity_provider import CLIENT, IdentityProvider
 
-CONTEXT = "meadowlark.context.ContextMiddleware"
+CONTEXT = "meadowlark.serving.context.ContextMiddleware"
 IN_LAKESIDE = "/lakeside/data/ed-fi/students"
 SCHOOL_YEAR = {"schoolYear": 2099, "currentSchoolYear": False, "schoolYearDescription": "x"}
 

@@ -29,12 +29,12 @@ from typing import Any, NoReturn
 import psycopg
 
 from edfi_api.common.settings_table import SETTINGS
-from meadowlark.child_process import end_session, ending_with_us
-from meadowlark.demo_vendors import DemoVendor, send
-from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, url, url_of
-from meadowlark.embedded_roles import APPLICATION
-from meadowlark.postgres_programs import EmbeddedPostgresError
-from meadowlark.secret_key import kept_client, made_key
+from meadowlark.run.child_process import end_session, ending_with_us
+from meadowlark.run.demo_vendors import DemoVendor, send
+from meadowlark.run.embedded_postgres import EmbeddedPostgres, default_home, url, url_of
+from meadowlark.run.embedded_roles import APPLICATION
+from meadowlark.run.postgres_programs import EmbeddedPostgresError
+from meadowlark.run.secret_key import kept_client, made_key
 
 DEMO_CLAIM_SET = "EdFiSandbox"
 # Variables that commands in another terminal need as well. Others may be secrets.
@@ -63,7 +63,7 @@ _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 @dataclass(frozen=True)
 class DemoClient:
-    """The client to try the API with, as `meadowlark.demonstration` describes it."""
+    """The client to try the API with, as `meadowlark.run.demonstration` describes it."""
 
     name: str
     key: str
@@ -249,7 +249,7 @@ class Schedule:
         """A new one at most once a minute."""
         if self._is_empty or (self._process and self._process.poll() is None) or time.monotonic() < self._due:
             return
-        self._process = _start(self._running, ["meadowlark.command_line", "run_schedule"], self._environment)
+        self._process = _start(self._running, ["meadowlark.run.command_line", "run_schedule"], self._environment)
         self._due = time.monotonic() + _RESTART_SECONDS
 
 
@@ -271,7 +271,7 @@ class Exchange:
             return
         self._due = time.monotonic() + _SECONDS_BETWEEN_LOOKS
         if self._is_needed():
-            self._process = _start(self._running, ["meadowlark.command_line", "run_exchange"], self._environment)
+            self._process = _start(self._running, ["meadowlark.run.command_line", "run_exchange"], self._environment)
 
     def _is_needed(self) -> bool:
         try:

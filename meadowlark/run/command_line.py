@@ -17,8 +17,8 @@ from psycopg import errors
 
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
-from meadowlark import garbage_collection
-from meadowlark.postgres_programs import EmbeddedPostgresError, binaries
+from meadowlark.run.postgres_programs import EmbeddedPostgresError, binaries
+from meadowlark.serving import garbage_collection
 
 # Errors of statements in a database that has not been migrated, or not by this version.
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from meadowlark.postgres_programs import EmbeddedPostgresError, binaries
+from meadowlark.run.postgres_programs import EmbeddedPostgresError, binaries
 
 SUPERUSER = "postgres"
 APPLICATION = "meadowlark"

@@ -5,7 +5,7 @@ account may enter, and uses peer authentication for the account that started it,
 a time owns the server of a home, by a lock file; any number of processes of the same account may connect to
 `url(home)`.
 
-    python -m meadowlark.embedded_postgres [--home HOME | --temporary] -- COMMAND ...
+    python -m meadowlark.run.embedded_postgres [--home HOME | --temporary] -- COMMAND ...
 
 runs a command with DATABASE_URL and MEADOWLARK_RULE_DATABASE_URL set to a running server and passes its exit status on.
 """
@@ -32,8 +32,8 @@ from urllib.parse import quote
 
 import psutil
 
-from meadowlark.embedded_roles import APPLICATION, RULES, SUPERUSER, ensure_roles
-from meadowlark.postgres_programs import EmbeddedPostgresError, account_for, command_line, working_directory
+from meadowlark.run.embedded_roles import APPLICATION, RULES, SUPERUSER, ensure_roles
+from meadowlark.run.postgres_programs import EmbeddedPostgresError, account_for, command_line, working_directory
 
 DATABASE = "meadowlark"
 # The MEADOWLARK_RULE_DATABASE_URL of all homes: the login of rules, at the server of DATABASE_URL.
@@ -70,7 +70,7 @@ _PANIC = "PANIC:  "
 # The server's messages about its state.
 _RESTARTS = "all server processes terminated; reinitializing"
 _IS_READY = "database system is ready to accept connections"
-_WRITTEN_HERE = "# Written at each start of meadowlark/embedded_postgres.py; changes are lost."
+_WRITTEN_HERE = "# Written at each start of meadowlark/run/embedded_postgres.py; changes are lost."
 _LONGEST_SOCKET_PATH = 103  # macOS; Linux would take 107 bytes.
 
 
@@ -90,7 +90,7 @@ def url_of(role: str, home: Path) -> str:
 
 def default_home() -> Path:
     """The home of this checkout, unless MEADOWLARK_HOME names another."""
-    return Path(os.environ.get("MEADOWLARK_HOME") or Path(__file__).parent.parent / ".home").resolve()
+    return Path(os.environ.get("MEADOWLARK_HOME") or Path(__file__).parents[2] / ".home").resolve()
 
 
 def for_owner_only(path: str, flags: int) -> int:
@@ -195,7 +195,9 @@ def _run_command(command: Sequence[str], database_url: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; see the module's docstring."""
-    parser = argparse.ArgumentParser(prog="python -m meadowlark.embedded_postgres", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m meadowlark.run.embedded_postgres", description=__doc__.split("\n")[0]
+    )
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--home", type=Path, default=default_home(), help="where the data is kept")
     place.add_argument("--temporary", action="store_true", help="a temporary server without durability, for tests")

