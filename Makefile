@@ -14,7 +14,7 @@ AUDIT := .venv-audit
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200 TODAY=2027-03-01'
-	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
+	@echo 'make test   lint, types and all tests; TESTS=tests/meadowlark/run runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests, benchmarks'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
@@ -57,17 +57,18 @@ test:
 	@$(MAKE) --no-print-directory --jobs=2 check test-alone
 
 # pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
-test-alone: export TMPDIR = $(shell $(python) tests/temporary_folder.py)
+test-alone: export TMPDIR = $(shell $(python) tests/support/temporary_folder.py)
 test-alone: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
 
 # The control database has no tables of documents, so code that does not name the database of a document fails.
-IN_A_STORE ?= api batch change_queries history relations profiles security/strategies
+IN_A_STORE ?= web/viewsets web/batch features/changes/change_queries features/changes/history web/relations core/profiles \
+	core/security/strategies
 test-api-in-a-store: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest -q -p tests.in_a_store --numprocesses=auto --dist=worksteal \
-		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
+		$(BIN)/python -m pytest -q -p tests.support.in_a_store --numprocesses=auto --dist=worksteal \
+		--ignore=tests/core/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
 
 # What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests, the programs of
 # benchmarks, and others that take ten seconds each.
@@ -78,50 +79,51 @@ test-long: $(VENV)/ready-for-tests
 SEEDS ?= 2
 test-exchange: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --exchange --exchange-seeds $(SEEDS) tests/exchange
+		$(BIN)/python -m pytest -q --exchange --exchange-seeds $(SEEDS) tests/features/exchange
 
 # The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
 test-sql-views: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/sql_views
+		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/features/sql_views
 
 # Random documents, all examples of OpenAPI, and what is too large for `make test`. Then a cutover: a made-up district in an
 # ODS is imported, and the time of each step is printed.
 test-ods: $(VENV)/ready-for-tests
 	EXAMPLES=20 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --every-standard --numprocesses=2 --dist=worksteal tests/ods_import
+		$(BIN)/python -m pytest -q --every-standard --numprocesses=2 --dist=worksteal tests/features/ods_import
 	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m tests.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))
+		$(BIN)/python -m tests.features.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))
 
 test-modes: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --every-mode --numprocesses=2 --dist=worksteal tests/modes
+		$(BIN)/python -m pytest -q --every-mode --numprocesses=2 --dist=worksteal tests/whole/modes
 
 # Where root, buildah or debootstrap are missing the tests are skipped, and say so.
 test-image: $(VENV)/ready-for-tests
-	$(BIN)/python -m pytest -q -rs --image tests/image
+	$(BIN)/python -m pytest -q -rs --image tests/tools/image
 
 test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
-	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients
+	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/tools/clients
 
 RULES ?= 1
 test-profiles: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=logical --dist=worksteal \
-		tests/profiles/every_resource --profile-rules=$(RULES)
+		tests/core/profiles/every_resource --profile-rules=$(RULES)
 
 EXAMPLES ?= 2000
 test-queries: $(VENV)/ready-for-tests
 	EXAMPLES=$(EXAMPLES) $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --numprocesses=2 tests/queries/test_any_client.py tests/queries/test_operators_against_python.py
+		$(BIN)/python -m pytest -q --numprocesses=2 tests/core/queries/test_any_client.py tests/core/queries/test_operators_against_python.py
 
 test-refusals: $(VENV)/ready-for-tests
 	for standard in 5.2 6.1 4.0 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
 		$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py tests/refusals/test_flood.py || exit 1; done
+		$(BIN)/python -m pytest -q --every-refusal tests/features/refusals/test_every_resource.py tests/features/refusals/test_flood.py || exit 1; done
 
 # Every resource of each standard, then the tests of the API and of loading with each of them served.
-SERVED ?= api batch descriptors documents interchange metadata profiles validation
+SERVED ?= web/viewsets web/batch descriptors core/documents features/loading/interchange web/metadata core/profiles \
+	features/validation
 test-standards: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --every-standard \
 		--numprocesses=auto --dist=worksteal
@@ -132,12 +134,12 @@ test-standards: $(VENV)/ready-for-tests
 
 test-large-tables: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest -q -s -p no:logging --large-tables tests/large_tables
+		$(BIN)/python -m pytest -q -s -p no:logging --large-tables tests/tools/large_tables
 
 # Batches and loads at random beside the same single requests, and batches beside others, for longer than the tests do.
 stress-batches: $(VENV)/ready-for-tests
 	EXAMPLES=2000 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/batch/test_malformed.py tests/bulk/test_same_as_one_after_the_other.py tests/concurrency/test_batches.py
+		$(BIN)/python -m pytest -q --stress-seconds 600 tests/web/batch/test_same_as_singles.py tests/web/batch/test_malformed.py tests/features/loading/bulk/test_same_as_one_after_the_other.py tests/whole/concurrency/test_batches.py
 
 # The pages about settings and commands, which are made from the code.
 docs: $(VENV)/ready
@@ -146,15 +148,15 @@ docs: $(VENV)/ready
 # The figures of the project, on the page of its architecture.
 house: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest -q -s --write-house tests/architecture/test_house.py
+		$(BIN)/python -m pytest -q -s --write-house tests/whole/architecture/test_house.py
 
 # Only its file of axe-core is used, so nothing that it depends on is needed.
 test-browser: $(VENV)/ready-for-tests
 	$(BIN)/python -m pip install -q --no-deps axe-playwright-python==0.1.8
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) $(BIN)/python -m pytest -q tests/browser
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) $(BIN)/python -m pytest -q tests/tools/browser
 
 pictures: $(VENV)/ready-for-tests
-	$(BIN)/python -m tests.browser.pictures
+	$(BIN)/python -m tests.tools.browser.pictures
 
 check: $(VENV)/ready-for-tests
 	$(BIN)/python -m ruff check
@@ -163,38 +165,38 @@ check: $(VENV)/ready-for-tests
 
 # More arguments: make bench BENCH='--quick --json new.json --baseline old.json'
 bench: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.benchmarks $(BENCH)
+	@$(BIN)/python -m tests.tools.benchmarks $(BENCH)
 
 # More arguments: make bench-sql-views BENCH='--enrollments 100000'
 bench-sql-views: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.benchmarks.sql_views $(BENCH)
+	@$(BIN)/python -m tests.tools.benchmarks.sql_views $(BENCH)
 
 # More arguments: make bench-validation BENCH='--documents 1000000'
 bench-validation: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.benchmarks.validation $(BENCH)
+	@$(BIN)/python -m tests.tools.benchmarks.validation $(BENCH)
 
 bench-batches: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.benchmarks.batches $(BENCH)
+	@$(BIN)/python -m tests.tools.benchmarks.batches $(BENCH)
 
 # More arguments: make bench-data-stores BENCH='--registered 1000 --seconds 10'
 bench-data-stores: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.benchmarks.data_stores $(BENCH)
+	@$(BIN)/python -m tests.tools.benchmarks.data_stores $(BENCH)
 
 SIZE ?= 1000000
 bench-data: $(VENV)/ready-for-tests
 	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --) \
-		$(BIN)/python -m tests.benchmarks.data --size $(SIZE)
+		$(BIN)/python -m tests.tools.benchmarks.data --size $(SIZE)
 
 ROUNDS ?= 20
 drill-failover: $(VENV)/ready-for-tests $(DRILLS)/ready
-	@$(BIN)/python -m tests.drills failover --rounds $(ROUNDS)
+	@$(BIN)/python -m tests.tools.drills failover --rounds $(ROUNDS)
 
 drill-backup: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.drills backup
+	@$(BIN)/python -m tests.tools.drills backup
 
 # The locks say everything, so nothing is installed or resolved. Vulnerabilities, libraries that cannot be looked up, which
 # pip-audit lists with the reason, and a lock that cannot be audited fail at the end, after all locks.
-AUDITED := $(wildcard *.lock requirements/*.lock tests/*.lock tests/clients/*.lock tests/drills/*.lock)
+AUDITED := $(wildcard *.lock requirements/*.lock tests/*.lock tests/tools/clients/*.lock tests/tools/drills/*.lock)
 audit: $(AUDIT)/ready
 	@failed=; for lock in $(AUDITED); do echo "$$lock:"; \
 		found=$$($(AUDIT)/bin/pip-audit --disable-pip --progress-spinner off --require-hashes --requirement "$$lock" 2>&1) || failed="$$failed $$lock"; \
@@ -209,8 +211,8 @@ lock: $(VENV)/ready
 	$(compile) requirements/nats.txt --constraint requirements.lock --output-file requirements/nats.lock
 	$(compile) --allow-unsafe requirements/audit.txt --output-file requirements/audit.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
-	$(compile) --allow-unsafe tests/clients/requirements.txt --output-file tests/clients/requirements.lock
-	$(compile) tests/drills/requirements.txt --output-file tests/drills/requirements.lock
+	$(compile) --allow-unsafe tests/tools/clients/requirements.txt --output-file tests/tools/clients/requirements.lock
+	$(compile) tests/tools/drills/requirements.txt --output-file tests/tools/drills/requirements.lock
 
 compile := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m piptools compile --quiet --no-config --generate-hashes --strip-extras \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
@@ -219,10 +221,10 @@ install := $(BIN)/python -m pip install -qq --disable-pip-version-check --requir
 # The stamps are copies of the locks that were installed: content decides, not the time of a checkout.
 $(shell test -x $(BIN)/python && cmp -s requirements.lock $(VENV)/ready || rm -f $(VENV)/ready)
 $(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
-$(shell cmp -s tests/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIENTS)/ready)
-$(shell cmp -s tests/clients/generators/package-lock.json $(CLIENTS)/package-lock.json || \
+$(shell cmp -s tests/tools/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIENTS)/ready)
+$(shell cmp -s tests/tools/clients/generators/package-lock.json $(CLIENTS)/package-lock.json || \
 	! command -v npm java >/dev/null || rm -f $(CLIENTS)/ready)
-$(shell cmp -s tests/drills/requirements.lock $(DRILLS)/ready || rm -f $(DRILLS)/ready)
+$(shell cmp -s tests/tools/drills/requirements.lock $(DRILLS)/ready || rm -f $(DRILLS)/ready)
 
 $(VENV)/ready:
 	@$(python) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
@@ -241,17 +243,17 @@ $(VENV)/ready-for-tests: $(VENV)/ready
 $(CLIENTS)/ready:
 	@echo 'Installing clients into $(CLIENTS) ...'
 	@$(python) -m venv --clear $(CLIENTS)
-	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
+	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/tools/clients/requirements.lock
 	@if command -v npm java >/dev/null; then \
-		cp tests/clients/generators/package*.json $(CLIENTS) && \
+		cp tests/tools/clients/generators/package*.json $(CLIENTS) && \
 		npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error; \
 		else echo 'Without npm and Java no clients are generated.'; fi
-	@cp tests/clients/requirements.lock $@
+	@cp tests/tools/clients/requirements.lock $@
 
-$(DRILLS)/ready: tests/drills/requirements.lock
+$(DRILLS)/ready: tests/tools/drills/requirements.lock
 	@$(python) -m venv --clear $(DRILLS)
-	@$(DRILLS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/drills/requirements.lock
-	@cp tests/drills/requirements.lock $@
+	@$(DRILLS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/tools/drills/requirements.lock
+	@cp tests/tools/drills/requirements.lock $@
 
 $(AUDIT)/ready: requirements/audit.lock
 	@$(python) -m venv --clear $(AUDIT)

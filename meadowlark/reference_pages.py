@@ -235,7 +235,8 @@ which of its ways are followed with `MEADOWLARK_COMPATIBILITY=ods`. {_MADE}
 
 The setting changes how the API reads and answers requests, not what is stored: it can be changed at any time, and what
 was written under one value is read under the other. A setting of its own, where there is one, takes precedence. A test
-(`tests/compatibility`) sends requests that an ODS/API 7.3 has answered, and compares status, problem type and texts."""
+(`tests/whole/compatibility`) sends requests that an ODS/API 7.3 has answered, and compares status, problem type and
+texts."""
 
 _COMMANDS_INTRODUCTION = f"""# Commands
 

@@ -89,8 +89,8 @@ INSTALLED_APPS = [
 ]
 
 DATA_ROUTES = "meadowlark.serving.middleware.DataRoutesMiddleware"
-# The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/serving/middleware.py). Sessions, CSRF
-# and users apply only to the admin.
+# The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/serving/middleware.py).
+# Sessions, CSRF and users apply only to the admin.
 MIDDLEWARE = [
     "edfi_api.common.logs.correlation.CorrelationIdMiddleware",
     "edfi_api.site.observability.middleware.ObservabilityMiddleware",

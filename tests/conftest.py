@@ -30,32 +30,36 @@ from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.web.viewsets import recorded_writes
 from meadowlark.serving import garbage_collection
-from tests.admin_pages import fill_every_table
-from tests.databases import DOCUMENTS, has_documents, rolled_back
-from tests.factories import DocumentFactory
-from tests.homes import copy_home, make_prepared_home
-from tests.inserted_client import InsertedClient, take_far_ids
-from tests.logs import Log
-from tests.refusals.recorder import RecorderInTest
-from tests.restoring import remember_what_migrate_left, restore_what_has_grown, restore_what_migrate_left
-from tests.serving import Served
-from tests.surface.models import SurfaceOf, write_project
+from tests.features.refusals.recorder import RecorderInTest
+from tests.model.surface.models import SurfaceOf, write_project
+from tests.support.admin_pages import fill_every_table
+from tests.support.databases import DOCUMENTS, has_documents, rolled_back
+from tests.support.factories import DocumentFactory
+from tests.support.homes import copy_home, make_prepared_home
+from tests.support.inserted_client import InsertedClient, take_far_ids
+from tests.support.logs import Log
+from tests.support.restoring import remember_what_migrate_left, restore_what_has_grown, restore_what_migrate_left
+from tests.support.serving import Served
 
 DATA = "/data/ed-fi"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
-    parser.addoption("--profile-rules", type=int, default=0, help="all resources with so many rules in tests/profiles")
+    parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/whole/robustness")
     parser.addoption(
-        "--every-refusal", action="store_true", help="tests/refusals: all resources, and a flood of a million"
+        "--profile-rules", type=int, default=0, help="all resources with so many rules in tests/core/profiles"
     )
-    parser.addoption("--every-mode", action="store_true", help="tests/modes: every documented way to start")
-    parser.addoption("--exchange", action="store_true", help="tests/exchange: servers that push to each other")
-    parser.addoption("--exchange-seeds", type=int, default=1, help="how often changes are drawn in tests/exchange")
-    parser.addoption("--image", action="store_true", help="tests/image: build and serve the image")
-    parser.addoption("--large-tables", action="store_true", help="tests/large_tables: a million rows of each")
-    parser.addoption("--write-house", action="store_true", help="tests/architecture: figures into their page")
+    parser.addoption(
+        "--every-refusal", action="store_true", help="tests/features/refusals: all resources, and a flood of a million"
+    )
+    parser.addoption("--every-mode", action="store_true", help="tests/whole/modes: every documented way to start")
+    parser.addoption("--exchange", action="store_true", help="tests/features/exchange: servers that push to each other")
+    parser.addoption(
+        "--exchange-seeds", type=int, default=1, help="how often changes are drawn in tests/features/exchange"
+    )
+    parser.addoption("--image", action="store_true", help="tests/tools/image: build and serve the image")
+    parser.addoption("--large-tables", action="store_true", help="tests/tools/large_tables: a million rows of each")
+    parser.addoption("--write-house", action="store_true", help="tests/whole/architecture: figures into their page")
     parser.addoption("--every-standard", action="store_true", help="all tests of all bundled data standards")
     parser.addoption("--long", action="store_true", help="tests that are marked as long, too")
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
@@ -64,7 +68,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     garbage_collection.pause()  # Importing eight thousand tests takes twice as long with it.
-    # The thread that records requests would write beside the transactions of tests; `tests/refusals` records in them.
+    # The thread that records requests would write beside the transactions of tests; `tests/features/refusals` records in
+    # them.
     settings.EDFI_API["WRITE_RECORDER"] = ""
     # Without it, each new client lists all static files.
     settings.WHITENOISE_AUTOREFRESH = True
@@ -272,7 +277,7 @@ def committing_api(transactional_db, insert_client: Callable[[], str]) -> ApiTes
 @pytest.fixture
 def recorder(settings, db) -> RecorderInTest:
     """Refused writes are recorded in the transaction of the test, by `flush`."""
-    settings.EDFI_API = settings.EDFI_API | {"WRITE_RECORDER": "tests.refusals.recorder.RecorderInTest"}
+    settings.EDFI_API = settings.EDFI_API | {"WRITE_RECORDER": "tests.features.refusals.recorder.RecorderInTest"}
     recorded_writes._recorder.cache_clear()
     found = recorded_writes.recorder()
     found.flush()  # The first look at later writes begins here.

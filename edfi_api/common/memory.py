@@ -14,7 +14,7 @@ from threading import Condition, Lock
 from edfi_api.common.conf import api_settings
 
 # In bytes, estimated high for what is kept at a time: decoded and coerced values, the text to store and its copies on
-# the way to the database, violations. tests/robustness/test_worker_memory.py measures processes.
+# the way to the database, violations. tests/whole/robustness/test_worker_memory.py measures processes.
 _DOCUMENT = 4_000
 _VALUE = 250
 _VIOLATION = 250

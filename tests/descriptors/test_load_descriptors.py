@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from edfi_api.core.models import Document
-from tests.interchange.documents import descriptor, interchange, student
-from tests.management_commands import Printed, printed
+from tests.features.loading.interchange.documents import descriptor, interchange, student
+from tests.support.management_commands import Printed, printed
 
 pytestmark = pytest.mark.django_db
 

@@ -15,10 +15,10 @@ from edfi_api.features.changes.change_queries import restoring
 from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.envelopes import PreservedFields
-from tests.batch.batch_client import BatchClient
 from tests.conftest import ApiTestClient, item_path, new_token
-from tests.databases import DOCUMENTS
-from tests.factories import STORED_URIS
+from tests.support.databases import DOCUMENTS
+from tests.support.factories import STORED_URIS
+from tests.web.batch.batch_client import BatchClient
 
 NAMESPACE = "uri://lakeside.example/ProgramTypeDescriptor"
 CHESS = {"namespace": NAMESPACE, "codeValue": "Chess", "shortDescription": "Chess"}

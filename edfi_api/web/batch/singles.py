@@ -1,5 +1,5 @@
-"""An operation as the single request that does the same: by the same functions (`edfi_api.core.writes.writing`), so with the same
-checks in the same order, the same effects and the same refusals."""
+"""An operation as the single request that does the same: by the same functions (`edfi_api.core.writes.writing`), so
+with the same checks in the same order, the same effects and the same refusals."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,7 @@
 """`load_claim_sets FILE`: load resource claims and claim sets from files.
 
-`edfi_api/core/security/claims/file.py` describes the file format. Claims and claim sets that the files do not mention are
-left unchanged. Every change is printed; `--dry-run` prints the changes without making them. A file is refused as a
+`edfi_api/core/security/claims/file.py` describes the file format. Claims and claim sets that the files do not mention
+are left unchanged. Every change is printed; `--dry-run` prints the changes without making them. A file is refused as a
 whole if it names strategies that do not exist, custom views that the database does not have, or custom views for
 resources that do not refer to the view's basis.
 """

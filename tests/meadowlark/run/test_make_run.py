@@ -1,0 +1,170 @@
+"""`make run`: start in a new home, restart, error messages, and shutdown of all processes."""
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
+from tests.meadowlark.run.make_run import Client, Run
+from tests.support.ports import free_port
+
+TOP = Path(__file__).parents[3]
+SCHOOL = {
+    "schoolId": 122,
+    "nameOfInstitution": "Lark Meadow High School",
+    "educationOrganizationCategories": [
+        {"educationOrganizationCategoryDescriptor": "uri://ed-fi.org/EducationOrganizationCategoryDescriptor#School"}
+    ],
+    "gradeLevels": [{"gradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"}],
+}
+
+
+def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(
+    tmp_path: Path, prepared_home: Callable[[Path], Path]
+) -> None:
+    home = tmp_path / "home"
+
+    first = Run(home, free_port())
+    first.wait_until_served()
+    assert first.web_server().environ()["MEADOWLARK_GROUP_MILLISECONDS"] == "20"
+    key, secret = first.credentials()
+    client = Client(first.address, key, secret)
+    assert client.get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True
+    assert client.post("schools", SCHOOL) == 201
+    assert first.stop(signal.SIGTERM) == 0
+
+    second = Run(home, free_port(), DATABASE_URL=" ")  # As Compose passes an unset variable in quotes.
+    beside = Run(prepared_home(tmp_path / "beside"), free_port(), MEADOWLARK_GROUP_MILLISECONDS="5")
+    second.wait_until_served()
+    beside.wait_until_served()
+    assert beside.web_server().environ()["MEADOWLARK_GROUP_MILLISECONDS"] == "5"
+    client = Client(second.address, key, secret)
+    assert client.post("schools", SCHOOL) == 200
+    assert client.get("schools")[0]["nameOfInstitution"] == "Lark Meadow High School"
+    assert secret not in second.output
+    assert key not in beside.output
+    assert second.stop(signal.SIGINT) == 0
+    assert beside.stop(signal.SIGTERM) == 0
+
+
+def test_a_port_in_use_is_reported_without_a_traceback(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        run = Run(tmp_path / "home", port)
+
+        assert run.process.wait(60) == 1
+    assert f"Port {port} on 127.0.0.1 cannot be used" in run.output
+    assert "Traceback" not in run.output
+
+
+def test_an_unreachable_database_is_reported_without_a_traceback(tmp_path: Path) -> None:
+    run = Run(tmp_path / "home", free_port(), DATABASE_URL="postgresql://nobody:hidden@127.0.0.1:1/nothing")
+
+    assert run.process.wait(60) == 1
+    assert "The database cannot be used" in run.output
+    assert "hidden" not in run.output
+    assert "Traceback" not in run.output
+
+
+def test_a_home_outlives_a_failed_start_and_a_killed_web_server(
+    tmp_path: Path, prepared_home: Callable[[Path], Path]
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    home, port = prepared_home(tmp_path / "home"), free_port()
+    failed = Run(home, port, GUNICORN_CMD_ARGS="--no-such-option")
+    assert failed.process.wait(120) == 1
+    key, secret = failed.credentials()
+
+    run = Run(home, port, TMPDIR=str(temporary), MEADOWLARK_SCHEDULE="2s housekeeping")
+    run.wait_until_served()
+    assert Client(run.address, key, secret).get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True
+    run.wait_until_printed("clearsessions: done")
+    # A client that keeps its connection, as browsers do, must not keep gunicorn's workers for the graceful timeout.
+    with httpx.Client() as visitor:
+        assert visitor.get(f"{run.address}/health/live").status_code == 200
+
+        run.web_server().kill()
+
+        assert run.process.wait(60) == 1
+        assert "The web server ended by itself with status -9" in run.output
+        again = Run(home, port, TMPDIR=str(temporary), MEADOWLARK_SCHEDULE="2s housekeeping")
+        again.wait_until_served()
+        assert visitor.get(f"{again.address}/health/live").status_code == 200
+    again.wait_until_printed("clearsessions: done")
+    assert again.stop(signal.SIGTERM) == 0
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_home_of_a_newer_version_is_refused(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
+    home = prepared_home(tmp_path / "home")
+    with EmbeddedPostgres(home) as server, psycopg.connect(server.url) as connection:
+        connection.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('edfi_api', '0999_later', now())"
+        )
+
+    run = Run(home, free_port())
+
+    assert run.process.wait(60) == 1
+    assert "A newer version of Meadowlark has migrated the database (edfi_api.0999_later); run that one." in run.output
+    assert "Traceback" not in run.output
+
+
+def test_an_invalid_database_url_is_reported_in_one_line(tmp_path: Path) -> None:
+    run = Run(tmp_path / "home", free_port(), DATABASE_URL="postgresql://meadowlark:hid/den@127.0.0.1/meadowlark")
+
+    assert run.process.wait(60) == 1
+    assert run.output == (
+        "The settings cannot be used: DATABASE_URL is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE:"
+        " its port is not a number up to 65535. In a password, characters such as / and # have to be written as %2F and"
+        " %23.\n"
+        "Meadowlark was not started, for the reason above.\n"
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+@pytest.mark.parametrize("megabytes", [8, 62])
+def test_a_full_disk_is_reported(tmp_path: Path, megabytes: int) -> None:
+    """The smaller one is full while PostgreSQL initialises its data, the larger while the database is prepared."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk], check=False)
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        run = Run(disk / "home", free_port())
+        status = run.process.wait(120)
+    finally:
+        output = run.output
+        subprocess.run(["umount", disk], check=True)
+
+    assert status == 1
+    reasons = [line for line in output.splitlines() if "No space left on device" in line]
+    beginnings = ("PostgreSQL could not be initialised", "The database cannot be used", "Meadowlark was not")
+    assert reasons and all(reason.startswith(beginnings) for reason in reasons)
+    assert "Traceback" not in output
+
+
+def test_an_invalid_port_is_refused(tmp_path: Path) -> None:
+    run = Run(tmp_path / "home", 0)
+
+    assert run.process.wait(60) == 1
+    assert run.output == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
+
+
+def test_an_unusable_schedule_is_refused(tmp_path: Path) -> None:
+    run = Run(tmp_path / "home", free_port(), MEADOWLARK_SCHEDULE="daily housekeeping")
+
+    assert run.process.wait(60) == 1
+    assert "In MEADOWLARK_SCHEDULE, 'daily housekeeping' is not of the form '24h COMMAND'" in run.output
+    assert "Traceback" not in run.output

@@ -1,0 +1,122 @@
+"""Pages with long names in wide and narrow windows, and what else only a browser shows of the admin."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
+
+from edfi_api.core.models import Document
+from edfi_api.core.security.models import ApiClient, Application, Vendor
+from edfi_api.features.refusals.models import SubmissionHour
+from tests.tools.browser.conftest import Browse
+from tests.tools.browser.windows import complaints, log_in, overhang, shown
+
+LONG = "Wolfeschlegelsteinhausenbergerdorff" * 2
+PASSWORD = "correct horse battery"
+SIZES = [(1400, 900), (400, 844)]
+# Tables that have to be scrolled.
+_TOO_WIDE = """
+return [...document.querySelectorAll("#content .wide")]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1)
+  .map((each) => `${each.getAttribute("aria-label")}: ${each.scrollWidth} px`)
+"""
+# Whether a label beside the chart is as light as the text of a dark page.
+_IS_LIGHT = """
+const canvas = document.querySelector("#writes-chart canvas");
+const pixels = canvas.getContext("2d").getImageData(0, 0, 60, canvas.height).data;
+for (let at = 0; at < pixels.length; at += 4) if (pixels[at] > 200 && pixels[at + 3] > 200) return true;
+return false;
+"""
+
+
+@pytest.fixture
+def long_names(row_in_every_table: None) -> None:
+    Vendor.objects.update(name=LONG)
+    Application.objects.update(name=LONG)
+    ApiClient.objects.update(name=LONG)
+    body = {"studentUniqueId": "1", "lastSurname": LONG, "firstName": "Mae"}
+    Document.objects.filter(resource_type__name="Student").update(body=body)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
+def test_long_names_and_open_filters_fit(
+    browser: Browse, live_server: Any, long_names: None, size: tuple[int, int]
+) -> None:
+    User.objects.create_superuser("operator", password=PASSWORD, first_name=LONG)
+    student = Document.objects.get(resource_type__name="Student")
+    client = ApiClient.objects.order_by("pk").first()
+    assert client
+    window = browser(*size)
+    log_in(window, live_server.url, "operator", PASSWORD)
+    wrong: list[Any] = []
+    for page in (
+        "",
+        f"edfi_api/document/{student.pk}/change/",
+        f"edfi_api/document/versions/{student.resource_type_id}/{student.document_uuid}/",
+        "refusals/refusal/",
+        "refusals/refusal/overview/",
+        "security/apiclient/",
+        f"security/apiclient/{client.pk}/permissions/",
+        "validation/validationresult/overview/",
+    ):
+        window.get(f"{live_server.url}/admin/{page}")
+        shown(window, "#user-tools")
+        wrong += [(page, overhang(window))] if overhang(window) > 0 else []
+        wrong += [(page, each) for each in [*window.execute_script(_TOO_WIDE), *complaints(window)]]
+        for filter_ in window.find_elements(By.CSS_SELECTOR, "#changelist-filter details"):
+            window.execute_script("arguments[0].open = true", filter_)
+            wrong += [(page, "an open filter", overhang(window))] if overhang(window) > 0 else []
+
+    assert wrong == [], "\n".join(map(str, wrong))
+
+
+def test_versions_are_beneath_the_headings(browser: Browse, live_server: Any, long_names: None) -> None:
+    window = _logged_in(browser, live_server, SIZES[0])
+    student = Document.objects.get(resource_type__name="Student")
+
+    window.get(f"{live_server.url}/admin/edfi_api/document/{student.pk}/change/")
+
+    heading, tools = (shown(window, each).rect for each in ("#content > h2", ".object-tools"))
+    assert tools["y"] >= heading["y"] + heading["height"]
+
+
+def test_a_list_begins_on_the_first_screen_of_a_phone_and_its_search_box_has_a_name(
+    browser: Browse, live_server: Any, row_in_every_table: None
+) -> None:
+    window = _logged_in(browser, live_server, SIZES[1])
+
+    window.get(f"{live_server.url}/admin/refusals/refusal/?state=all")
+
+    assert shown(window, "#searchbar").get_attribute("aria-label") == "Search"
+    assert window.find_element(By.ID, "changelist-form").rect["y"] < 800
+
+
+def test_the_chart_follows_the_theme_and_its_legend_has_numbers(
+    browser: Browse, live_server: Any, row_in_every_table: None
+) -> None:
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    client = ApiClient.objects.order_by("pk").values_list("pk", flat=True)[0]
+    SubmissionHour.objects.create(
+        client=client, data_store=1, resource="/ed-fi/students", hour=hour, accepted=5, refused=2
+    )
+    window = _logged_in(browser, live_server, SIZES[0])
+    shown(window, "#writes-chart canvas")
+    values = [each.text for each in window.find_elements(By.CSS_SELECTOR, "#writes-chart .u-value")]
+    was_light = window.execute_script(_IS_LIGHT)
+
+    window.execute_script("document.documentElement.dataset.theme = 'dark'")
+
+    assert values and "--" not in values
+    assert not was_light
+    WebDriverWait(window, 20).until(lambda _: window.execute_script(_IS_LIGHT))
+
+
+def _logged_in(browser: Browse, live_server: Any, size: tuple[int, int]) -> WebDriver:
+    User.objects.create_superuser("operator", password=PASSWORD)
+    window = browser(*size)
+    log_in(window, live_server.url, "operator", PASSWORD)
+    return window

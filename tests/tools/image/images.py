@@ -1,0 +1,87 @@
+"""Builds docker/Dockerfile with buildah, on a base image of Debian's packages.
+
+No registry of images is needed: debootstrap makes the base, which has the tag that the Dockerfile names. It stays in
+`STORE` for the next build; remove it there to have it made of today's packages.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).parents[3]
+# Not the machine's own store, so that no image or container of another program is touched.
+STORE = Path("/var/cache/meadowlark/images")
+IMAGE = "localhost/meadowlark-of-tests"
+_DOCKERFILE = TOP / "docker/Dockerfile"
+# The release of Debian whose own Python has the version that the Dockerfile names.
+_DEBIAN = "bookworm"
+_PACKAGES = "ca-certificates,python-is-python3,python3-pip,python3-venv"
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_NEEDED = ("buildah", "debootstrap", "unshare")
+
+
+def obstacle() -> str:
+    """Why this machine cannot build and run the image; empty if it can."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return "needs Linux and root"
+    missing = [program for program in _NEEDED if shutil.which(program) is None]
+    return f"needs the programs {', '.join(missing)}" if missing else ""
+
+
+def buildah(*arguments: str) -> list[str]:
+    """A command line of buildah with the store of the tests, whose images are plain folders."""
+    return ["buildah", "--storage-driver", "vfs", "--root", str(STORE), "--runroot", str(STORE / "run"), *arguments]
+
+
+def output_of(*arguments: str) -> str:
+    """What a command of buildah prints; its log goes to that of pytest."""
+    return subprocess.run(buildah(*arguments), check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+@contextmanager
+def built() -> Iterator[dict[str, Any]]:
+    """The image until the block ends, and its base if that is missing; yields its configuration as Docker writes it."""
+    _make_base(_name_of_base())
+    output_of(
+        "build",
+        *("--isolation", "chroot"),
+        # The format of OCI has no health check.
+        *("--format", "docker"),
+        "--pull-never",
+        # The authorities that this machine trusts, for pip behind a proxy of its network.
+        *("--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"),
+        *("--file", str(_DOCKERFILE), "--ignorefile", f"{_DOCKERFILE}.dockerignore"),
+        *("--tag", IMAGE),
+        str(TOP),
+    )
+    yield json.loads(output_of("inspect", "--type", "image", IMAGE))["Docker"]["config"]
+    output_of("rmi", IMAGE)
+
+
+def _name_of_base() -> str:
+    text = _DOCKERFILE.read_text()
+    version = re.search(r"^ARG PYTHON_VERSION=(\S+)$", text, re.MULTILINE)[1]
+    [name] = set(re.findall(r"^FROM (\S+)", text, re.MULTILINE))
+    return "localhost/" + name.replace("${PYTHON_VERSION}", version)
+
+
+def _make_base(name: str) -> None:
+    if name in output_of("images", "--format", "{{.Name}}:{{.Tag}}").splitlines():
+        return
+    container = output_of("from", "scratch")
+    try:
+        root = output_of("mount", container)
+        debootstrap = ["debootstrap", "--variant=minbase", f"--include={_PACKAGES}", _DEBIAN, root]
+        subprocess.run(debootstrap, check=True)
+        subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
+        output_of("config", "--env", f"PATH={_PATH}", container)
+        output_of("commit", "--format", "docker", container, name)
+    finally:
+        output_of("rm", container)

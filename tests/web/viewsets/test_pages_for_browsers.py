@@ -1,0 +1,95 @@
+"""Errors as pages for browsers and as problem details for all others; the admin's navigation, and its times."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ImproperlyConfigured
+
+from edfi_api.common.settings_table import SETTINGS
+from meadowlark.configuration.environment import read
+from tests.support.admin_users import client_of
+from tests.support.factories import STUDENT
+
+_BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.fixture
+def nobody(db):
+    return client_of(User.objects.create(username="nobody", is_staff=True))
+
+
+def user_of(group: str):
+    user = User.objects.create(username=group, is_staff=True)
+    user.groups.add(Group.objects.get(name=group))
+    return client_of(user)
+
+
+@pytest.mark.parametrize("address", ["/nothing", "/admin/nothing"])
+def test_a_browser_gets_a_page_and_a_program_problem_details(nobody, address):
+    page = nobody.get(address, HTTP_ACCEPT=_BROWSER)
+    problem = nobody.get(address, HTTP_ACCEPT="*/*")
+
+    assert (page.status_code, problem.status_code) == (404, 404)
+    assert page["Content-Type"].startswith("text/html")
+    assert "<h1>Not Found</h1>" in page.content.decode()
+    assert "default-src 'none'" in page["Content-Security-Policy"]
+    assert problem["Content-Type"] == "application/problem+json"
+    # A cache that has the one does not answer with it who asks for the other.
+    assert all("Accept" in answer["Vary"].split(", ") for answer in (page, problem))
+
+
+def test_a_page_that_a_user_may_not_see_says_so(nobody):
+    page = nobody.get("/admin/edfi_api/document/", HTTP_ACCEPT=_BROWSER)
+
+    assert page.status_code == 403
+    assert "Your user may not see this page." in page.content.decode()
+
+
+def test_a_text_of_the_request_is_escaped(nobody):
+    page = nobody.get("/admin/?%00=<script>", HTTP_ACCEPT=_BROWSER)
+
+    assert page.status_code == 400
+    assert "<script>" not in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("group", "first", "has_search"),
+    [("steward", "Data", True), ("operator", "Access", False), ("auditor", "Access", False)],
+)
+def test_the_front_page_begins_with_what_the_user_does(db, group, first, has_search):
+    page = user_of(group).get("/admin/").content.decode()
+    groups = re.findall(r'class="section">(\w+)</a>', page)
+
+    assert groups[0] == first
+    assert ("Find a student" in page) == has_search
+    assert set(groups) <= {"Data", "Quality", "Access", "Exchange", "Operation"}
+
+
+def test_times_are_shown_in_the_time_zone_of_the_setting(api, db, settings):
+    assert api.post("/students", STUDENT).status_code == 201
+    settings.ADMIN_TIME_ZONE = read(SETTINGS["ADMIN_TIME_ZONE"])
+    steward = user_of("steward")
+
+    in_utc = steward.get("/admin/edfi_api/document/").content.decode()
+    settings.ADMIN_TIME_ZONE = "Asia/Kolkata"
+    in_india = steward.get("/admin/edfi_api/document/").content.decode()
+
+    assert re.search(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC", in_utc)
+    assert re.search(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} IST", in_india)
+
+
+def test_a_time_zone_that_does_not_exist_is_refused(monkeypatch):
+    monkeypatch.setenv("MEADOWLARK_ADMIN_TIME_ZONE", "America/Nowhere")
+
+    with pytest.raises(ImproperlyConfigured, match="is no time zone"):
+        read(SETTINGS["ADMIN_TIME_ZONE"])
+
+
+def test_an_empty_list_says_what_would_be_there(db):
+    page = user_of("steward").get("/admin/refusals/refusal/").content.decode()
+
+    filtered = user_of("auditor").get("/admin/refusals/refusal/?state=all").content.decode()
+
+    assert "Nothing was refused." in page
+    assert "Nothing matches the search and the filters." in filtered

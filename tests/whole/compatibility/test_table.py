@@ -1,0 +1,45 @@
+"""The table of the ways of the ODS/API agrees with the code that consults it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from edfi_api.common.ods_compatibility import OdsCompatibility
+
+EDFI_API = Path(__file__).parents[3] / "edfi_api"
+TABLE = EDFI_API / "ods_compatibility.py"
+
+
+@pytest.mark.parametrize("way", OdsCompatibility, ids=lambda way: way.name)
+def test_the_code_consults_the_table_where_it_says(way: OdsCompatibility) -> None:
+    settings = {f"api_settings.{way.value.setting}"} if way.value.setting != "COMPATIBILITY" else set()
+    names = {f"OdsCompatibility.{way.name}", *settings}
+    found = {
+        str(path.relative_to(EDFI_API))
+        for path in EDFI_API.rglob("*.py")
+        if path != TABLE and any(re.search(rf"\b{re.escape(name)}\b", path.read_text()) for name in names)
+    }
+
+    assert found == set(way.value.where)
+
+
+def test_nothing_else_asks_for_the_setting() -> None:
+    asking = [path.name for path in EDFI_API.rglob("*.py") if "api_settings.COMPATIBILITY" in path.read_text()]
+
+    assert asking == []
+
+
+@pytest.mark.parametrize("value", ["", "ods"])
+def test_a_way_without_a_setting_of_its_own_follows_the_variable(settings, value: str) -> None:
+    settings.EDFI_API = settings.EDFI_API | {"COMPATIBILITY": value}
+
+    of_the_variable = [way for way in OdsCompatibility if way.value.setting == "COMPATIBILITY"]
+
+    assert {way.applies for way in of_the_variable} <= {value == "ods"}
+
+
+def test_a_setting_of_its_own_takes_precedence(settings) -> None:
+    settings.EDFI_API = settings.EDFI_API | {"COMPATIBILITY": "ods", "PUT_WITHOUT_ID": False}
+
+    assert not OdsCompatibility.PUT_WITHOUT_ID.applies

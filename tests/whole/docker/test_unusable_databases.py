@@ -1,0 +1,189 @@
+"""Databases that this version cannot serve are refused in one line: at the start, by checks, by the health endpoint."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.support.forking import forked, manage, preparing
+from tests.support.ports import free_port
+from tests.whole.docker.conftest import Database
+
+TOP = Path(__file__).parents[3]
+Ended = subprocess.CompletedProcess[str]
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(missing_database: Database, django_db_blocker: Any) -> Iterator[Run]:
+    """Runs a program of `tests/support/forking.py` with the database."""
+
+    def with_the_database(program: Callable[..., object], *arguments: str) -> Ended:
+        return forked(partial(program, *arguments), missing_database.name)
+
+    with django_db_blocker.unblock():
+        yield with_the_database
+
+
+def health(run: Run) -> dict[str, str]:
+    """Name and description of each health check."""
+    output = run(lambda: print(Client().get("/health/ready").content.decode())).stdout
+    return {result["Name"]: result["Description"] for result in json.loads(output)["Results"]}
+
+
+def make_run(database: Database, home: Path) -> Ended:
+    """`python -m meadowlark.run` with the database, in a process that has to end by itself."""
+    variables = {
+        "DATABASE_URL": database.url,
+        "MEADOWLARK_HOME": str(home),
+        "MEADOWLARK_PORT": str(free_port()),
+    }
+    command = [sys.executable, "-m", "meadowlark.run"]
+    return subprocess.run(command, cwd=TOP, env=os.environ | variables, capture_output=True, text=True, check=False)
+
+
+def test_another_encoding_than_utf8_is_refused(missing_database: Database, home: Path, run: Run) -> None:
+    missing_database.create("ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
+    refusal = (
+        f'The encoding of the database "{missing_database.name}" is LATIN1; it has to be UTF8, since JSON is text of'
+        " any language. A new one: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
+    )
+
+    prepared = run(preparing)
+    checked = run(manage, "check", "--database", "default")
+    migrated = run(manage, "migrate")
+    served = make_run(missing_database, home)
+
+    assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
+    assert checked.returncode == 1
+    assert f"?: (edfi_api.E004) {refusal}" in checked.stderr
+    assert migrated.returncode == 1
+    assert refusal in migrated.stderr
+    assert (served.returncode, served.stderr) == (
+        1,
+        f"{refusal}\nMeadowlark was not started, for the reason above.\n",
+    )
+    assert not missing_database.has_tables()
+
+
+def test_a_migration_applied_with_another_text_is_refused(prepared_database: Database, run: Run) -> None:
+    assert health(run)["Migrations"] == "All migrations are applied."
+    prepared_database.execute(
+        "UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0003_smaller_documents'"
+    )
+    refusal = (
+        "The tables of the database are not those of this version: migrations with another text made them"
+        " (edfi_api.0003_smaller_documents). Export the documents with the version that made it, and load them into a"
+        " new database."
+    )
+
+    prepared = run(preparing)
+    checked = run(manage, "check", "--database", "default")
+
+    assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
+    assert checked.returncode == 1
+    assert f"?: (edfi_api.E006) {refusal}" in checked.stderr
+    assert health(run)["Migrations"] == (
+        "Migrations with another text than this version's were applied: manage.py check --database default."
+    )
+
+
+def test_a_database_of_a_development_version_is_refused_with_the_way_out(
+    prepared_database: Database, home: Path, run: Run
+) -> None:
+    prepared_database.execute("UPDATE django_migrations SET name = '0001_documents' WHERE app = 'edfi_api'")
+    refusal = (
+        "A development version of Meadowlark has made the database. Export the documents with that version (manage.py"
+        " export_documents --output DIR), and load them into a new database with this one (manage.py load_documents"
+        " DIR); meadowlark/docs/operate/upgrades.md says how."
+    )
+
+    prepared = run(preparing)
+    checked = run(manage, "check", "--database", "default")
+    migrated = run(manage, "migrate")
+    served = make_run(prepared_database, home)
+
+    assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
+    assert f"?: (edfi_api.E007) {refusal}" in checked.stderr
+    assert migrated.returncode == 1 and refusal in migrated.stderr
+    assert (served.returncode, served.stderr) == (1, f"{refusal}\nMeadowlark was not started, for the reason above.\n")
+
+
+def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
+    later = [
+        ("change_queries", "0002_consumers_of_logs"),
+        ("change_queries", "0003_kept_versions"),
+        ("change_queries", "0004_restorations"),
+        ("change_queries", "0005_derived_keys"),
+        ("change_queries", "0006_moved_identities"),
+        ("edfi_api", "0002_natural_key"),
+        ("edfi_api", "0003_smaller_documents"),
+        ("exchange", "0002_waiting_deletes"),
+        ("exchange", "0003_windows_under_way"),
+        ("exchange", "0004_every_waiting_delete"),
+        ("exchange", "0005_name_taken"),
+        ("exchange", "0006_pinned_documents"),
+        ("exchange", "0007_requests_per_second"),
+        ("ods_import", "0002_documents_of_the_last_pass"),
+        ("refusals", "0002_direction"),
+        ("refusals", "0003_rules"),
+        ("security", "0002_secret_links"),
+        ("validation", "0002_consumers_of_results"),
+        ("validation", "0003_dismissals"),
+    ]
+    initial = [
+        (app, "0001_initial")
+        for app in (
+            "change_queries",
+            "change_stream",
+            "data_stores",
+            "descriptors",
+            "edfi_api",
+            "exchange",
+            "exchange_push",
+            "management_api",
+            "ods_import",
+            "profiles",
+            "references",
+            "refusals",
+            "schedule",
+            "security",
+            "sign_in",
+            "sql_views",
+            "validation",
+        )
+    ]
+
+    assert prepared_once.query("SELECT app, name FROM migration_digest ORDER BY app, name") == sorted(initial + later)
+
+
+def test_reverted_migrations_lose_their_digest(prepared_database: Database, run: Run) -> None:
+    stream = "SELECT name FROM migration_digest WHERE app = 'descriptors'"
+    assert prepared_database.query(stream) == [("0001_initial",)]
+
+    assert run(manage, "migrate", "descriptors", "zero").returncode == 0
+
+    assert prepared_database.query(stream) == []
+
+
+def test_a_database_of_a_newer_version_is_served_or_refused_by_setting(prepared_database: Database, run: Run) -> None:
+    """Servers of two versions may run concurrently during an upgrade; `make run` serves only its own home."""
+    prepared_database.execute(
+        "INSERT INTO django_migrations (app, name, applied) VALUES ('security', '0999_later', now())"
+    )
+    remark = "A newer version of Meadowlark has migrated the database (security.0999_later); run that one."
+
+    prepared = run(preparing)
+    refused = run(preparing, "--refuse-newer")
+
+    assert prepared.returncode == 0
+    assert remark in prepared.stderr
+    assert (refused.returncode, refused.stderr) == (1, f"{remark}\n")
+    assert health(run)["Migrations"] == "All migrations are applied."
