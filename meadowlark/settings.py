@@ -88,8 +88,8 @@ INSTALLED_APPS = [
     "edfi_api.site.sign_in.apps.SignInConfig",
 ]
 
-DATA_ROUTES = "meadowlark.serving.middleware.DataRoutesMiddleware"
-# The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/serving/middleware.py).
+DATA_ROUTES = "edfi_api.web.middleware.DataRoutesMiddleware"
+# The order matters; data requests skip what follows DataRoutesMiddleware (see edfi_api/web/middleware.py).
 # Sessions, CSRF and users apply only to the admin.
 MIDDLEWARE = [
     "edfi_api.common.logs.correlation.CorrelationIdMiddleware",
@@ -99,23 +99,23 @@ MIDDLEWARE = [
     # Serves style sheets and scripts of the admin and of /docs, so that no proxy has to.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Refuses hosts outside ALLOWED_HOSTS; adds Content-Length, without which answers would be chunked.
-    "meadowlark.serving.middleware.HostAndLengthMiddleware",
-    "meadowlark.serving.middleware.AdminTimeZoneMiddleware",
-    "meadowlark.serving.middleware.AdminContentSecurityPolicyMiddleware",
-    "meadowlark.serving.middleware.AdminXFrameOptionsMiddleware",
-    "meadowlark.serving.middleware.AdminSessionMiddleware",
-    "meadowlark.serving.middleware.AdminCsrfViewMiddleware",
-    "meadowlark.serving.middleware.AdminAuthenticationMiddleware",
-    "meadowlark.serving.middleware.AdminMessageMiddleware",
+    "edfi_api.web.middleware.HostAndLengthMiddleware",
+    "edfi_api.web.middleware.AdminTimeZoneMiddleware",
+    "edfi_api.web.middleware.AdminContentSecurityPolicyMiddleware",
+    "edfi_api.web.middleware.AdminXFrameOptionsMiddleware",
+    "edfi_api.web.middleware.AdminSessionMiddleware",
+    "edfi_api.web.middleware.AdminCsrfViewMiddleware",
+    "edfi_api.web.middleware.AdminAuthenticationMiddleware",
+    "edfi_api.web.middleware.AdminMessageMiddleware",
 ]
 if values["GZIP"]:
     # After the middleware that handles every request, which sees the size of the answer.
-    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.serving.middleware.DataGZipMiddleware")
+    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "edfi_api.web.middleware.DataGZipMiddleware")
 # Only listed origins are allowed; without any, the middleware is not installed.
 CORS_ALLOWED_ORIGINS = list(values["CORS_ORIGINS"])
 if values["ROUTE_QUALIFIERS"] or values["MULTI_TENANCY"]:
     # Before the middleware that chooses a view by the path.
-    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.serving.context.ContextMiddleware")
+    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "edfi_api.web.context.ContextMiddleware")
 CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
 CORS_ALLOW_HEADERS = [*default_headers, values["CORRELATION_HEADER"], "if-match", "if-none-match", "prefer"]
 CORS_EXPOSE_HEADERS = [
@@ -134,9 +134,9 @@ if CORS_ALLOWED_ORIGINS:
     MIDDLEWARE.insert(2, "corsheaders.middleware.CorsMiddleware")
 if values["BEHIND_PROXY"]:
     # Before all others, which see the request as it was sent.
-    MIDDLEWARE.insert(0, "meadowlark.serving.middleware.ForwardedHeadersMiddleware")
+    MIDDLEWARE.insert(0, "edfi_api.web.middleware.ForwardedHeadersMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "no-referrer"  # The admin has another one, see meadowlark/serving/middleware.py.
+SECURE_REFERRER_POLICY = "no-referrer"  # The admin has another one, see edfi_api/web/middleware.py.
 X_FRAME_OPTIONS = "DENY"
 
 ROOT_URLCONF = "meadowlark.urls"

@@ -90,7 +90,7 @@ def _answered(environ: dict[str, Any], start_response: Callable[..., Any]) -> It
     return _Streamed(cast(StreamingHttpResponse, answer)) if answer.streaming else cast(HttpResponse, answer)
 
 
-_traced = import_module("meadowlark.serving.telemetry").traced(_answered) if settings.TELEMETRY else _answered
+_traced = import_module("edfi_api.site.observability.telemetry").traced(_answered) if settings.TELEMETRY else _answered
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -68,8 +68,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     garbage_collection.pause()  # Importing eight thousand tests takes twice as long with it.
-    # The thread that records requests would write beside the transactions of tests; `tests/features/refusals` records in
-    # them.
+    # The thread that records requests would write beside the transactions of tests; `tests/features/refusals` records
+    # in them.
     settings.EDFI_API["WRITE_RECORDER"] = ""
     # Without it, each new client lists all static files.
     settings.WHITENOISE_AUTOREFRESH = True

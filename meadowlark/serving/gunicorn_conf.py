@@ -123,4 +123,4 @@ def post_fork(server: Arbiter, worker: Worker) -> None:
     if _IS_OWN_WORKER:
         listeners.keep_own(worker)
     if settings.TELEMETRY:
-        import_module("meadowlark.serving.telemetry").export_spans()
+        import_module("edfi_api.site.observability.telemetry").export_spans()

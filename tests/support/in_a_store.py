@@ -2,8 +2,8 @@
 
 `python -m pytest -p tests.support.in_a_store tests/web/viewsets` (`make test-api-in-a-store`) runs the same tests as
 without it. All clients are assigned the data store, so the addresses stay as they are. Code of the server that does not
-name the database of a document fails, since the control database has no table for it; only tests themselves may leave it
-to `_RouterOfTests`.
+name the database of a document fails, since the control database has no table for it; only tests themselves may leave
+it to `_RouterOfTests`.
 """
 
 import sys

@@ -139,7 +139,7 @@ CREATE FUNCTION scoped_body(resource_type_id smallint, body jsonb) RETURNS jsonb
     RETURN jsonb_set('{}', ARRAY[resource_type_id::text], body);
 
 -- With the resource in the keys, an entry leads to rows of that resource alone, and statistics say how often it has the
--- value. Alternatives, measured by `python -m tests.tools.benchmarks.indexes --size 200000` on a quiet machine: size, writes
+-- value. Alternatives, measured by `python -m tests.benchmarks.indexes --size 200000` on a quiet machine: size, writes
 -- of the bare statement, bytes of log for each, and milliseconds for what matches in one school, for what one in 300
 -- has, and for a value that other resources have too:
 --

@@ -1,11 +1,13 @@
 """The Django app of the exchange with other APIs."""
 
-from django.apps import AppConfig
+from edfi_api.common.contributions import Contributor
 
 
-class ExchangeConfig(AppConfig):
+class ExchangeConfig(Contributor):
     """Its workers are processes of their own; nothing of it runs in those that serve requests."""
 
     name = "edfi_api.features.exchange"
     label = "exchange"
     verbose_name = "Exchange with other APIs"
+    encrypted_columns = ("edfi_api.features.exchange.stored_connections.encrypt_secrets_again",)
+    senders_of_refused_documents = ("edfi_api.features.exchange.push.asking.ask_again",)

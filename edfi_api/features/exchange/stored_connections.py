@@ -19,6 +19,7 @@ from psycopg import errors as postgres
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import primary_of
@@ -144,14 +145,15 @@ def report(reported: Connection, phase: Phase, **values: Any) -> None:
 
 
 @transaction.atomic
-def encrypt_secrets_again() -> int:
-    """With the first of the keys; how many there are. Raises ConnectionUnusable if no key decrypts one."""
+def encrypt_secrets_again() -> str:
+    """Encrypt the secrets of all connections with the first of the keys, and say how many they are. Raises
+    ConnectionUnusable if no key decrypts one."""
     number = 0
     for row in Connection.objects.select_for_update().order_by("pk"):
         row.set_secret(row.plain_secret())
         row.save(update_fields=["secret"])
         number += 1
-    return number
+    return f"{counted(number, 'secret')} of connections" if number else ""
 
 
 def _constraint(error: IntegrityError) -> str:

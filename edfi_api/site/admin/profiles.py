@@ -15,7 +15,7 @@ from edfi_api.core.security.profiles.models import Profile
 from edfi_api.core.startup import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.site.admin.data_stores import TenantOwnedAdmin
-from edfi_api.site.admin.security import OneByOneAdmin
+from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
 
 
 @admin.register(Profile)

@@ -15,10 +15,10 @@ from rest_framework.request import Request
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path, root_of
 from edfi_api.common.conf import api_settings
+from edfi_api.common.contributions import contributions
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.compilation import Compilation
 from edfi_api.core.startup import current_compilation
-from edfi_api.features.validation.extension_model import published_surface
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.version import VERSION
@@ -183,7 +183,9 @@ def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:
 
 def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern]:
     """The routes of all metadata about a surface and its XML schemas. `standard` is where its descriptor values are."""
-    surface = published_surface(compilation.surface)
+    surface = compilation.surface
+    for with_resources in contributions("published_resources"):
+        surface = with_resources(surface)
     resources, descriptors, both = (
         partial(document, standard=standard) for document in (resources_document, descriptors_document, all_document)
     )

@@ -139,7 +139,7 @@ def configured(settings: Any) -> Callable[..., None]:
         }
         if qualifiers or others.get("MULTI_TENANCY"):
             place = django_settings.MIDDLEWARE.index(django_settings.DATA_ROUTES)
-            context = "meadowlark.serving.context.ContextMiddleware"
+            context = "edfi_api.web.context.ContextMiddleware"
             settings.MIDDLEWARE = [*django_settings.MIDDLEWARE[:place], context, *django_settings.MIDDLEWARE[place:]]
 
     return configure

@@ -90,7 +90,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from wsgiref.util import setup_testing_defaults
-from meadowlark.serving.telemetry import traced
+from edfi_api.site.observability.telemetry import traced
 
 exporter, provider, received = InMemorySpanExporter(), TracerProvider(), []
 provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ApiTestClient
 
 TOP = Path(__file__).parents[3]
-MIDDLEWARE = "meadowlark.serving.middleware.DataGZipMiddleware"
+MIDDLEWARE = "edfi_api.web.middleware.DataGZipMiddleware"
 YEAR = {"schoolYear": 2026, "currentSchoolYear": True, "schoolYearDescription": "2025-2026"}
 
 

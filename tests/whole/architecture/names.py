@@ -43,7 +43,8 @@ CONVENTIONS = {
 # Ed-Fi's and Meadowlark's words for subjects: several packages have a module about each.
 SUBJECTS = {
     "api_clients", "applications", "batches", "bodies", "causes", "changes", "claim_sets", "clients", "data_stores",
-    "databases", "descriptor_values", "entries", "environment", "identity", "members", "model", "natural_keys",
+    "databases", "descriptor_values", "documents", "entries",
+    "environment", "identity", "members", "model", "natural_keys",
     "organizations", "people", "problems", "profiles", "references", "refusals", "requests", "resource_claims",
     "resources", "results", "rules", "sessions", "status", "tables", "tenants", "values",
     "vendors", "versions",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.whole.architecture.layers import layer_of
+from tests.whole.architecture.layers import storey_of
 from tests.whole.architecture.source import MODULES, PACKAGES, TOP, imports, module_name
 
 SHORT = 25
@@ -18,7 +18,7 @@ def sizes() -> dict[str, int]:
         f"modules of fewer than {SHORT} lines": sum(0 < _lines(path) < SHORT for path in _written()),
         "lines of Python": sum(map(_lines, MODULES)),
         "lines of SQL": sum(map(_lines, statements)),
-        "imports of a higher layer": len(arrows_upward()),
+        "imports of a higher storey": len(arrows_upward()),
         "circles of packages": len(circles(_package)),
         "circles of modules": len(circles(module_name)),
     }
@@ -30,7 +30,9 @@ def arrows_upward() -> list[tuple[str, str]]:
         (module_name(path), imported)
         for path in MODULES
         for imported in imports(path)
-        if imported.split(".")[0] in PACKAGES and (layer_of(module_name(path)) or 0) > (layer_of(imported) or 0)
+        if imported.split(".")[0] in PACKAGES
+        and module_name(path) != "edfi_api"
+        and (storey_of(module_name(path)) or 0) < (storey_of(imported) or 0)
     ]
 
 
@@ -57,9 +59,7 @@ def _imports(node: Callable[[Path], str]) -> dict[str, set[str]]:
 
 
 def _package(path: Path) -> str:
-    """A module that belongs to another layer than its package, such as an `admin.py`, is a package by itself."""
-    module, package = module_name(path), module_name(path.parent / "__init__.py")
-    return package if layer_of(module) == layer_of(package) else module
+    return module_name(path.parent / "__init__.py")
 
 
 def _strongly_connected(graph: dict[str, set[str]]) -> Iterator[set[str]]:

@@ -18,7 +18,7 @@ _PROFILES = ("edfi_api/core/security/profiles/", "edfi_api/model/profiles/")
 _DATA_STORES = (
     "edfi_api/core/data_stores/",
     "edfi_api/core/security/requests/data_stores.py",
-    "meadowlark/serving/context.py",
+    "edfi_api/web/context.py",
 )
 _OTHER_IDENTITIES = ("edfi_api/core/security/federation/", "edfi_api/core/security/issuers")
 _RULES = ("edfi_api/core/writes/rules/",)

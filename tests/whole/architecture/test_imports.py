@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.whole.architecture.layers import LAYERS, ORDERED_PACKAGES, layer_of, position_in
+from tests.whole.architecture.layers import (
+    FEATURES_IMPORT,
+    ORDERED_PACKAGES,
+    STOREYS,
+    feature_of,
+    position_in,
+    storey_of,
+)
 from tests.whole.architecture.source import MODULES, PACKAGES, TOP, imports, is_within, module_name
 
 # Packages that may import only the listed packages of the project.
@@ -23,7 +30,9 @@ ALLOWED_IMPORTS = {
     },
     "edfi_api.common.logs.correlation": {"edfi_api.common.conf", "edfi_api.common.ods_compatibility"},
     "edfi_api.model.metaed": set[str](),
-    "edfi_api.web.problem_details": {
+    "edfi_api.web.problem_details.catalog": {
+        "edfi_api.web.problem_details.http_exceptions",
+        "edfi_api.web.problem_details.problem",
         "edfi_api.common.addresses",
         "edfi_api.common.conf",
         "edfi_api.core.data_stores.exceptions",
@@ -58,30 +67,40 @@ FORBIDDEN_LIBRARIES = {
 }
 
 
-def test_every_module_belongs_to_a_layer() -> None:
-    unlisted = [name for path in MODULES if (name := module_name(path)) != "edfi_api" and layer_of(name) is None]
+def test_every_module_belongs_to_a_storey() -> None:
+    unlisted = [name for path in MODULES if (name := module_name(path)) != "edfi_api" and storey_of(name) is None]
 
     assert unlisted == []
 
 
-def test_imports_go_down_or_stay_in_their_layer() -> None:
+def test_imports_go_down_or_stay_in_their_storey() -> None:
     upwards = {
         (importer, imported)
         for importer, imported in _own_imports()
-        if (layer_of(importer) or 0) > (layer_of(imported) or 0)
+        if importer != "edfi_api" and (storey_of(importer) or 0) < (storey_of(imported) or 0)
     }
 
     assert upwards == set()
 
 
-@pytest.mark.parametrize("packages", ORDERED_PACKAGES, ids=" over ".join)
-def test_imports_go_down_within_a_layer(packages: tuple[str, ...]) -> None:
+def test_capabilities_import_each_other_only_as_listed() -> None:
+    found: dict[str, set[str]] = {}
+    for importer, imported in _own_imports():
+        own, other = feature_of(importer), feature_of(imported)
+        if own and other and own != other:
+            found.setdefault(own, set()).add(other)
+
+    assert found == FEATURES_IMPORT
+
+
+@pytest.mark.parametrize("packages", ORDERED_PACKAGES, ids=" before ".join)
+def test_imports_go_down_within_a_storey(packages: tuple[str, ...]) -> None:
     upwards = {
         (importer, imported)
         for importer, imported in _own_imports()
         if (position := position_in(packages, importer)) is not None
         and (other := position_in(packages, imported)) is not None
-        and other < position
+        and other > position
     }
 
     assert upwards == set()
@@ -99,25 +118,26 @@ def test_a_restricted_package_imports_only_what_is_allowed(package: str) -> None
     assert others == set()
 
 
-def test_the_architecture_page_lists_the_same_layers() -> None:
-    layers = re.findall(r"^\*\*([^*]+)\*\*$", _layers_on_the_page(), flags=re.MULTILINE)
+def test_the_architecture_page_lists_the_same_storeys() -> None:
+    storeys = re.findall(r"^### `?(?:edfi_api/)?([a-z]+)/?`?$", _storeys_on_the_page(), flags=re.MULTILINE)
 
-    assert layers == list(LAYERS)
+    assert storeys == list(STOREYS)
 
 
 def test_the_architecture_page_lists_every_package_and_no_other() -> None:
     """A package is listed by itself or as a part of one that is."""
-    rows = re.findall(r"^\| (`.*?) \|", _layers_on_the_page(), flags=re.MULTILINE)
+    rows = re.findall(r"^\| (`.*?) \|", _storeys_on_the_page(), flags=re.MULTILINE)
     listed = {TOP / name for row in rows for name in re.findall(r"`([a-z_/]+/)`", row)}
-    packages = {path.parent for path in MODULES if path.name != "__init__.py"} - {TOP / "edfi_api"}
+    packages = {path.parent for path in MODULES if path.name not in ("__init__.py", "apps.py")}
+    storeys = {TOP / "edfi_api", *(TOP / "edfi_api" / name for name in STOREYS)}
 
     assert [path for path in listed if not path.is_dir()] == []
-    assert [path for path in packages if not listed & {path, *path.parents}] == []
+    assert [path for path in packages - storeys if not listed & {path, *path.parents}] == []
 
 
-def _layers_on_the_page() -> str:
+def _storeys_on_the_page() -> str:
     page = (TOP / "meadowlark/docs/design/architecture.md").read_text()
-    return page.split("## Layers")[1].split("\n## ")[0]
+    return page.split("## Storeys")[1].split("\n## ")[0]
 
 
 @pytest.mark.parametrize("package", FORBIDDEN_LIBRARIES)

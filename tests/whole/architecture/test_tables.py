@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tests.whole.architecture.layers import ORDERED_PACKAGES, layer_of, position_in
+from tests.whole.architecture.layers import ORDERED_PACKAGES, position_in, storey_of
 from tests.whole.architecture.source import MODULES, TOP, module_name
 
 STORAGE, REFERENCES, SECURITY = "edfi_api.core.storage", "references", "edfi_api.core.security"
@@ -49,7 +49,7 @@ OWNERS = {
     "key_field": HISTORY,
     "management_api_managementclient": MANAGEMENT,
     "management_api_managementtoken": MANAGEMENT,
-    "migration_digest": "edfi_api.site.checks",
+    "migration_digest": "edfi_api.core.data_stores",
     "open_refusals": REFUSALS,
     "open_validation_results": VALIDATION,
     "organization_closure": STORAGE,
@@ -174,13 +174,13 @@ def _statement_files() -> list[Path]:
 
 
 def _is_above(owner: str, module: str) -> bool:
-    layer, own = layer_of(module), layer_of(owner)
-    assert layer is not None and own is not None
-    if layer != own:
-        return own < layer
+    storey, own = storey_of(module), storey_of(owner)
+    assert storey is not None and own is not None
+    if storey != own:
+        return own > storey
     return any(
         (above := position_in(packages, owner)) is not None
         and (below := position_in(packages, module)) is not None
-        and above < below
+        and above > below
         for packages in ORDERED_PACKAGES
     )

@@ -32,8 +32,8 @@ class Answer(NamedTuple):
 
 
 class RealServer:
-    """A context manager that runs the server in a home of `tests/support/homes.py`. `kill_database` and `start_database`
-    may be called within it."""
+    """A context manager that runs the server in a home of `tests/support/homes.py`. `kill_database` and
+    `start_database` may be called within it."""
 
     # Timeouts of statements and locks.
     STATEMENT_SECONDS = 4

@@ -14,12 +14,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.common.contributions import contributions
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.writes.rules.configured import configured_rules
-from edfi_api.features.exchange.push.asking import ask_again
 from edfi_api.features.refusals import overview
 from edfi_api.features.refusals.admin import about, pages, sentences, stories
 from edfi_api.features.refusals.admin.filters import (
@@ -209,7 +209,8 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     @admin.action(description="Send again to the other side", permissions=["send"])
     def send_again(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> None:
         """Documents that were refused there; the worker of the connection sends them."""
-        number = ask_again(queryset.order_by("id")[:MOST_EXPORTED])
+        entries = queryset.order_by("id")[:MOST_EXPORTED]
+        number = sum(send_again(entries) for send_again in contributions("senders_of_refused_documents"))
         audit.administered("refused documents to be sent again", by=request.user.get_username(), documents=number)
         self.message_user(
             request,

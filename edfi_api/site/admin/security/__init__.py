@@ -6,7 +6,6 @@ its settings (`oauth/oauth_settings.py`).
 
 from edfi_api.site.admin.security.api_clients import AccessTokenAdmin, ApiClientAdmin, UnusedAdmin
 from edfi_api.site.admin.security.claim_sets import ClaimSetAdmin, GrantAdmin
-from edfi_api.site.admin.security.pages import OneByOneAdmin
 from edfi_api.site.admin.security.resource_claims import ResourceClaimAdmin
 from edfi_api.site.admin.security.vendors import ApplicationAdmin, VendorAdmin
 
@@ -16,7 +15,6 @@ __all__ = [
     "ApplicationAdmin",
     "ClaimSetAdmin",
     "GrantAdmin",
-    "OneByOneAdmin",
     "ResourceClaimAdmin",
     "UnusedAdmin",
     "VendorAdmin",

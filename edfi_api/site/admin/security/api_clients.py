@@ -37,8 +37,9 @@ from edfi_api.core.security.issuers import issuers
 from edfi_api.core.security.models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
 from edfi_api.core.security.secret_links import VALID, make_link
 from edfi_api.features.refusals.models import SubmissionHour
-from edfi_api.site.admin.security.pages import OneByOneAdmin, named_organizations, remark
+from edfi_api.site.admin.security.pages import named_organizations, remark
 from edfi_api.web.admin_kit.authorship import admin_user
+from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
 
 # Most claims that a line names without being opened.
 _NAMED = 4

@@ -5,9 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.forms import SimpleArrayField
-from django.db.models import Field
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html_join
@@ -23,28 +21,9 @@ from edfi_api.core.security.profiles.loading import assign_profiles, notices
 from edfi_api.core.security.profiles.models import Profile
 from edfi_api.core.startup import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.web.admin_kit.authorship import RecordedAdmin, admin_user
+from edfi_api.web.admin_kit.authorship import admin_user
 
 MOST_SHOWN = 100
-
-
-class CheckedItems:
-    """Forms check the items of arrays with the validators of the model: of an error that only the model finds, Django's
-    form loses the text."""
-
-    def formfield_for_dbfield(self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any) -> Any:
-        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]  # of the admin class
-        if isinstance(field, SimpleArrayField) and isinstance(db_field, ArrayField):
-            known = field.base_field.validators
-            known.extend(each for each in db_field.base_field.validators if each not in known)
-        return field
-
-
-class OneByOneAdmin(CheckedItems, RecordedAdmin):
-    """No bulk deletion: each row is deleted on a page that lists its dependent rows, and each deletion is logged."""
-
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
 
 
 def links(rows: Any, model: str) -> SafeString:

@@ -23,7 +23,8 @@ from edfi_api.core.security.claims.spelling import ClaimNames
 from edfi_api.core.security.claims.stored_claims import hold_claims
 from edfi_api.core.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.core.startup import current_surface
-from edfi_api.site.admin.security.pages import DefaultStrategiesInline, OneByOneAdmin, links
+from edfi_api.site.admin.security.pages import DefaultStrategiesInline, links
+from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
 
 # On a server with tenants there may be thousands of claim sets.
 MOST_GRANTS = 25

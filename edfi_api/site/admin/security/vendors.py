@@ -15,8 +15,9 @@ from edfi_api.core.security.organizations import data_stores_of
 from edfi_api.core.security.profiles.forms import ApplicationForm
 from edfi_api.site.admin.data_stores import TenantOwnedAdmin
 from edfi_api.site.admin.security.onboarding import onboarding_page
-from edfi_api.site.admin.security.pages import CheckedItems, OneByOneAdmin, assign, named_organizations, remark
+from edfi_api.site.admin.security.pages import assign, named_organizations, remark
 from edfi_api.web.admin_kit.moments import shown_time
+from edfi_api.web.admin_kit.one_by_one import CheckedItems, OneByOneAdmin
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z")
 

@@ -22,7 +22,7 @@ from tests.core.security.federation.identity_provider import CLIENT, IdentityPro
 from tests.support.factories import STUDENT
 from tests.support.logs import Log
 
-CONTEXT = "meadowlark.serving.context.ContextMiddleware"
+CONTEXT = "edfi_api.web.context.ContextMiddleware"
 IN_LAKESIDE = "/lakeside/data/ed-fi/students"
 SCHOOL_YEAR = {"schoolYear": 2099, "currentSchoolYear": False, "schoolYearDescription": "x"}
 

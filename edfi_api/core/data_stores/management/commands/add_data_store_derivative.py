@@ -7,16 +7,16 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.common.arguments import name
+from edfi_api.core.data_stores.command_options import (
+    add_connection,
+    given_connection,
+    in_one_line,
+)
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore, DerivativeType
 from edfi_api.core.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import add_derivative
-from edfi_api.features.loading.management.commands.provision_data_store import (
-    add_connection,
-    given_connection,
-    in_one_line,
-)
 
 
 class Command(BaseCommand):

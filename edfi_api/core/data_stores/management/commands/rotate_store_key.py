@@ -1,16 +1,16 @@
-"""`rotate_store_key`: encrypt all connection strings, and the secrets of connections to other APIs, again with the
-first key of MEADOWLARK_STORE_KEY."""
+"""`rotate_store_key`: encrypt all connection strings, and what else is encrypted, again with the first key of
+MEADOWLARK_STORE_KEY."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from edfi_api.common.contributions import contributions
 from edfi_api.common.logs.printable import counted
+from edfi_api.core.data_stores.command_options import in_one_line
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.stores import encrypt_again
-from edfi_api.features.exchange.stored_connections import encrypt_secrets_again
-from edfi_api.features.loading.management.commands.provision_data_store import in_one_line
 
 
 class Command(BaseCommand):
@@ -24,8 +24,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with transaction.atomic():
-                number, secrets = encrypt_again(), encrypt_secrets_again()
+                number = encrypt_again()
+                others = [encrypt() for encrypt in contributions("encrypted_columns")]
         except (ConnectionUnusable, NoStoreKey) as error:
             raise CommandError(f"Nothing was changed. {in_one_line(error)}") from error
-        of_connections = f", {counted(secrets, 'secret')} of connections" if secrets else ""
-        self.stdout.write(f"{counted(number, 'connection string')}{of_connections} encrypted")
+        also = "".join(f", {text}" for text in others if text)
+        self.stdout.write(f"{counted(number, 'connection string')}{also} encrypted")

@@ -4,7 +4,7 @@
 -- `document`, and none is ever removed.
 --
 -- Of PostgreSQL's processor this takes 15 microseconds for an insert (half of it for the version), 35 for an update and
--- 50 for a delete, where the statements take some hundreds: `python -m tests.tools.benchmarks.tracking`.
+-- 50 for a delete, where the statements take some hundreds: `python -m tests.benchmarks.tracking`.
 
 -- Where the members of `keyValues` are in the bodies of a resource: {"schoolId": {schoolReference,schoolId}}. Filled
 -- after migrate. Descriptor values are compared without regard to case.

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from edfi_api.common.arguments import name, text
+from edfi_api.core.data_stores.command_options import add_connection, in_one_line
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore, State
@@ -24,11 +25,9 @@ from edfi_api.features.loading.json_lines.command_errors import as_command_error
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.loading.load_options import add_mapping, mapping_of
 from edfi_api.features.loading.management.commands.provision_data_store import (
-    add_connection,
     add_creation,
     alias,
     created,
-    in_one_line,
     pairs,
     stored,
 )

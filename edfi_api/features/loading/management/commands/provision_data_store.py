@@ -4,7 +4,6 @@ Stores a data store and makes its database: tables, descriptors, school years. A
 failed; with `--id` it makes the database of a data store that exists already.
 """
 
-import os
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
@@ -14,8 +13,8 @@ from django.db import DatabaseError
 
 from edfi_api.common.arguments import name, text, whole_number
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.connection_strings import MAIN
-from edfi_api.core.data_stores.databases import alias_of, allowed_destination
+from edfi_api.core.data_stores.command_options import add_connection, given_connection, in_one_line
+from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.data_stores.routes import read_table
@@ -62,15 +61,6 @@ class Command(BaseCommand):
         self.stdout.write(f"data store {store.pk} {store.name}: {store.state}")
 
 
-def add_connection(parser: ArgumentParser, *, required: bool) -> None:
-    """Add the options for a connection string."""
-    where = parser.add_mutually_exclusive_group(required=required)
-    where.add_argument("--url", type=text, help="connection string of its database, which process lists show")
-    where.add_argument(
-        "--env", type=text, metavar="VARIABLE", help="a variable of this command that has its connection string"
-    )
-
-
 def add_creation(parser: ArgumentParser) -> None:
     """Add the options for creating the database."""
     how = parser.add_mutually_exclusive_group()
@@ -100,18 +90,6 @@ def pairs(given: str) -> dict[str, str]:
     return found
 
 
-def in_one_line(error: Exception) -> str:
-    """The text of a refusal for an operator."""
-    if isinstance(error, ValidationError):
-        return " ".join(error.messages)
-    if isinstance(error, NoStoreKey):
-        return (
-            "Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY: without a lasting key, a connection string that is "
-            "stored could not be read again."
-        )
-    return f"The connection string cannot be used: {error.reason}." if isinstance(error, ConnectionUnusable) else ""
-
-
 def stored(options: dict[str, Any]) -> DataStore:
     """The data store of this id or name, or a new one. Raises ValidationError, NoStoreKey and ConnectionUnusable."""
     connection = given_connection(options)
@@ -134,18 +112,6 @@ def stored(options: dict[str, Any]) -> DataStore:
     if connection is not None:
         set_connection(found[0], connection)
     return found[0]
-
-
-def given_connection(options: dict[str, Any]) -> str | None:
-    """The connection string, if one is given; read, so that a mistake is refused before anything is stored."""
-    given: str | None = options["url"]
-    if options["env"]:
-        given = os.environ.get(options["env"], "")
-        if not given:
-            raise CommandError(f"The variable {options['env']} is not set.")
-    if given is not None and given != MAIN:
-        allowed_destination(given)
-    return given
 
 
 def alias(store: DataStore) -> str:

@@ -13,13 +13,13 @@ from django.db import DatabaseError
 
 from edfi_api.common.arguments import not_empty, path, text, whole_number
 from edfi_api.common.logs.printable import counted, printable
+from edfi_api.core.data_stores.command_options import in_one_line
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.data_stores.tenant_options import add_tenant, needed_tenant
 from edfi_api.core.startup import current_surface
 from edfi_api.features.loading.load_options import add_processes
-from edfi_api.features.loading.management.commands.provision_data_store import in_one_line
 from edfi_api.features.loading.provisioning.provisioning import reason
 from edfi_api.features.loading.reports.refusal_limit import add_max_refused
 from edfi_api.features.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table

@@ -1,0 +1,31 @@
+"""What an app contributes to work that is not its own: a row of the status page, a metric, a step of housekeeping.
+
+The app names it in its `apps.py`, and the work asks for all of them. So the work imports no capability, and a new
+capability touches its own folder only.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.apps import AppConfig, apps
+from django.utils.module_loading import import_string
+
+
+class Contributor(AppConfig):
+    """The configuration of an app that contributes. Each attribute has dotted paths, which are imported when the work
+    is done, since apps are configured before their models."""
+
+    # Functions without arguments that encrypt secrets again with the first key, and say how many of what, or nothing
+    # without any: `manage.py rotate_store_key` calls them in one transaction.
+    encrypted_columns: Sequence[str] = ()
+    # Functions from the surface to the surface that is published, with resources that are no stored documents.
+    published_resources: Sequence[str] = ()
+    # Functions that have refused documents sent again, from entries of the ledger of refusals; they return how many.
+    senders_of_refused_documents: Sequence[str] = ()
+
+
+def contributions(attribute: str) -> Iterator[Any]:
+    """What all apps contribute by this attribute of `Contributor`, in the order of INSTALLED_APPS."""
+    for config in apps.get_app_configs():
+        if isinstance(config, Contributor):
+            yield from map(import_string, getattr(config, attribute))

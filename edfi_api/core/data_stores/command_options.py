@@ -1,0 +1,46 @@
+"""Options of commands for the connection string of a data store, and the text of its refusal."""
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+
+from edfi_api.common.arguments import text
+from edfi_api.core.data_stores.connection_strings import MAIN
+from edfi_api.core.data_stores.databases import allowed_destination
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+
+
+def add_connection(parser: ArgumentParser, *, required: bool) -> None:
+    """Add the options for a connection string."""
+    where = parser.add_mutually_exclusive_group(required=required)
+    where.add_argument("--url", type=text, help="connection string of its database, which process lists show")
+    where.add_argument(
+        "--env", type=text, metavar="VARIABLE", help="a variable of this command that has its connection string"
+    )
+
+
+def given_connection(options: dict[str, Any]) -> str | None:
+    """The connection string, if one is given; read, so that a mistake is refused before anything is stored."""
+    given: str | None = options["url"]
+    if options["env"]:
+        given = os.environ.get(options["env"], "")
+        if not given:
+            raise CommandError(f"The variable {options['env']} is not set.")
+    if given is not None and given != MAIN:
+        allowed_destination(given)
+    return given
+
+
+def in_one_line(error: Exception) -> str:
+    """The text of a refusal for an operator."""
+    if isinstance(error, ValidationError):
+        return " ".join(error.messages)
+    if isinstance(error, NoStoreKey):
+        return (
+            "Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY: without a lasting key, a connection string that is "
+            "stored could not be read again."
+        )
+    return f"The connection string cannot be used: {error.reason}." if isinstance(error, ConnectionUnusable) else ""
