@@ -279,6 +279,19 @@ NOT_FOLLOWED = (
         "everything would come back, as if all of it had been asked for",
     ),
     OdsFault(
+        OdsArea.QUERIES,
+        "descriptors can be found by the number that the database gave them (`?termDescriptorId=17`)",
+        "it is refused with 400, as are such numbers of people and of other descriptors",
+        "descriptors have no such number here; they are found by `namespace` and `codeValue`",
+    ),
+    OdsFault(
+        OdsArea.QUERIES,
+        "which members of collections are query fields is not published; seen were those of identification codes",
+        "those of every collection at the root whose name ends with `identificationCodes`, that of alternative codes "
+        "included; all others are refused with 400",
+        "the published parameters of data standards 3.3, 4.0 and 5.2 are all offered, and members that are inherited",
+    ),
+    OdsFault(
         OdsArea.READING,
         "without a snapshot, `Use-Snapshot: true` with `limit=0` is answered with 200",
         "404, as with any other limit",

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from edfi_api.core.queries.operators import Operator, parts_of
+from edfi_api.model.surface.columns import SURROGATE_ID, UNIQUE_ID
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import Resource
 
 _SERVER_MEMBERS = ("_etag", "_lastModifiedDate")
@@ -27,7 +29,8 @@ _FILTERS = frozenset({"filter", "filters", "where", "comparison", "comparisons"}
 
 
 class MeantFilters:
-    """The names of a resource's members, at every depth, for which parameters with other names may stand."""
+    """The names of a resource's members, at every depth, and of the numbers that stand for their values in databases of
+    the ODS/API, for which parameters with other names may stand."""
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
@@ -49,7 +52,9 @@ class MeantFilters:
 
     @cached_property
     def _members(self) -> frozenset[str]:
-        return frozenset(name.lower().lstrip("_") for name in (*_SERVER_MEMBERS, *_names(self._resource.json_schema)))
+        names = [*_SERVER_MEMBERS, *_names(self._resource.json_schema)]
+        numbers = _names_of_numbers([self._resource.name.resource, *names])
+        return frozenset(name.lower().lstrip("_") for name in (*names, *numbers))
 
 
 def compared_field(name: str, fields: Iterable[str]) -> str | None:
@@ -76,6 +81,15 @@ def _without_comparison(name: str) -> Iterator[str]:
 def _has_parts(name: str) -> bool:
     """Whether the name may be a path or a comparison, such as `address.city`; `api_version` is not."""
     return "__" in name or any(not (letter.isalnum() or letter in "_-") for letter in name)
+
+
+def _names_of_numbers(names: Iterable[str]) -> Iterator[str]:
+    """`gradeLevelDescriptorId`, which OpenAPI documents of the ODS/API offer for descriptors, and `studentUSI`."""
+    for name in names:
+        if is_descriptor_name(name):
+            yield f"{name}Id"
+        elif name.endswith(UNIQUE_ID):
+            yield name.removesuffix(UNIQUE_ID) + SURROGATE_ID
 
 
 def _names(schema: dict[str, Any]) -> Iterator[str]:

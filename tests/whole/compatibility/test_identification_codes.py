@@ -53,6 +53,62 @@ def test_every_resource_with_identification_codes_has_their_fields(standard: str
     assert {endpoint: names for endpoint, names in found.items() if names} == FIELDS
 
 
+CONTENT_STANDARD = {"identificationCode": "MA.1", "contentStandardName": "State Standard"}
+CATALOG = {
+    "courseIdentificationSystemDescriptor": "uri://ed-fi.org/CourseIdentificationSystemDescriptor#Value",
+    "identificationCode": "C1",
+    "courseCatalogURL": "https://example.org/C1",
+    "assigningOrganizationIdentificationCode": "LEA",
+}
+
+
+@pytest.fixture
+def stored_with_code(api: ApiTestClient, documents, resource_named) -> Callable[[str, dict[str, str]], str]:
+    """`stored_with_code("Course", code)` stores a document with this code, and returns the path of its resource."""
+
+    def stored_with_code(name: str, code: dict[str, str]) -> str:
+        resource = resource_named(name)
+        codes = "alternativeCourseIdentificationCodes" if name == "CourseTranscript" else "identificationCodes"
+        body = documents.minimal_body(resource) | {codes: [code]}
+        documents.store_targets(resource, body)
+        path: str = resource.url_path.removeprefix("/ed-fi")
+        assert api.post(path, body).status_code == 201
+        return path
+
+    return stored_with_code
+
+
+@pytest.mark.usefixtures("as_ods")
+@pytest.mark.parametrize(
+    ("name", "code", "numbers_found"),
+    [
+        (
+            "LearningStandard",
+            CONTENT_STANDARD,
+            {
+                "contentStandardName=State%20Standard": 1,
+                "contentStandardName=Other": 0,
+                "contentstandardname=State%20Standard&identificationCode=MA.1": 1,
+            },
+        ),
+        (
+            "Course",
+            CATALOG,
+            {
+                "courseCatalogURL=https://example.org/C1": 1,
+                "courseCatalogURL=https://example.org/C2": 0,
+                "assigningOrganizationIdentificationCode=LEA&identificationCode=C1": 1,
+            },
+        ),
+        ("CourseTranscript", CATALOG, {"identificationCode=C1": 1, "identificationCode=C2": 0}),
+    ],
+)
+def test_members_of_codes_find_documents(api: ApiTestClient, stored_with_code, name, code, numbers_found) -> None:
+    path = stored_with_code(name, code)
+
+    assert {query: len(api.get(f"{path}?{query}").json()) for query in numbers_found} == numbers_found
+
+
 @pytest.fixture
 def schools(api: ApiTestClient, documents, resource_named: Callable[[str], Resource]) -> None:
     """One with the codes A of the state and B of the federation, one with the code B of the state."""
@@ -188,6 +244,18 @@ def test_a_parameter_that_may_be_a_filter_is_never_ignored(api: ApiTestClient, p
     assert refused.status_code == 400
     assert parameter in str(refused.json())
     assert api.get("/schools/partitions", QUERY_STRING=f"{parameter}=x").status_code == 400
+
+
+@pytest.mark.usefixtures("as_ods")
+@pytest.mark.parametrize(
+    "address",
+    ["/termDescriptors?termDescriptorId=17", "/sessions?termDescriptorId=17", "/students?studentUSI=17"],
+)
+def test_numbers_of_the_database_of_the_ods_are_never_ignored(api: ApiTestClient, address: str) -> None:
+    refused = api.get(address)
+
+    assert refused.status_code == 400
+    assert address.partition("?")[2].partition("=")[0] in refused.json()["errors"][0]
 
 
 @pytest.mark.usefixtures("as_ods")
