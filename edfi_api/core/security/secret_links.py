@@ -8,6 +8,7 @@ import secrets
 from base64 import urlsafe_b64encode
 from datetime import timedelta
 from hashlib import sha256
+from typing import NamedTuple
 
 from cryptography.fernet import Fernet
 from django.db import connection
@@ -20,10 +21,20 @@ VALID = timedelta(hours=24)
 _BYTES = 32
 _TAKE = """
 DELETE FROM secret_link l USING security_apiclient c
+  JOIN security_application a ON a.id = c.application_id JOIN security_vendor v ON v.id = a.vendor_id
  WHERE c.id = l.api_client_id AND l.digest = %(digest)s AND l.expires_at > %(now)s
    AND c.is_active AND (c.expires_at IS NULL OR c.expires_at > %(now)s)
-RETURNING c.client_id, l.ciphertext
+RETURNING v.name, a.name, c.client_id, l.ciphertext
 """
+
+
+class ShownSecret(NamedTuple):
+    """What a link shows."""
+
+    vendor: str
+    application: str
+    key: str
+    secret: str
 
 
 def make_link(client: ApiClient, credentials: Credentials) -> str:
@@ -40,15 +51,15 @@ def make_link(client: ApiClient, credentials: Credentials) -> str:
     return token
 
 
-def take_secret(token: str) -> Credentials | None:
+def take_secret(token: str) -> ShownSecret | None:
     """What the link shows, the first time that it is asked; None afterwards, for any other text, and while the client
     is inactive or has expired, whose link stays."""
     with connection.cursor() as cursor:
         row = cursor.execute(_TAKE, {"digest": _digest(token), "now": timezone.now()}).fetchone()
     if row is None:
         return None
-    key, ciphertext = row
-    return Credentials(key, _cipher(token).decrypt(ciphertext.encode()).decode())
+    vendor, application, key, ciphertext = row
+    return ShownSecret(vendor, application, key, _cipher(token).decrypt(ciphertext.encode()).decode())
 
 
 def remove_expired() -> int:

@@ -139,6 +139,20 @@ def test_the_link_of_a_disabled_client_shows_nothing_until_it_is_enabled(operato
     assert Client().post(address, {"token": token}).json()["secret"] == shown(page, "secret")
 
 
+def test_a_link_shows_the_secret_of_a_client_that_is_deleted_meanwhile(operator, monkeypatch):
+    page = operator.post(PAGE, form()).content.decode()
+    address, _, token = shown(page, "link").partition("#")
+
+    def deletes_the_client(*_: object, client: str, by: str) -> None:
+        ApiClient.objects.filter(client_id=client).delete()
+
+    monkeypatch.setattr("edfi_api.common.logs.audit.administered", deletes_the_client)
+    answer = Client().post(address, {"token": token})
+
+    assert not ApiClient.objects.filter(client_id=shown(page, "key")).exists()
+    assert (answer.status_code, answer.json()["vendor"]) == (200, "Lakeside SIS")
+
+
 def test_the_database_does_not_have_what_the_link_shows(operator):
     page = operator.post(PAGE, form()).content.decode()
     token = shown(page, "link").partition("#")[2]

@@ -13,7 +13,6 @@ from django.views.decorators.csrf import csrf_exempt
 from edfi_api.common.addresses import base_of
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address
-from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.secret_links import take_secret
 
 
@@ -34,12 +33,4 @@ class SecretView(View):
         if found is None:
             return JsonResponse({"error": "not found"}, status=404)
         audit.administered("secret shown by its link", client=found.key, by=f"address:{remote_address(request)}")
-        application = ApiClient.objects.select_related("application__vendor").get(client_id=found.key).application
-        return JsonResponse(
-            {
-                "vendor": application.vendor.name,
-                "application": application.name,
-                "key": found.key,
-                "secret": found.secret,
-            }
-        )
+        return JsonResponse(found._asdict())
