@@ -124,8 +124,11 @@ CORS_EXPOSE_HEADERS = [
     "lenient-handling",
     "link",
     "location",
+    "next-change-version",
     "next-page-token",
     "preference-applied",
+    "retry-after",
+    "rule-warnings",
     "total-count",
 ]
 if CORS_ALLOWED_ORIGINS:
