@@ -1,5 +1,6 @@
 """Reads and sets values of a body by the steps of a `JsonPath`; a match keeps its array indexes. Values as text."""
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -8,6 +9,8 @@ from edfi_api.model.surface.resource import ALL_ITEMS
 
 Path = tuple[str, ...]
 Indexes = tuple[int, ...]
+
+_INDEX = re.compile(r"\[(?:\d+|\*)\]")
 
 
 def values_at(body: Any, steps: Path, indexes: Indexes = ()) -> Sequence[tuple[Indexes, Any]]:
@@ -39,6 +42,12 @@ def concrete(steps: Path, indexes: Indexes) -> str:
     """`$.classPeriods[1].classPeriodReference`: the path with concrete array indexes."""
     remaining = iter(indexes)
     return "$" + "".join(f"[{next(remaining)}]" if step == ALL_ITEMS else f".{step}" for step in steps)
+
+
+def steps_of(path: str) -> Path:
+    """The steps of a path into a body, whatever a client has named its members: of `$.addresses[1].city`
+    `("addresses", "[*]", "city")`."""
+    return tuple(_INDEX.sub("." + ALL_ITEMS, path).split(".")[1:])
 
 
 def as_text(value: Any) -> str:

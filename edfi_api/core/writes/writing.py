@@ -6,7 +6,6 @@ authorization, then what is stored. HTTP is left to the callers. Without rules o
 called for them.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -21,11 +20,11 @@ from edfi_api.core.documents.extraction import StoredUris
 from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers, sent_id
 from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.lookalikes import is_regular, told_apart
-from edfi_api.core.documents.paths import values_at
+from edfi_api.core.documents.paths import steps_of, values_at
 from edfi_api.core.documents.visible_part import is_visible_path, without_indexes
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
-from edfi_api.core.security.profiles.exceptions import ContradictionPreventedByProfile
+from edfi_api.core.security.profiles.exceptions import ContradictionPreventedByProfile, CreationPreventedByProfile
 from edfi_api.core.security.profiles.negotiation import ProfiledResource, in_content_type
 from edfi_api.core.security.profiles.preparation import ProfilePreparer
 from edfi_api.core.security.profiles.visibility import Visibility, visibility_of
@@ -38,12 +37,10 @@ from edfi_api.core.storage.stored import Outcome, Written, stored_versions
 from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck, checked_write
 from edfi_api.core.writes.rules.ruled_write import Finding, WritingClient
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
+from edfi_api.model.surface.resource import JsonPath, Resource
 
 # Returns what the client may do; called when the document has been checked. Raises the refusals of the claim set.
 Authorize = Callable[[], Authorization]
-
-_INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +135,10 @@ def _note_key_like_stored_one(write: Write) -> None:
 def _like_stored_ones(write: Write) -> Iterator[tuple[JsonPath, str]]:
     """The paths of the document's own key at which a stored one that the client may read looks equal and is not, with
     the stored value."""
-    prepared, resource = write.prepared, write.resource.resource
-    if not isinstance(prepared, IncomingDocument):
+    new, resource = _new_document(write), write.resource.resource
+    if new is None:
         return
-    key = {path: value for path in resource.identity for _, value in values_at(prepared.body, path.steps)}
+    key = {path: value for path in resource.identity for _, value in values_at(new.body, path.steps)}
     near = near_keys(resource, key, write.using)
     rows = dict.fromkeys((each.row for each in near), resource.name)
     surface = write.resource.preparers.surface
@@ -150,6 +147,16 @@ def _like_stored_ones(write: Write) -> Iterator[tuple[JsonPath, str]]:
     for path, found in stored.items():
         if len(path.steps) == 1 and found != key[path]:
             yield path, told_apart(str(found), str(key[path]))
+
+
+def _new_document(write: Write) -> IncomingDocument | None:
+    """What is to be inserted; None if the profile prevents that."""
+    if not isinstance(write.prepared, PendingDocument):
+        return write.prepared
+    try:
+        return write.prepared.merged(None)
+    except CreationPreventedByProfile:
+        return None
 
 
 def update(write: Write, authorize: Authorize) -> WrittenDocument:
@@ -256,7 +263,7 @@ def _result(write: Write, mode: _WriteMode, written: Written) -> WrittenDocument
 def _without_hidden(refusal: KeyChangeContradicts, visibility: Visibility) -> KeyChangeContradicts:
     """The refusal without its violations if one is at a hidden place of the referrer: each contains the values of all
     places that have to agree."""
-    places = [JsonPath.parse(_INDEX.sub(ALL_ITEMS, violation.path)) for violation in refusal.violations]
+    places = [JsonPath(steps_of(violation.path)) for violation in refusal.violations]
     if all(visibility.shows(refusal.resource, place) for place in places):
         return refusal
     return replace(refusal, violations=[])

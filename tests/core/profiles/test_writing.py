@@ -104,6 +104,31 @@ def test_strict_handling_refuses_unknown_members_but_not_hidden_ones(api, narrow
     assert client.post("/students", sent | {"shoeSize": 1})["Lenient-Handling"] == '"$.shoeSize";reason=unknown-member'
 
 
+def test_strict_handling_refuses_a_key_that_looks_like_a_stored_one(api, narrow) -> None:
+    api.post("/students", STUDENT | {"studentUniqueId": "Ab-1"})
+    client = narrow("Student", 'ExcludeOnly:<Property name="middleName"/>')
+    twin = STUDENT | {"studentUniqueId": "Ab\u200b-1"}
+
+    refused = client.post("/students", twin, HTTP_PREFER="handling=strict")
+    lenient = client.post("/students", twin)
+
+    assert (refused.status_code, list(problem(refused)["validationErrors"])) == (400, ["$.studentUniqueId"])
+    assert (lenient.status_code, lenient["Lenient-Handling"]) == (201, '"$.studentUniqueId";reason=like-stored-key')
+    # No longer new.
+    assert client.post("/students", twin, HTTP_PREFER="handling=strict").status_code == 200
+
+
+def test_strict_handling_refuses_a_new_document_that_a_profile_prevents_as_lenient_does(api, narrow) -> None:
+    api.post("/students", STUDENT | {"studentUniqueId": "Ab-1"})
+    client = narrow("Student", 'ExcludeOnly:<Property name="birthDate"/>')
+    twin = STUDENT | {"studentUniqueId": "ab-1"}
+
+    answers = [problem(client.post("/students", twin, **strict)) for strict in ({}, {"HTTP_PREFER": "handling=strict"})]
+
+    assert answers[0]["type"] == "urn:ed-fi:api:data-policy-enforced"
+    assert answers[0] == answers[1]
+
+
 @pytest.mark.usefixtures("descriptors")
 def test_hidden_members_are_dropped_unseen(api, narrow) -> None:
     """Wrong types, unknown descriptors, dangling references and repeated items of hidden members are no errors."""
