@@ -10,6 +10,7 @@ from uuid import UUID
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.paths import Path, as_text, values_at
 from edfi_api.core.documents.securables import SecurablesExtractor
+from edfi_api.model.surface.json_schema import find_schema
 from edfi_api.model.surface.resource import Resource
 from references.identity import natural_key
 
@@ -46,7 +47,7 @@ class PartialIdentityReader:
     def __init__(self, resource: Resource, extractor: Extractor, securables: SecurablesExtractor) -> None:
         paths = sorted((path.without_root(), path.steps) for path in resource.identity)
         key: Sequence[tuple[str, Path]] = _KEY_OF_DESCRIPTORS if resource.is_descriptor else paths
-        self._key = [(name, steps, _schema_at(resource.json_schema, steps)) for name, steps in key]
+        self._key = [(name, steps, find_schema(resource.json_schema, steps) or {}) for name, steps in key]
         self._extractor = extractor
         self._securables = securables
 
@@ -60,12 +61,6 @@ class PartialIdentityReader:
             return PartialIdentity(natural_key(elements), organization=organization)
         identity = self._extractor.own_identity(dict(body))
         return PartialIdentity(identity.natural_key, identity.referential_id, organization)
-
-
-def _schema_at(schema: Mapping[str, Any], steps: Path) -> Mapping[str, Any]:
-    for step in steps:
-        schema = schema.get("properties", {}).get(step, {})
-    return schema
 
 
 def _text(body: Mapping[str, Any], steps: Path, schema: Mapping[str, Any]) -> str:

@@ -57,6 +57,16 @@ def schema_at(schema: JsonSchema, path: JsonPath) -> JsonSchema:
     return schema
 
 
+def find_schema(schema: JsonSchema, steps: Iterable[str]) -> JsonSchema | None:
+    """The schema of the values at the end of these steps; None where a document can have none."""
+    found: JsonSchema | None = schema
+    for step in steps:
+        if found is None:
+            return None
+        found = found.get("items") if step == ALL_ITEMS else found.get("properties", {}).get(step)
+    return found
+
+
 def document_schema(document: DocumentBody, title: str) -> JsonSchema:
     """The schema of a body as clients send it: without the `id` and the members that the server adds."""
     schema = _object({member.name: _member(member) for member in document.members}, _required(document.members))

@@ -13,7 +13,6 @@ from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
 from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.viewsets.representation import Linker, Representation
-from edfi_api.web.viewsets.responses import etag
 
 
 def id_of_digits(document_uuid: object) -> str:
@@ -59,15 +58,13 @@ class OdsRepresentation(Representation):
             return self
         return OdsRepresentation(self.extractor, self.linker, part, members, completions=self.completions)
 
-    def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
+    def _id_and_date(self, document: StoredDocument) -> tuple[str, str]:
+        return id_of_digits(document.document_uuid), document.last_modified
+
+    def _visible_text(self, document: StoredDocument, using: str) -> bytes:
         body: dict[str, Any] = json_text.loads(document.text)
         if api_settings.LINKS:
             self.linker.add_links(body, document, self.extractor, using)
         visible = body if self.part is None else self.part.project(body)
         self.completions.of(self.part)(visible)
-        tag, text = etag(document, self.part), json_text.dumps(visible)
-        if self.members is not None:
-            text = self.members(text)
-        front = f'{{"id":"{id_of_digits(document.document_uuid)}",'
-        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
-        return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
+        return json_text.dumps(visible)

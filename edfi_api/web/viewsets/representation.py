@@ -92,17 +92,21 @@ class Representation:
     def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
         """The entity tag and the text of one document; its stored text is a non-empty object, since every resource has
         an identity."""
-        tag = etag(document, self.part)
-        if self.part is not None and self.part.view is not None:
-            text = self._narrowed(document, using, self.part)
-        else:
-            text = self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
+        tag, text = etag(document, self.part), self._visible_text(document, using)
         if self.members is not None:
             text = self.members(text)
-        front = f'{{"id":"{document.document_uuid}",'
-        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified[:_SECONDS]}Z"}}'
+        id_, last_modified = self._id_and_date(document)
+        front, behind = f'{{"id":"{id_}",', f',"_etag":"{tag}","_lastModifiedDate":"{last_modified}"}}'
         # A view, since a slice would copy a large text once more.
         return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
+
+    def _id_and_date(self, document: StoredDocument) -> tuple[str, str]:
+        return document.document_uuid, document.last_modified[:_SECONDS] + "Z"
+
+    def _visible_text(self, document: StoredDocument, using: str) -> bytes:
+        if self.part is not None and self.part.view is not None:
+            return self._narrowed(document, using, self.part)
+        return self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
 
     def _narrowed(self, document: StoredDocument, using: str, part: ProfilePart) -> bytes:
         if not api_settings.LINKS:

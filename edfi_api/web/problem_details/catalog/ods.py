@@ -16,11 +16,13 @@ from rest_framework.exceptions import UnsupportedMediaType as UnsupportedMediaTy
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents import exceptions as documents
 from edfi_api.core.documents.leniency import Reason
+from edfi_api.core.documents.paths import steps_of
 from edfi_api.core.documents.violations import BrokenRule, Violation
 from edfi_api.core.queries import exceptions as queries
 from edfi_api.core.security import exceptions as security
 from edfi_api.core.security.profiles import exceptions as profiles
 from edfi_api.core.storage import exceptions as storage
+from edfi_api.model.surface.json_schema import find_schema
 from edfi_api.model.surface.naming import REFERENCE_SUFFIX
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details import http_exceptions as viewsets
@@ -215,10 +217,7 @@ def _sentence(violation: Violation, resource: Resource | None) -> str:
 
 def _schema_at(path: str, resource: Resource | None) -> Mapping[str, Any]:
     """What the schema of the resource has at a path of a body; nothing where it has nothing."""
-    schema: Mapping[str, Any] = {} if resource is None else resource.json_schema
-    for step in _INDEX.sub(".[]", path).split(".")[1:]:
-        schema = schema.get("items", {}) if step == "[]" else schema.get("properties", {}).get(step, {})
-    return schema
+    return ({} if resource is None else find_schema(resource.json_schema, steps_of(path))) or {}
 
 
 def _collection(path: str, resource: Resource | None) -> str:

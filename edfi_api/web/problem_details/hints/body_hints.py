@@ -8,7 +8,9 @@ from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import dates_and_times
 from edfi_api.core.documents import exceptions as documents
+from edfi_api.core.documents.paths import steps_of
 from edfi_api.core.documents.violations import Violation
+from edfi_api.model.surface.json_schema import find_schema
 from edfi_api.model.surface.naming import EXTENSIONS, is_descriptor_name
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details import http_exceptions as viewsets
@@ -47,7 +49,7 @@ def _of_violations(violations: Iterable[Violation], attempt: AttemptedRequest) -
 
 
 def _of_violation(violation: Violation, attempt: AttemptedRequest) -> Iterator[str]:
-    schema = _schema_at(attempt.schema, violation.path)
+    schema = attempt.schema and find_schema(attempt.schema, steps_of(violation.path))
     if violation.advice is not None or schema is None:
         if violation.advice:
             yield f"{violation.path}: {violation.advice}"
@@ -84,7 +86,7 @@ def _of_unknown_members(paths: Iterable[str], refused: Collection[str], attempt:
 
 
 def _members_beside(path: str, attempt: AttemptedRequest) -> dict[str, Any]:
-    schema = None if attempt.schema is None else _schema_at(attempt.schema, path.rpartition(".")[0])
+    schema = attempt.schema and find_schema(attempt.schema, steps_of(path.rpartition(".")[0]))
     return {} if schema is None else schema.get("properties", {})
 
 
@@ -126,15 +128,6 @@ def _descriptor_type(name: str, resource: Resource | None) -> str:
     places = () if resource is None else (*resource.descriptors, *resource.key_descriptors)
     found = next((each.target.resource for each in places if each.path.steps[-1] == name), None)
     return found or f"{name[0].upper()}{name[1:]}"
-
-
-def _schema_at(schema: Any, path: str) -> dict[str, Any] | None:
-    for name, index in _steps(path):
-        schema = schema.get("items") if index else schema.get("properties", {}).get(name)
-        if schema is None:
-            return None
-    found: dict[str, Any] = schema
-    return found
 
 
 def value_at(value: Any, path: str) -> Any:

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from edfi_api.common import addresses
+from edfi_api.core.documents.paths import steps_of
 from edfi_api.core.security import exceptions as security
 from edfi_api.core.security.requests.authorization import readable_rows
 from edfi_api.core.storage import exceptions as storage
 from edfi_api.core.storage.near_keys import near_keys
 from edfi_api.model.surface.naming import is_descriptor_name
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.web.problem_details.hints.attempted_request import (
     AttemptedRequest,
     hints_for,
@@ -27,7 +28,6 @@ from references import exceptions as references
 # So many values are compared with those of stored descriptors.
 _MOST_COMPARED = 3
 _LINK = "link"
-_INDEX = re.compile(r"\[\d+\]")
 _WEAK_TAG = re.compile(r"\bW/", re.IGNORECASE)
 # As servers of HTTP write the encoding into tags of compressed answers.
 _SUFFIXED_TAG = re.compile(r"[-;](?:gzip|br|zstd|deflate)\"")
@@ -71,7 +71,7 @@ def _near_key(missing: references.MissingTarget, resource: Resource, sent: Any, 
 
 def _members_of_key(path: str, resource: Resource, attempt: AttemptedRequest) -> dict[JsonPath, str]:
     """The members of the reference object at this place, by the paths of the key of its target."""
-    template = JsonPath.parse(_INDEX.sub(ALL_ITEMS, path))
+    template = JsonPath(steps_of(path))
     references_ = () if attempt.resource is None else attempt.resource.references
     reference = next((each for each in references_ if each.path == template and each.target == resource.name), None)
     return {} if reference is None else {pair.there: pair.here.steps[-1] for pair in reference.identity}
