@@ -1,21 +1,28 @@
 """Unprepared databases in the server of the other tests."""
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from django.test import Client
 from psycopg import sql
 
 from meadowlark.run import embedded_postgres
 from tests.support import superuser
 from tests.support.forking import forked, preparing
+
+Ended = CompletedProcess[str]
+Run = Callable[..., Ended]
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,23 @@ def prepared_database(missing_database: Database, prepared_once: Database) -> Da
 def empty_database(missing_database: Database) -> Database:
     missing_database.create()
     return missing_database
+
+
+@pytest.fixture
+def run(missing_database: Database, django_db_blocker: Any) -> Iterator[Run]:
+    """Runs a program of `tests/support/forking.py` with the database."""
+
+    def with_the_database(program: Callable[..., object], *arguments: str) -> Ended:
+        return forked(partial(program, *arguments), missing_database.name)
+
+    with django_db_blocker.unblock():
+        yield with_the_database
+
+
+def health(run: Run) -> dict[str, str]:
+    """Name and description of each health check."""
+    output = run(lambda: print(Client().get("/health/ready").content.decode())).stdout
+    return {result["Name"]: result["Description"] for result in json.loads(output)["Results"]}
 
 
 @pytest.fixture

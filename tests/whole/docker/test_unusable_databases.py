@@ -1,41 +1,15 @@
 """Databases that this version cannot serve are refused in one line: at the start, by checks, by the health endpoint."""
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import pytest
-from django.test import Client
-
-from tests.support.forking import forked, manage, preparing
+from tests.support.forking import manage, preparing
 from tests.support.ports import free_port
-from tests.whole.docker.conftest import Database
+from tests.whole.docker.conftest import Database, Ended, Run, health
 
 TOP = Path(__file__).parents[3]
-Ended = subprocess.CompletedProcess[str]
-Run = Callable[..., Ended]
-
-
-@pytest.fixture
-def run(missing_database: Database, django_db_blocker: Any) -> Iterator[Run]:
-    """Runs a program of `tests/support/forking.py` with the database."""
-
-    def with_the_database(program: Callable[..., object], *arguments: str) -> Ended:
-        return forked(partial(program, *arguments), missing_database.name)
-
-    with django_db_blocker.unblock():
-        yield with_the_database
-
-
-def health(run: Run) -> dict[str, str]:
-    """Name and description of each health check."""
-    output = run(lambda: print(Client().get("/health/ready").content.decode())).stdout
-    return {result["Name"]: result["Description"] for result in json.loads(output)["Results"]}
 
 
 def make_run(database: Database, home: Path) -> Ended:

@@ -11,8 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from tests.conftest import ApiTestClient, new_token
 from tests.support.forking import manage
-from tests.whole.docker.conftest import Database
-from tests.whole.docker.test_unusable_databases import Run, health, run
+from tests.whole.docker.conftest import Database, Run, health
 
 # The last migrations of each release; those of Django and of libraries as far as these need them.
 RELEASES = {
@@ -42,8 +41,6 @@ COLUMNS = (
     "       is_nullable = 'YES' OR column_default IS NOT NULL OR is_identity = 'YES'"
     "  FROM information_schema.columns WHERE table_schema = 'public'"
 )
-
-__all__ = ["run"]
 
 
 def migrated_by(release: str) -> None:
