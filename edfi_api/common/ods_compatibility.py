@@ -149,7 +149,8 @@ class OdsCompatibility(Enum):
         OdsArea.WRITING,
         "numbers and booleans are accepted for texts; markup in texts, decimals beyond the bounds of the model, 0 in a "
         "key and 0001-01-01 in a required date are refused; decimals are rounded to the places of the model; `[{}]` "
-        "lacks members; an empty list is none at any depth",
+        "lacks members; an empty list is none at any depth; `20210801`, a date with another time than midnight of UTC, "
+        "and a time with fractions or AM and PM are refused, with a hint that says what to write",
         "texts are texts; decimals with more places are refused; an empty list, and one of empty objects, is none at "
         "the root; the rest is accepted",
         ("api/viewsets/factory.py",),
@@ -327,12 +328,6 @@ NOT_FOLLOWED = (
         "last word has no plural has none (`tankInformation`)",
         "names as Ed-Fi's compiler forms them: `ferryBoatBoatReference`, `tankInformations`; only extensions have such",
         "documents are stored under these names, whatever the setting is",
-    ),
-    OdsFault(
-        OdsArea.WRITING,
-        "`20210801` is no date, and `8:05 PM` no time",
-        "what can be read in one way only is read, and reported under strict handling",
-        "files of people have them",
     ),
     OdsFault(
         OdsArea.WRITING,

@@ -6,7 +6,7 @@ they are; validation reports them. What strict handling would refuse is only not
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -32,11 +32,16 @@ _ADDED_TO_REFERENCES = frozenset({"link"})
 _NONE: frozenset[str] = frozenset()
 
 
-def compile_coercion(schema: dict[str, Any], counts_as_absent: Callable[[list[Any]], bool] | None = None) -> Coercion:
+def compile_coercion(
+    schema: dict[str, Any],
+    counts_as_absent: Callable[[list[Any]], bool] | None = None,
+    moments: Mapping[str, Coercion] | None = None,
+) -> Coercion:
     """The function that converts a whole body of this schema; it does not modify its argument. `counts_as_absent` says
-    which arrays at the root do: those without items, or with empty objects only, if it is not given."""
+    which arrays at the root do: those without items, or with empty objects only, if it is not given. `moments` are the
+    coercions of dates and times, by their formats; `MOMENT_COERCIONS` if they are not given."""
     is_absent = counts_as_absent or _is_empty
-    coerce_object = _object_coercion(schema, _ADDED_TO_DOCUMENTS)
+    coerce_object = _object_coercion(schema, _ADDED_TO_DOCUMENTS, moments or MOMENT_COERCIONS)
 
     def coerce_body(body: Any, leniency: Leniency) -> Any:
         coerced = coerce_object(body, leniency)
@@ -72,8 +77,8 @@ class _Members:
     unnoticed: frozenset[str]
 
 
-def _members(schema: dict[str, Any], added: frozenset[str]) -> _Members:
-    known = {name: _member_coercion(name, member) for name, member in schema.get("properties", {}).items()}
+def _members(schema: dict[str, Any], added: frozenset[str], moments: Mapping[str, Coercion]) -> _Members:
+    known = {name: _member_coercion(name, member, moments) for name, member in schema.get("properties", {}).items()}
     return _Members(known, added.union(known))
 
 
@@ -89,26 +94,26 @@ def _coerce_object(value: dict[str, Any], members: _Members, leniency: Leniency)
     return coerced
 
 
-def _member_coercion(name: str, schema: dict[str, Any]) -> Coercion | None:
+def _member_coercion(name: str, schema: dict[str, Any], moments: Mapping[str, Coercion]) -> Coercion | None:
     if is_descriptor_name(name) and schema.get("type") == "string" and "format" not in schema:
         return coerce_descriptor
-    return _coercion(schema, added_members(name))
+    return _coercion(schema, added_members(name), moments)
 
 
-def _coercion(schema: dict[str, Any], added: frozenset[str]) -> Coercion | None:
+def _coercion(schema: dict[str, Any], added: frozenset[str], moments: Mapping[str, Coercion]) -> Coercion | None:
     match schema.get("type"):
         case "object":
-            return _object_coercion(schema, added)
+            return _object_coercion(schema, added, moments)
         case "array":
-            return _array_coercion(schema)
+            return _array_coercion(schema, moments)
         case "string":
-            return _STRING_COERCIONS.get(schema.get("format", ""))
+            return moments.get(schema.get("format", ""))
         case scalar:
             return _SCALAR_COERCIONS.get(scalar)
 
 
-def _object_coercion(schema: dict[str, Any], added: frozenset[str]) -> Coercion:
-    members = _members(schema, added)
+def _object_coercion(schema: dict[str, Any], added: frozenset[str], moments: Mapping[str, Coercion]) -> Coercion:
+    members = _members(schema, added, moments)
     if EXTENSIONS in members.known:
         return lambda value, leniency: (
             _coerce_extended_object(value, members, leniency) if isinstance(value, dict) else value
@@ -127,8 +132,8 @@ def _coerce_extended_object(value: dict[str, Any], members: _Members, leniency: 
     return coerced
 
 
-def _array_coercion(schema: dict[str, Any]) -> Coercion:
-    item = _coercion(schema["items"], _NONE)
+def _array_coercion(schema: dict[str, Any], moments: Mapping[str, Coercion]) -> Coercion:
+    item = _coercion(schema["items"], _NONE, moments)
     if item is None:
         return lambda value, _: value
     return lambda value, leniency: [item(child, leniency) for child in value] if isinstance(value, list) else value
@@ -233,7 +238,7 @@ _SCALAR_COERCIONS: dict[str | None, Coercion] = {
     "number": coerce_number,
     "boolean": coerce_boolean,
 }
-_STRING_COERCIONS: dict[str, Coercion] = {
+MOMENT_COERCIONS: Mapping[str, Coercion] = {
     "date": coerce_date,
     "date-time": coerce_date_time,
     "time": coerce_time,

@@ -281,6 +281,8 @@ def _why_there_is_no_such_day(day: _Day) -> str:
 
 
 def _advice_for_time(text: str) -> str:
+    if reading := read_time(text):
+        return f"Write {reading.stored}."
     if found := _ZONE.fullmatch(text):
         clock = _clock(found["time"].strip(), may_be_short=True)
         return "" if clock is None else f"Write the time where it is, without a zone: {_written(*clock)}."

@@ -3,12 +3,21 @@
 Each function is compiled from the schema of a resource. What is stored is the same as without it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from edfi_api.core.documents import violations
-from edfi_api.core.documents.coercion import Coercion, coerce_number, compile_coercion
+from edfi_api.core.documents.coercion import (
+    MOMENT_COERCIONS,
+    Coercion,
+    coerce_date,
+    coerce_date_time,
+    coerce_number,
+    coerce_time,
+    compile_coercion,
+)
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.limits import MOST_DIGITS
@@ -26,13 +35,15 @@ _BEHIND_LESS_THAN = frozenset("!/?")
 _EXACT = Context(prec=2 * MOST_DIGITS)
 _FIRST_DAY = "0001-01-01"
 _EXACT_IN_A_DOUBLE = 2**53
+_DIGITS_ALONE = re.compile(r"\s*\d{8}", re.ASCII)
+_FRACTION_OR_HALF = re.compile(r"[.,]\d|[AP]\.?M", re.ASCII | re.IGNORECASE)
 
 
 def compile_ods_coercion(schema: Mapping[str, Any]) -> Coercion:
     """Return a coercion as `compile_coercion` does. Besides, numbers and booleans become the texts of members that are
     texts, and empty collections count as absent at every depth, since answers have them. An empty object in a list is
-    one that lacks its members."""
-    coerce = compile_coercion(dict(schema), counts_as_absent=_is_empty)
+    one that lacks its members. Of dates and times fewer forms are read."""
+    coerce = compile_coercion(dict(schema), _is_empty, _MOMENTS)
     change = _change(schema)
 
     def coerce_body(body: Any, leniency: Leniency) -> Any:
@@ -40,6 +51,24 @@ def compile_ods_coercion(schema: Mapping[str, Any]) -> Coercion:
         return coerced if change is None else change(coerced)
 
     return coerce_body
+
+
+def _coerce_date(value: Any, leniency: Leniency | None = None) -> Any:
+    """A date is not of digits alone, and its time, if it has one, is midnight of UTC: of another time something would
+    be lost."""
+    day = coerce_date(value)
+    if day is value or _DIGITS_ALONE.match(value) or coerce_date_time(value) != f"{day}T00:00:00Z":
+        return value
+    return coerce_date(value, leniency)
+
+
+def _coerce_time(value: Any, leniency: Leniency | None = None) -> Any:
+    """A time has no fractions of a second, and no AM or PM."""
+    is_read = isinstance(value, str) and not _FRACTION_OR_HALF.search(value)
+    return coerce_time(value, leniency) if is_read else value
+
+
+_MOMENTS = {**MOMENT_COERCIONS, "date": _coerce_date, "time": _coerce_time}
 
 
 def _is_empty(items: list[Any]) -> bool:

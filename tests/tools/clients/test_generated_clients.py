@@ -138,7 +138,9 @@ def _workplace(folder: Path, node_modules: Path) -> None:
 
 
 def _compile(programs: Programs, node_modules: Path, folder: Path, *files: Path) -> None:
-    options = ("--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom")
+    # hey-api imports without extensions, which bundlers resolve.
+    modules = ("--module", "es2022", "--moduleResolution", "bundler")
+    options = ("--strict", "--skipLibCheck", "--target", "es2022", *modules, "--lib", "es2022,dom")
     _run(programs, node_modules / ".bin/tsc", *options, *files, cwd=folder)
 
 

@@ -32,6 +32,11 @@ SCHOOL = {
     ],
     "gradeLevels": [{"gradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"}],
 }
+BELL_SCHEDULE = {
+    "bellScheduleName": "B",
+    "schoolReference": {"schoolId": 77},
+    "classPeriods": [{"classPeriodReference": {"classPeriodName": "1", "schoolId": 77}}],
+}
 RESOURCE = "StudentEducationOrganizationAssociation"
 DESCRIPTORS = (
     ("AddressTypeDescriptor", "Home"),
@@ -43,7 +48,7 @@ DESCRIPTORS = (
 
 @pytest.fixture(scope="module")
 def stored(django_db_setup: None, django_db_blocker: Any) -> Iterator[ApiTestClient]:
-    """A client, and descriptors, a school and a student."""
+    """A client, and descriptors, a school, a class period and a student."""
     with django_db_blocker.unblock(), rolled_back():
         api = ApiTestClient(new_token("ways", "FullAccess", education_organization_ids=[77]))
         for type_, code in DESCRIPTORS:
@@ -51,6 +56,8 @@ def stored(django_db_setup: None, django_db_blocker: Any) -> Iterator[ApiTestCli
             assert api.post(f"/{type_[0].lower()}{type_[1:]}s", body).status_code == 201
         assert api.post("/schools", SCHOOL).status_code == 201
         assert api.post("/students", STUDENT).status_code == 201
+        class_period = {"classPeriodName": "1", "schoolReference": {"schoolId": 77}}
+        assert api.post("/classPeriods", class_period).status_code == 201
         yield api
 
 
@@ -118,6 +125,52 @@ def test_the_same_document_without_the_setting(stored: ApiTestClient) -> None:
         "_etag": written["_etag"],
         "_lastModifiedDate": f"{written['_lastModifiedDate'][:19]}Z",
     }
+
+
+@pytest.mark.parametrize(
+    "text", ["2010-02-03", "2010-2-3", "02/03/2010", "03-FEB-2010", "2010-02-03T00:00:00", "2010-02-03T00:00:00.000Z"]
+)
+def test_dates_are_read(ods: ApiTestClient, text: str) -> None:
+    assert ods.post("/students", STUDENT | {"studentUniqueId": "78", "birthDate": text}).status_code == 201
+    assert body_in_database()["birthDate"] == "2010-02-03"
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("20100203", "2010-02-03"),
+        ("20100203T000000", "2010-02-03"),
+        ("2010-02-03T23:30:00-05:00", "2010-02-03"),
+        ("2010-02-03T19:00:00-05:00", "2010-02-03"),
+        ("2010-02-03 8:15 PM", "2010-02-03"),
+    ],
+)
+def test_dates_that_are_refused_with_what_to_write(ods: ApiTestClient, text: str, day: str) -> None:
+    periods = [{"beginDate": text}]
+    refused = ods.post(ASSOCIATIONS, association(addresses=[ADDRESS | {"periods": periods}]))
+
+    assert refused.status_code == 400
+    assert refused.json()["validationErrors"] == {
+        "$.addresses[0].periods[0].beginDate": ["The supplied value is invalid."]
+    }
+    assert f"For a date write {day}." in refused.json()["hints"][0]
+
+
+@pytest.mark.parametrize(("text", "time"), [("08:15:00", "08:15:00"), ("10:00:00Z", "10:00:00")])
+def test_times_are_read(ods: ApiTestClient, text: str, time: str) -> None:
+    assert ods.post("/bellSchedules", BELL_SCHEDULE | {"startTime": text}).status_code == 201
+    assert body_in_database()["startTime"] == time
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [("08:15:00.5", "08:15:00"), ("15:00:00,25Z", "15:00:00"), ("8:15 PM", "20:15:00"), ("08:15a.m.", "08:15:00")],
+)
+def test_times_that_are_refused_with_what_to_write(ods: ApiTestClient, text: str, time: str) -> None:
+    refused = ods.post("/bellSchedules", BELL_SCHEDULE | {"startTime": text})
+
+    assert refused.json()["validationErrors"] == {"$.startTime": ["The supplied value is invalid."]}
+    assert f"Write {time}." in refused.json()["hints"][0]
 
 
 def test_whole_decimals_have_a_decimal_place(ods: ApiTestClient) -> None:
