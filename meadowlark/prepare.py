@@ -30,7 +30,7 @@ from edfi_api.core.data_stores.preparing import exclusively
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
-from meadowlark.run.demonstration import NewDistrict, make_administrator, make_client, reader
+from meadowlark.run.demonstration import NewDistrict, has_reader, make_administrator, make_client
 from meadowlark.serving import garbage_collection
 
 _PAUSE_SECONDS = 0.2
@@ -138,7 +138,7 @@ def _print_credentials(options: argparse.Namespace) -> None:
         name, claim_set = options.demo_client
         district = NewDistrict(options.demo_district, options.demo_today) if options.demo_district else None
         made["client"] = make_client(name, claim_set, district)
-        made["reader"] = reader() if district else None
+        made["has_reader"] = district is not None and has_reader()
     if made:
         sys.stdout.write(f"{json.dumps(made)}\n")
 

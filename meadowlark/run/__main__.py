@@ -29,9 +29,10 @@ from typing import Any, NoReturn
 import psycopg
 
 from edfi_api.common.settings_table import SETTINGS
+from meadowlark.demo_reader import port_for_reader, reader_address
 from meadowlark.run.child_process import end_session, ending_with_us
 from meadowlark.run.demo_vendors import DemoVendor, send
-from meadowlark.run.embedded_postgres import EmbeddedPostgres, default_home, url, url_of
+from meadowlark.run.embedded_postgres import EmbeddedPostgres, LoginPort, default_home, url, url_of
 from meadowlark.run.embedded_roles import APPLICATION
 from meadowlark.run.postgres_programs import EmbeddedPostgresError
 from meadowlark.run.secret_key import kept_client, made_key
@@ -88,8 +89,8 @@ class DemoCredentials:
 
     client: DemoClient
     administrator: Administrator | None = None
-    # The role that reads SQL views.
-    reader: str | None = None
+    # Whether there are SQL views with their reader.
+    has_reader: bool = False
 
 
 def credentials_text(credentials: DemoCredentials) -> str:
@@ -97,14 +98,17 @@ def credentials_text(credentials: DemoCredentials) -> str:
     return _client_credentials(credentials.client) + (_administrator(administrator) if administrator else "")
 
 
-def welcome(address: str, credentials: DemoCredentials, home: Path | None = None) -> str:
-    """What to do now; `home` is that of the embedded database, if that is used."""
+def welcome(
+    address: str, credentials: DemoCredentials, home: Path | None = None, reader_port: LoginPort | None = None
+) -> str:
+    """What to do now; `home` is that of the embedded database, if that is used, and `reader_port` its port for
+    analysts."""
     client = credentials.client
     request = _management_request if client.is_for_management else _data_request
     see = _what_to_see(address) if credentials.administrator and not client.is_for_management else ""
     return f"""
 Meadowlark is at {address} (Ctrl-C stops it).
-{see}{_for_commands()}{_for_psql(home, credentials.reader)}
+{see}{_for_commands()}{_for_psql(home, reader_port if credentials.has_reader else None)}
 A first request:
 {request(address, client)}
 """
@@ -153,10 +157,14 @@ def _for_commands() -> str:
     return f"\nCommands find this database with this in front of them: {_variables()}\n" if _variables() else ""
 
 
-def _for_psql(home: Path | None, reader: str | None) -> str:
+def _for_psql(home: Path | None, reader_port: LoginPort | None) -> str:
     if home is None:
         return ""
-    views = f"\nThe SQL views are at {url_of(reader, home)}" if reader else ""
+    views = ""
+    if reader_port:
+        views = f"""
+The SQL views are at {reader_address(home, reader_port)}
+  or, for programs of this account, at {url_of(reader_port.role, home)}"""
     return f"\npsql and pg_dump find the database at {url_of(APPLICATION, home)}{views}\n"
 
 
@@ -294,11 +302,13 @@ def _choose_demo_home() -> None:
 def serve(home: Path, demo_students: str | None = None, demo_today: str = "") -> NoReturn:
     """Never returns: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping the servers."""
     port = _port()
+    reader_port = port_for_reader(port) if demo_students else None
     with ExitStack() as running:
         postgres, defaults = None, {}
         if not os.environ.get("DATABASE_URL", "").strip():
             _print(f"Starting PostgreSQL in {home} ...")
-            postgres, defaults = running.enter_context(EmbeddedPostgres(home)), _WITH_OWN_DATABASE
+            postgres = running.enter_context(EmbeddedPostgres(home, port=reader_port))
+            defaults = _WITH_OWN_DATABASE
         _ensure_free(port)
         key = os.environ.get("MEADOWLARK_SECRET_KEY") or made_key(home)
         environment = defaults | os.environ | {"MEADOWLARK_SECRET_KEY": key}
@@ -312,7 +322,7 @@ def serve(home: Path, demo_students: str | None = None, demo_today: str = "") ->
         gunicorn = _start_gunicorn(running, port, environment)
         address = f"http://{ADDRESS}:{port}"
         send(address + credentials.client.address, [DemoVendor(**each) for each in credentials.client.vendors])
-        _print(welcome(address, credentials, home if postgres else None))
+        _print(welcome(address, credentials, home if postgres else None, reader_port))
         database_url = environment.get("DATABASE_URL", "").strip() or url(home)
         _watch(gunicorn, postgres, [Schedule(running, environment), Exchange(running, environment, database_url)])
 
@@ -364,7 +374,7 @@ def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, 
         raise CannotServe(f"Meadowlark was not started, for the reason above.{_failure_of(postgres)}")
     made = json.loads(output)
     administrator = Administrator(**made["administrator"]) if "administrator" in made else None
-    return DemoCredentials(DemoClient(**made["client"]), administrator, made.get("reader"))
+    return DemoCredentials(DemoClient(**made["client"]), administrator, made["has_reader"])
 
 
 def _failure_of(postgres: EmbeddedPostgres | None) -> str:

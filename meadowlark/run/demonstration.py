@@ -24,13 +24,13 @@ from edfi_api.features.loading.demo_district import SchoolYear
 from edfi_api.model.examples import Bodies, Body
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import ResourceName
+from meadowlark.demo_reader import READER
 from meadowlark.run.demo_vendors import DemoVendor
 
 if TYPE_CHECKING:
     from edfi_api.core.security.models import ApiClient
 
 NAME = "demo"
-_READER = "analyst"
 _HIGH_SCHOOL = {"schoolId": 770_000_004}
 _FORGOTTEN = {"studentUniqueId": "91001"}
 _UNKNOWN = {"studentUniqueId": "91002"}
@@ -215,16 +215,16 @@ def _make_district(district: NewDistrict, place: _Place) -> list[DemoVendor]:
     return list(_vendors(SchoolYear.of(district.today), place))
 
 
-def reader() -> str | None:
-    """The role that reads the SQL views of the demonstration, if there is one."""
+def has_reader() -> bool:
+    """Whether there is the role that reads the SQL views of the demonstration."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [_READER])
-        return _READER if cursor.fetchone() is not None else None
+        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [READER])
+        return cursor.fetchone() is not None
 
 
 def _reader_options() -> list[str]:
     """Roles are common to all databases of a server, so one may be there that has no views yet."""
-    return ["--create-reader" if reader() is None else "--reader", _READER]
+    return ["--reader" if has_reader() else "--create-reader", READER]
 
 
 def _vendors(year: SchoolYear, place: _Place) -> Iterator[DemoVendor]:

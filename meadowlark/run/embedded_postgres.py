@@ -1,9 +1,9 @@
 """Runs the PostgreSQL of a Meadowlark home, for machines without a server: initialise, start, stop.
 
-Its programs are those of `postgres_programs.py`. The server listens only on a Unix socket, in a folder that only its
-account may enter, and uses peer authentication for the account that started it, so there is no password. One process at
-a time owns the server of a home, by a lock file; any number of processes of the same account may connect to
-`url(home)`.
+Its programs are those of `postgres_programs.py`. The server listens on a Unix socket, in a folder that only its account
+may enter, and uses peer authentication for the account that started it, so there is no password. It listens to no
+network, unless it is given a `LoginPort`. One process at a time owns the server of a home, by a lock file; any number
+of processes of the same account may connect to `url(home)`.
 
     python -m meadowlark.run.embedded_postgres [--home HOME | --temporary] -- COMMAND ...
 
@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import IO, Self
@@ -63,7 +64,8 @@ VOLATILE = DURABLE | {
 
 _START_SECONDS = 300  # Enough to replay the WAL after a crash; a failed start is detected at once.
 _STOP_SECONDS = 120
-_SOCKET_NAME = ".s.PGSQL.5432"
+_SOCKET = ".s.PGSQL."
+_SOCKET_NAME = f"{_SOCKET}5432"
 _TEMPORARY = "meadowlark-temporary-"
 _LOG = "postgres.log"
 _PANIC = "PANIC:  "
@@ -71,7 +73,16 @@ _PANIC = "PANIC:  "
 _RESTARTS = "all server processes terminated; reinitializing"
 _IS_READY = "database system is ready to accept connections"
 _WRITTEN_HERE = "# Written at each start of meadowlark/run/embedded_postgres.py; changes are lost."
-_LONGEST_SOCKET_PATH = 103  # macOS; Linux would take 107 bytes.
+# macOS takes 103 bytes, Linux 107; a port may have one digit more.
+_LONGEST_SOCKET_PATH = 102
+
+
+@dataclass(frozen=True, slots=True)
+class LoginPort:
+    """A port of 127.0.0.1 at which one role may log in to the database, by its password."""
+
+    role: str
+    number: int
 
 
 class AlreadyRunning(EmbeddedPostgresError):
@@ -101,10 +112,11 @@ def for_owner_only(path: str, flags: int) -> int:
 class EmbeddedPostgres:
     """The server of one home, started on entering and stopped on leaving. Its log is `postgres.log` in the home."""
 
-    def __init__(self, home: Path, settings: Mapping[str, str] = DURABLE) -> None:
+    def __init__(self, home: Path, settings: Mapping[str, str] = DURABLE, port: LoginPort | None = None) -> None:
         self.home = home.resolve()
         self.url = url(home)
         self._settings = settings
+        self._port = port
         self._data = _data_folder(home)
         self._log = self.home / _LOG
 
@@ -143,19 +155,21 @@ class EmbeddedPostgres:
 
     def _prepare(self) -> None:
         # Left by a crash. PostgreSQL refuses to start if another process has the process id in them by now.
-        for lock in (self._data / "postmaster.pid", _socket_folder(self.home) / f"{_SOCKET_NAME}.lock"):
-            lock.unlink(missing_ok=True)
+        socket_folder = _socket_folder(self.home)
+        for left in (self._data / "postmaster.pid", *socket_folder.glob(f"{_SOCKET}*")):
+            left.unlink(missing_ok=True)
         if not self._data.exists():
             _initialise(self._data)
-        _restrict_connections(self._data)
-        _make_socket_folder(_socket_folder(self.home), self._data)
+        _restrict_connections(self._data, self._port)
+        _make_socket_folder(socket_folder, self._data)
 
     def _start(self) -> None:
         account = account_for(self._data)
         settings = [f"--{name}={value}" for name, value in self._settings.items()]
         socket_folder = _socket_folder(self.home)
         # Relative to the data folder, whose path the account may not be able to traverse.
-        address = ["-h", "", "-k", "." if socket_folder == self._data else str(socket_folder)]
+        address = ["-k", "." if socket_folder == self._data else str(socket_folder)]
+        address += ["-h", "127.0.0.1", "-p", str(self._port.number)] if self._port else ["-h", ""]
         # A session of its own, so that Ctrl-C on the terminal does not stop the database before the web server.
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -167,6 +181,9 @@ class EmbeddedPostgres:
                 start_new_session=True,
             )
         self._wait_until_ready()
+        if self._port:
+            # The socket has the number of the port in its name, and the addresses of homes have none.
+            (socket_folder / _SOCKET_NAME).symlink_to(f"{_SOCKET}{self._port.number}")
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
@@ -325,9 +342,10 @@ def _run(command: Sequence[str], folder: Path, text_in: str = "") -> None:
         raise EmbeddedPostgresError(f"PostgreSQL could not be initialised in {folder}: {_reason(done.stderr)}")
 
 
-def _restrict_connections(data: Path) -> None:
+def _restrict_connections(data: Path, port: LoginPort | None) -> None:
     """Writes pg_hba.conf and pg_ident.conf: only the account of this process may connect, even where the server itself
-    runs as `nobody`. Written at each start, because homes of earlier versions trusted all local accounts."""
+    runs as `nobody`, and the role of the port. Written at each start, because homes of earlier versions trusted all
+    local accounts."""
     try:
         name = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
@@ -335,7 +353,8 @@ def _restrict_connections(data: Path) -> None:
             f"The account {os.geteuid()} has no name on this machine, which PostgreSQL's peer authentication needs."
         ) from None
     database_lines = [f"local {database} all peer map=owner" for database in ("all", "replication")]
-    _replace(data / "pg_hba.conf", [_WRITTEN_HERE, *database_lines], data)
+    port_lines = [f"host {DATABASE} {port.role} 127.0.0.1/32 scram-sha-256"] if port else []
+    _replace(data / "pg_hba.conf", [_WRITTEN_HERE, *database_lines, *port_lines], data)
     _replace(data / "pg_ident.conf", [_WRITTEN_HERE, f'owner "{name}" all'], data)
 
 

@@ -58,6 +58,11 @@ def password(run: Run) -> str:
     return output
 
 
+def address_of_views(run: Run) -> str:
+    [address] = re.findall(r"^The SQL views are at (\S+)$", run.output, re.MULTILINE)
+    return address
+
+
 def test_the_whole_district_is_accepted_and_intact(demo: Demo) -> None:
     standard, home, run = demo
     generated = {name.resource: bodies for name, bodies in district_of(standard).bodies.items()}
@@ -76,7 +81,8 @@ def test_every_question_of_the_page_has_an_answer(demo: Demo) -> None:
     standard, _, run = demo
     if standard != "5.2":
         pytest.skip("the statements are of data standard 5.2")
-    [address] = re.findall(r"^The SQL views are at (\S+)$", run.output, re.MULTILINE)
+    address = address_of_views(run)
+    assert re.fullmatch(r"postgresql://analyst:\S{20,}@127\.0\.0\.1:\d+/meadowlark", address)
     district = {name.resource: bodies for name, bodies in district_of(standard).bodies.items()}
     # Whom Lakeside SIS has sent.
     district["Student"].append(
@@ -94,6 +100,23 @@ def test_every_question_of_the_page_has_an_answer(demo: Demo) -> None:
     assert {number: sorted(answers[number], key=str) for number in computed} == {
         number: sorted(rows, key=str) for number, rows in computed.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("role", "database", "reason"),
+    [
+        ("analyst", "meadowlark", "password authentication failed"),
+        ("analyst", "postgres", "no pg_hba.conf entry"),
+        ("meadowlark", "meadowlark", "no pg_hba.conf entry"),
+        ("postgres", "meadowlark", "no pg_hba.conf entry"),
+    ],
+)
+def test_nobody_else_is_let_in_at_the_port_of_analysts(demo: Demo, role: str, database: str, reason: str) -> None:
+    _, _, run = demo
+    host_and_port = address_of_views(run).partition("@")[2].partition("/")[0]
+
+    with pytest.raises(psycopg.OperationalError, match=reason):
+        psycopg.connect(f"postgresql://{role}:wrong@{host_and_port}/{database}")
 
 
 def test_every_example_is_accepted_in_load_order(demo: Demo) -> None:
@@ -214,7 +237,11 @@ def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> Non
         assert "demo district" not in second.output
         assert secret in httpx.get(f"{second.address}/docs").text  # For a button; the file is its owner's.
         assert (home / "demo_client").stat().st_mode & 0o777 == 0o600
-        assert f"\nThe SQL views are at postgresql://analyst@/meadowlark?host={home}/postgres\n" in second.output
+        assert address_of_views(second).partition("@")[0] == address_of_views(first).partition("@")[0]
+        assert (
+            f"for programs of this account, at postgresql://analyst@/meadowlark?host={home}/postgres\n" in second.output
+        )
+        assert (home / "reader_password").stat().st_mode & 0o777 == 0o600
         assert secret not in second.output and admin_password not in second.output
         assert "Documents by resource" in admin_page(second.address, admin_password)
     finally:
