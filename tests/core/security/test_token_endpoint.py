@@ -195,6 +195,8 @@ def test_another_scheme_is_an_invalid_client(request_token: Send, header: str) -
     assert response.status_code == 401
     assert response.json()["error"] == "invalid_client"
     assert response.headers["WWW-Authenticate"] == 'Basic realm="Ed-Fi API"'
+    [hint] = response.json()["hints"]
+    assert "Key and secret were not looked at." in hint
 
 
 @pytest.mark.parametrize(

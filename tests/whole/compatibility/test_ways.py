@@ -233,6 +233,15 @@ def test_of_repeated_comparisons_all_count_and_of_other_parameters_the_first(ods
     assert ods.get(f"/students?{since}&{before}").json() == []
 
 
+@pytest.mark.parametrize(
+    "query", ["/students?limit=abc", "/students?LIMIT=abc", "/students/partitions?number=1.5", "/students?id=abc"]
+)
+def test_the_hint_names_the_parameter_as_it_was_sent(ods: ApiTestClient, query: str) -> None:
+    refused = ods.get(query)
+
+    assert refused.json()["hints"][0].startswith(f"{query.partition('?')[2]} was sent.")
+
+
 def test_deletes_ignore_what_they_do_not_know(ods: ApiTestClient) -> None:
     for tail in ("deletes", "keyChanges"):
         assert ods.get(f"/students/{tail}?correlationId=1&pageToken=x&lastSurname=y").status_code == 200

@@ -41,7 +41,13 @@ from edfi_api.core.security.clients import is_still_as_recognised, recognise_cli
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.exceptions import TooManyRequests
 from edfi_api.core.security.models import ApiClient
-from edfi_api.core.security.oauth.token_request import GRANT_TYPE, CredentialsMissing, TokenRequest, read_token_request
+from edfi_api.core.security.oauth.token_request import (
+    GRANT_TYPE,
+    CredentialsMisplaced,
+    CredentialsMissing,
+    TokenRequest,
+    read_token_request,
+)
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.storage.driver.exceptions import is_outage
 
@@ -61,6 +67,11 @@ _HINTS = [
     "and client_secret in the form.",
     "A secret is shown only once. The operator of the server can make another: manage.py rotate_secret NAME.",
 ]
+_MISPLACED = (
+    "Key and secret were not looked at. Send them once: as Basic credentials in the header Authorization, or as "
+    "client_id and client_secret in the form and without that header. A token, which some libraries add to every "
+    "request, is for other addresses."
+)
 # Not a header of requests: how the tenant of the address is handed on through oauthlib.
 _TENANT = "tenant"
 _EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
@@ -192,8 +203,16 @@ def issue_token(request: HttpRequest, credentials: Credentials, scope: str) -> t
 
 
 def _refuse(error: OAuth2Error) -> HttpResponse:
-    hints = _hints_of_missing(error.missing) if isinstance(error, CredentialsMissing) else _HINTS
-    return _answer(error.json, error.status_code, hints)
+    return _answer(error.json, error.status_code, _hints_of(error))
+
+
+def _hints_of(error: OAuth2Error) -> list[str]:
+    match error:
+        case CredentialsMissing():
+            return _hints_of_missing(error.missing)
+        case CredentialsMisplaced():
+            return [_MISPLACED]
+    return _HINTS
 
 
 def _hints_of_missing(names: Sequence[str]) -> list[str]:

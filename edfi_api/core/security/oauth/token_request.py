@@ -40,6 +40,11 @@ class CredentialsMissing(InvalidRequestError):  # type: ignore[misc]  # oauthlib
         self.missing = missing
 
 
+class CredentialsMisplaced(InvalidClientError):  # type: ignore[misc]  # oauthlib is untyped
+    """Nobody knows whether key and secret are right: they are in two places, or the header Authorization has another
+    scheme, such as that of a token which a library adds to every request."""
+
+
 @dataclass(frozen=True)
 class TokenRequest:
     """A parsed token request. `scope` is empty, or the id of the token's only education organization."""
@@ -81,7 +86,7 @@ def _basic_credentials(header: str) -> Credentials | None:
     except ValueError:
         raise InvalidRequestError("The Authorization header cannot be read.") from None
     if found is None:
-        raise InvalidClientError("The scheme of the Authorization header must be Basic.")
+        raise CredentialsMisplaced("The scheme of the Authorization header must be Basic.")
     return found
 
 
@@ -147,5 +152,5 @@ def _the_credentials(in_header: Credentials | None, body: _Body) -> Credentials:
             raise CredentialsMissing([name for name in ("client_id", "client_secret") if not getattr(body, name)])
         return Credentials(body.client_id, body.client_secret)
     if body.client_secret or body.client_id not in (None, "", in_header.key):
-        raise InvalidClientError("Credentials belong in the Authorization header or in the body, not in both.")
+        raise CredentialsMisplaced("Credentials belong in the Authorization header or in the body, not in both.")
     return in_header

@@ -273,11 +273,14 @@ def not_for_change_queries(error: queries.NotForChangeQueries, attempt: Attempte
 def invalid_query_values(error: queries.InvalidQueryValues, attempt: AttemptedRequest) -> Iterator[str]:
     found = attempt.resource
     fields = {each.name.lower(): each for each in (*found.query_fields, *found.code_fields)} if found else {}
+    as_sent = {name.lower(): name for name in attempt.query}
     for value in error.values:
+        name = value.name or value.path.removeprefix("$.")
         field = fields.get(re.split(r"[.\[]", value.name.lower())[0])
         meant = dates_and_times.advice(value.value, field.type) if field and value.reason is None else ""
         expected = f" {meant or f'Expected is {_expected(field, value.value)}.'}" if field else ""
-        yield f"{value.name}={value.value[:60]} was sent.{expected}{_near_values(value, field, attempt)}"
+        shown = as_sent.get(name.lower(), name)
+        yield f"{shown}={value.value[:60]} was sent.{expected}{_near_values(value, field, attempt)}"
 
 
 def _expected(field: QueryField, text: str) -> str:
