@@ -4,11 +4,12 @@ Every function raises Django's `ValidationError` with all problems by field.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import connection, transaction
 
 from edfi_api.common.addresses import first_segments
 from edfi_api.common.logs import audit
@@ -85,6 +86,16 @@ def add_derivative(
     derivative.save(force_insert=True)
     audit.administered("derivative created", data_store=store.pk, data_store_name=store.name, type=type, by=by)
     return derivative
+
+
+@contextmanager
+def unique_names() -> Iterator[None]:
+    """Within a transaction, let the name of a data store be that of no other of its tenant, and a data store have one
+    derivative of each type: others raise IntegrityError (edfi_api/core/data_stores/sql/unique_names.sql)."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL meadowlark.unique_names TO 'on'")
+        yield
+        cursor.execute("SET LOCAL meadowlark.unique_names TO 'off'")
 
 
 @transaction.atomic
