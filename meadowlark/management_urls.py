@@ -1,7 +1,7 @@
 """The URL map of a server that has only the management API: at the root, and below its path if there is one."""
 
 from edfi_api.common.conf import api_settings
-from edfi_api.features.management_api.http.routes import management_routes
+from edfi_api.features.management_api.urls import management_routes
 
 urlpatterns = [*(management_routes(api_settings.MANAGEMENT_PATH) if api_settings.MANAGEMENT_PATH else ())]
 urlpatterns += management_routes("")

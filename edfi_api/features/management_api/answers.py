@@ -1,85 +1,190 @@
-"""Broken constraint → refusal, and exception → answer in the form of version 3, or of version 2 of the addresses."""
+"""Answers that are no items of a collection, for the OpenAPI document: views name them by their actions.
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+Answers are made by the views; a test holds each of them against its shape.
+"""
 
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, connection, transaction
-from django.db.models import ProtectedError
-from psycopg import errors as postgres
-from rest_framework.response import Response
+from typing import Any, ClassVar
 
-from edfi_api.common.memory import MemoryExhausted
-from edfi_api.common.request_body import UnsupportedCharset, UnsupportedCoding
-from edfi_api.core.security.exceptions import IdentityProviderAway, TooManyRequests
-from edfi_api.core.storage.driver.exceptions import is_outage
-from edfi_api.features.management_api import problems, texts
-from edfi_api.web.problem_details.catalog import problem_of
-from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
+from rest_framework import serializers
 
-_CONTENDED = (postgres.LockNotAvailable, postgres.DeadlockDetected, postgres.SerializationFailure)
-Form = Callable[[Problem, str], dict[str, Any] | None]
+from edfi_api.features.management_api.body_fields import BodyField, BodySerializer, Boolean, Integer, Long, Text, Texts
 
 
-@contextmanager
-def write_transaction(refusals: Mapping[str, problems.RequestRefused] | None = None) -> Iterator[None]:
-    """A transaction at whose end deferred constraints are checked. A broken one raises the RequestRefused of its
-    name, or IntegrityError."""
-    try:
-        with transaction.atomic():
-            yield
-            with connection.cursor() as cursor:
-                cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-                cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-    except IntegrityError as error:
-        cause = error.__cause__
-        name = cause.diag.constraint_name if isinstance(cause, postgres.IntegrityError) else None
-        refusal = (refusals or {}).get(name or "")
-        if refusal is None:
-            raise
-        # A new one: exceptions of concurrent requests must not share their tracebacks.
-        raise problems.RequestRefused(refusal.problem) from error
+class AnswerSerializer(BodySerializer):
+    """An answer, which has all of its members."""
+
+    may_be_null: ClassVar[frozenset[str]] = frozenset()
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        fields = super().get_fields()
+        for name, each in fields.items():
+            each.required, each.allow_null = True, name in self.may_be_null
+        return fields
 
 
-def problem_for(error: Exception) -> Problem | None:
-    """The problem to answer with; None for a bug."""
-    if isinstance(error, problems.RequestRefused):
-        return error.problem
-    if isinstance(error, IntegrityError | ProtectedError) or isinstance(error.__cause__, _CONTENDED):
-        return problems.conflict().problem
-    if isinstance(error, UnsupportedCoding | UnsupportedCharset | MemoryExhausted):
-        return problem_of(error)
-    if isinstance(error, IdentityProviderAway | TooManyRequests | OperationalError | InterfaceError) or (
-        isinstance(error, DatabaseError) and is_outage(error)
-    ):
-        return problem_of(error)
-    return None
+class ApplicationCredentials(AnswerSerializer):
+    """The key and the secret of an application's first client; the secret is shown this once."""
+
+    id = Integer()
+    key = Text()
+    secret = Text()
 
 
-def answer(problem: Problem, correlation_id: str, form: Form) -> Response:
-    """`form` makes the body of a problem."""
-    response = Response(
-        form(problem, correlation_id), problem.status, headers=dict(problem.headers), content_type=MEDIA_TYPE
-    )
-    response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the request log
-    return response
+class ClientCredentials(AnswerSerializer):
+    """The key and the secret of a client; the secret is shown this once."""
+
+    id = Integer()
+    name = Text()
+    key = Text()
+    secret = Text()
+    application_id = Integer()
 
 
-def version_3(problem: Problem, correlation_id: str) -> dict[str, Any]:
-    """As Ed-Fi's Configuration Service answers."""
-    return problems.members_of(problem, correlation_id)
+class Identified(AnswerSerializer):
+    """The id of what was created."""
+
+    id = Integer()
 
 
-def version_2(problem: Problem, correlation_id: str) -> dict[str, Any] | None:
-    """As Ed-Fi's Admin API 2 answers; nothing to callers without access."""
-    if problem.status in (401, 403):
-        return None
-    found = problem.validation_errors or {}
-    if "$" in found:
-        return {"message": texts.V2.MALFORMED_JSON}
-    if problem.status == 400:
-        return {"title": "Validation failed", "errors": found or {"Request": problem.errors or [problem.detail]}}
-    return {"title": problem.detail or problem.title}
+class CreatedItem(AnswerSerializer):
+    """What was created, in words."""
+
+    id = Integer()
+    status = Integer()
+    title = Text()
 
 
-FORMS: Mapping[str, Form] = {"v3": version_3, "v2": version_2}
+class RemovedItem(AnswerSerializer):
+    """What was deleted, in words."""
+
+    title = Text()
+
+
+class ImportedClaimSet(AnswerSerializer):
+    """The claim set, and what of the import could not be used."""
+
+    id = Integer()
+    warnings = Texts()
+
+
+class ProfileNotices(AnswerSerializer):
+    """With `verbose=true`: what was noticed about the definition."""
+
+    notices = Texts()
+
+
+class ImportedClaims(AnswerSerializer):
+    """What an import of claims has changed, and what it left out, in words."""
+
+    changes = Texts()
+    left_out = Texts()
+
+
+class ReplacedClaims(AnswerSerializer):
+    """Whether the claims were replaced, and the id by which this is seen."""
+
+    success = Boolean()
+    reload_id = Text()
+
+
+class _Children(BodyField):
+    # With an example, since generators of clients make endless ones of what contains itself.
+    schema = {"type": "array", "items": {"$ref": "#/components/schemas/ResourceClaimNode"}, "example": []}
+
+
+class ResourceClaimNode(AnswerSerializer):
+    """A resource claim with those below it. `parentId` is 0 at the top."""
+
+    may_be_null = frozenset({"parentName"})
+
+    id = Integer()
+    name = Text()
+    parent_id = Integer()
+    parent_name = Text()
+    children = _Children()
+
+
+class NamedAction(AnswerSerializer):
+    """An action by its name."""
+
+    name = Text()
+
+
+class ClaimActions(AnswerSerializer):
+    """The actions of a resource claim that have default strategies."""
+
+    resource_claim_id = Integer()
+    resource_name = Text()
+    claim_name = Text()
+    actions = NamedAction(many=True)
+
+
+class StrategyOfAction(AnswerSerializer):
+    """An authorization strategy by id and name."""
+
+    auth_strategy_id = Integer()
+    auth_strategy_name = Text()
+
+
+class ActionStrategies(AnswerSerializer):
+    """The default strategies of an action."""
+
+    action_id = Integer()
+    action_name = Text()
+    authorization_strategies = StrategyOfAction(many=True)
+
+
+class ClaimStrategies(AnswerSerializer):
+    """The default strategies of a resource claim, by action."""
+
+    resource_claim_id = Integer()
+    resource_name = Text()
+    claim_name = Text()
+    authorization_strategies_for_actions = ActionStrategies(many=True)
+
+
+class ListedAction(AnswerSerializer):
+    """An action with its URI."""
+
+    id = Integer()
+    name = Text()
+    uri = Text()
+
+
+class ListedStrategy(AnswerSerializer):
+    """An authorization strategy with the name that is shown."""
+
+    id = Integer()
+    name = Text()
+    display_name = Text()
+
+
+class DataStoreStatus(AnswerSerializer):
+    """What the database of a data store answers, and whether this process refuses its requests."""
+
+    may_be_null = frozenset({"pendingMigrations", "size", "reason"})
+
+    id = Integer()
+    state = Text()
+    answers = Boolean()
+    pending_migrations = Integer()
+    size = Long()
+    reason = Text()
+    breaker = Text()
+
+
+class ConnectionOfTenant(AnswerSerializer):
+    """Where the data of a tenant are, which is not shown."""
+
+    may_be_null = frozenset({"host", "database"})
+
+    host = Text()
+    database = Text()
+
+
+class ListedTenant(AnswerSerializer):
+    """A tenant by its name."""
+
+    tenant_name = Text()
+    admin_connection_string = ConnectionOfTenant()
+    security_connection_string = ConnectionOfTenant()

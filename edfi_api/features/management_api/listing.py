@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Model, Q, QuerySet
-from django.http import QueryDict
+from django.db.models import Model, Q
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from edfi_api.core.queries.listing.fields import Field, FieldType
 from edfi_api.core.queries.listing.filters import FieldFilter, read_filters
@@ -17,7 +20,7 @@ from edfi_api.features.management_api.bodies import int32, integer
 # A list without `limit` has all items, as in Ed-Fi's servers, but no more than this; then `Total-Count` says how many.
 MOST_ITEMS = 10_000
 # Of the versions.
-DEFAULT_LIMITS: Mapping[str, int | None] = {"v3": None, "v2": 25}
+_DEFAULT_LIMITS: Mapping[str, int | None] = {"v3": None, "v2": 25}
 _DIRECTIONS = {"asc": "", "ascending": "", "desc": "-", "descending": "-"}
 
 # No stored text has NUL.
@@ -30,66 +33,93 @@ Row = dict[str, Any]
 @dataclass(frozen=True)
 class Listing:
     """What a list can be ordered and filtered by. `order` has the lookups of a query set, or the members of items, by
-    the names of `orderBy`."""
+    the names of `orderBy`; `is_paged` says whether pages are as short as the version has them."""
 
     order: Mapping[str, str]
     filters: Sequence[Field] = ()
-    default_limit: int | None = None
     default_order: str = "pk"
+    is_paged: bool = True
 
 
-def page(listing: Listing, rows: QuerySet[Any], query: QueryDict) -> Listed[Any]:
-    """The rows that the query selects; their number, if there are more than a page can have. Raises RequestRefused
-    with all errors in it."""
-    window, order = _window(listing, query)
-    for each in _filters(listing, query):
-        rows = rows.filter(Q(**{each.field.source: each.value}))
-    found = list(listed(rows.order_by(order, "pk"), window).rows)
-    is_cut = listing.default_limit is None and len(found) == MOST_ITEMS == window.size
-    return Listed(found, rows.count() if is_cut else None)
+UNFILTERED = Listing({})
 
 
-def page_of_items(listing: Listing, items: Sequence[Row], query: QueryDict) -> list[Row]:
-    """The same for items that are no rows of a table."""
-    window, order = _window(listing, query)
-    for each in _filters(listing, query):
+class ListingFilter(BaseFilterBackend):
+    """The rows that the parameters of `view.listing` select, in their order. Unknown parameters are ignored, and empty
+    ones are none. Items that are no rows of a table are a list of objects."""
+
+    def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
+        order = _order(request, view)
+        wanted = _filters(view.listing, request)
+        if isinstance(queryset, list):
+            return _filtered_items(queryset, wanted, order)
+        for each in wanted:
+            queryset = queryset.filter(Q(**{each.field.source: each.value}))
+        return queryset.order_by(order, "pk")
+
+
+class ListingPagination(BasePagination):
+    """A page by `limit` and `offset`."""
+
+    total: int | None = None
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        offset, limit = _window(request, view)
+        size = MOST_ITEMS if limit is None else limit
+        found = list(listed(queryset, Page(size, offset)).rows)
+        if len(found) == MOST_ITEMS == size and _DEFAULT_LIMITS[view.version] is None:
+            self.total = queryset.count()
+        return found
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response(data, headers=Listed(data, self.total).headers)
+
+
+def _filtered_items(items: list[Row], wanted: Sequence[FieldFilter], order: str) -> list[Row]:
+    for each in wanted:
         source, read = each.field.source, each.field.type.read
         items = [item for item in items if read(item[source]) == each.value]
     member = order.removeprefix("-")
-    ordered = sorted(items, key=lambda item: item[member] if item[member] is not None else "", reverse=order[0] == "-")
-    return ordered[window.offset : window.offset + window.size]
+    return sorted(items, key=lambda item: item[member] if item[member] is not None else "", reverse=order[0] == "-")
 
 
-def _filters(listing: Listing, query: QueryDict) -> list[FieldFilter]:
-    """Unknown parameters are ignored, and empty ones are none."""
-    found = read_filters(listing.filters, query, None)
+def _filters(listing: Listing, request: Request) -> list[FieldFilter]:
+    found = read_filters(listing.filters, request.query_params, None)
     if messages := dict.fromkeys(each.message for each in found.unreadable if each.text):
         raise problems.invalid_parameters(list(messages))
     return [each for each in found.read if each.value not in ("", [""])]
 
 
-def _window(listing: Listing, query: QueryDict) -> tuple[Page, str]:
-    """The page, and the order of its rows."""
-    given = {name.lower(): str(value) for name, value in query.items()}
-    offset = integer(given.get("offset") or 0)
-    limit = integer(given["limit"]) if given.get("limit") else listing.default_limit
-    direction = (given.get("direction") or "asc").lower()
-    order_by = (given.get("orderby") or "").lower()
-    orders = {name.lower(): lookup for name, lookup in listing.order.items()}
+def _given(request: Request) -> dict[str, str]:
+    return {name.lower(): str(value) for name, value in request.query_params.items()}
+
+
+def _window(request: Request, view: Any) -> tuple[int, int | None]:
+    """The offset, and the limit."""
+    given = _given(request)
+    default = _DEFAULT_LIMITS[view.version] if view.listing.is_paged else None
+    return integer(given.get("offset") or 0), integer(given["limit"]) if given.get("limit") else default
+
+
+def _order(request: Request, view: Any) -> str:
+    """The order of the rows. Raises RequestRefused with all that is wrong with it or with the page."""
+    given = _given(request)
+    offset, limit = _window(request, view)
+    direction, order_by = (given.get("direction") or "asc").lower(), (given.get("orderby") or "").lower()
+    orders = {name.lower(): lookup for name, lookup in view.listing.order.items()}
     errors = {
         texts.NEGATIVE_OFFSET: offset < 0,
         texts.NO_LIMIT: limit is not None and limit < 1,
         texts.UNKNOWN_DIRECTION: direction not in _DIRECTIONS,
-        texts.UNKNOWN_ORDER.format(names=", ".join(listing.order)): bool(orders) and order_by not in {"", *orders},
+        texts.UNKNOWN_ORDER.format(names=", ".join(view.listing.order)): bool(orders) and order_by not in {"", *orders},
     }
     if any(errors.values()):
         raise problems.invalid_parameters([text for text, is_wrong in errors.items() if is_wrong])
-    order = _DIRECTIONS[direction] + orders.get(order_by, listing.default_order)
-    return Page(MOST_ITEMS if limit is None else limit, offset), order
+    return _DIRECTIONS[direction] + str(orders.get(order_by, view.listing.default_order))
 
 
-def rows_of(model: type[Model], ids: Sequence[int] | None, visible: Q) -> tuple[list[Any], list[int]]:
+def rows_of(model: type[Model], ids: Sequence[int], visible: Q) -> tuple[list[Any], list[int]]:
     """The rows with these ids among the visible ones, each once, and the ids of none."""
-    wanted = list(dict.fromkeys(ids or ()))
+    wanted = list(dict.fromkeys(ids))
     found = model._default_manager.filter(visible).in_bulk(wanted) if wanted else {}
     return [found[each] for each in wanted if each in found], [each for each in wanted if each not in found]

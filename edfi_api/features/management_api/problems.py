@@ -1,4 +1,5 @@
-"""The errors of the management API, with the texts of Ed-Fi's Configuration Service, which clients match on.
+"""The errors of the management API, with the texts of Ed-Fi's Configuration Service, which clients match on; and
+exception → answer in the form of version 3, or of version 2 of the addresses.
 
 Their types differ from those of the data API (`problem_details.catalog`), and no member is ever left out.
 """
@@ -6,9 +7,20 @@ Their types differ from those of the data API (`problem_details.catalog`), and n
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from edfi_api.features.management_api import texts
-from edfi_api.web.problem_details.problem import Problem
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db.models import ProtectedError
+from psycopg import errors as postgres
+from rest_framework.response import Response
 
+from edfi_api.common.memory import MemoryExhausted
+from edfi_api.common.request_body import UnsupportedCharset, UnsupportedCoding
+from edfi_api.core.security.exceptions import IdentityProviderAway, TooManyRequests
+from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.features.management_api import texts
+from edfi_api.web.problem_details.catalog import problem_of
+from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
+
+_CONTENDED = (postgres.LockNotAvailable, postgres.DeadlockDetected, postgres.SerializationFailure)
 SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 
 
@@ -18,19 +30,6 @@ class RequestRefused(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
         self.problem = problem
-
-
-def members_of(problem: Problem, correlation_id: str) -> dict[str, Any]:
-    """The JSON object, with all of its members."""
-    return {
-        "detail": problem.detail,
-        "type": problem.type if problem.type == "about:blank" else problem.urn,
-        "title": problem.title,
-        "status": problem.status,
-        "correlationId": correlation_id,
-        "validationErrors": problem.validation_errors or {},
-        "errors": problem.errors,
-    }
 
 
 def invalid_data(errors: Mapping[str, Sequence[str]]) -> RequestRefused:
@@ -153,3 +152,55 @@ def internal_error() -> RequestRefused:
 
 def _refusal(status: int, type_: str, title: str, detail: str, **more: Any) -> RequestRefused:
     return RequestRefused(Problem(status=status, type=type_, title=title, detail=detail, **more))
+
+
+def problem_for(error: Exception) -> Problem | None:
+    """The problem to answer with; None for a bug."""
+    if isinstance(error, RequestRefused):
+        return error.problem
+    if isinstance(error, IntegrityError | ProtectedError) or isinstance(error.__cause__, _CONTENDED):
+        return conflict().problem
+    if isinstance(error, UnsupportedCoding | UnsupportedCharset | MemoryExhausted):
+        return problem_of(error)
+    if isinstance(error, IdentityProviderAway | TooManyRequests | OperationalError | InterfaceError) or (
+        isinstance(error, DatabaseError) and is_outage(error)
+    ):
+        return problem_of(error)
+    return None
+
+
+def answer(problem: Problem, correlation_id: str, version: str) -> Response:
+    """The answer in the form of this version."""
+    response = Response(
+        _version_2(problem, correlation_id) if version == "v2" else _version_3(problem, correlation_id),
+        problem.status,
+        headers=dict(problem.headers),
+        content_type=MEDIA_TYPE,
+    )
+    response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the request log
+    return response
+
+
+def _version_3(problem: Problem, correlation_id: str) -> dict[str, Any]:
+    """As Ed-Fi's Configuration Service answers: all members, always."""
+    return {
+        "detail": problem.detail,
+        "type": problem.type if problem.type == "about:blank" else problem.urn,
+        "title": problem.title,
+        "status": problem.status,
+        "correlationId": correlation_id,
+        "validationErrors": problem.validation_errors or {},
+        "errors": problem.errors,
+    }
+
+
+def _version_2(problem: Problem, correlation_id: str) -> dict[str, Any] | None:
+    """As Ed-Fi's Admin API 2 answers; nothing to callers without access."""
+    if problem.status in (401, 403):
+        return None
+    found = problem.validation_errors or {}
+    if "$" in found:
+        return {"message": texts.V2.MALFORMED_JSON}
+    if problem.status == 400:
+        return {"title": "Validation failed", "errors": found or {"Request": problem.errors or [problem.detail]}}
+    return {"title": problem.detail or problem.title}

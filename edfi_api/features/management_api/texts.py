@@ -103,7 +103,7 @@ SHARED_PROFILE = "The specified profile is shared by all tenants and cannot be c
 # Of data stores and tenants.
 STORE_CREATED = "New DataStore {name} has been created successfully."
 UNKNOWN_STATE = "State must be one of: {states}."
-CONTEXT_TAKEN = "Data store context with DataStoreId '{store}' and ContextKey '{key}' already exists."
+CONTEXT_TAKEN = "Data store context with DataStoreId '{data_store_id}' and ContextKey '{key}' already exists."
 NO_STORE_ID = "DataStoreId must be greater than 0."
 NO_DERIVATIVE_TYPE = "DerivativeType is required."
 LONG_DERIVATIVE_TYPE = "DerivativeType must be {most} characters or fewer."
@@ -127,8 +127,30 @@ ID_OF_PROFILE = "Profile Id must be greater than zero."
 class V2:
     """What Admin API 2 says in their place."""
 
-    NOT_FOUND = "Not found: {noun} with ID {{id}}. It may have been recently deleted."
-    DELETED = "{noun} deleted successfully"
+    # Details of 404, and what is said of an item that was deleted, by address.
+    _GONE = "Not found: {name} with ID {{id}}. It may have been recently deleted."
+    NOT_FOUND: Mapping[str, str] = {
+        "vendors": _GONE.format(name="vendor"),
+        "applications": _GONE.format(name="application"),
+        "apiclients": _GONE.format(name="apiclient"),
+        "claimSets": _GONE.format(name="claimset"),
+        "profiles": _GONE.format(name="profile"),
+        "odsInstances": _GONE.format(name="odsInstance"),
+        "odsInstanceContexts": _GONE.format(name="odsInstanceContext"),
+        "odsInstanceDerivatives": _GONE.format(name="odsInstanceDerivative"),
+        "tenants": _GONE.format(name="tenant"),
+        "resourceClaims": _GONE.format(name="ResourceClaim"),
+    }
+    DELETED: Mapping[str, str] = {
+        "vendors": "Vendor deleted successfully",
+        "applications": "Application deleted successfully",
+        "apiclients": "ApiClient deleted successfully",
+        "claimSets": "ClaimSet deleted successfully",
+        "profiles": "Profile deleted successfully",
+        "odsInstances": "Ods Instance deleted successfully",
+        "odsInstanceContexts": "Ods Instance Context deleted successfully",
+        "odsInstanceDerivatives": "Ods Instance Derivative deleted successfully",
+    }
     MALFORMED_JSON = (
         "The request body contains malformed JSON. Please ensure your data is properly formatted and try again."
     )

@@ -17,7 +17,7 @@ from edfi_api.core.data_stores.tenants import create_tenant
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.features.management_api.http.routes import management_routes
+from edfi_api.features.management_api.urls import management_routes
 
 pytestmark = pytest.mark.django_db
 

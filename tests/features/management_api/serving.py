@@ -6,8 +6,7 @@ from typing import Any
 
 from pytest_django import Settings
 
-from edfi_api.features.management_api.http.authorization_metadata import claim_set_routes
-from edfi_api.features.management_api.http.routes import management_routes
+from edfi_api.features.management_api.urls import claim_set_routes, management_routes
 
 
 def serve_management_api(settings: Settings, **others: Any) -> None:

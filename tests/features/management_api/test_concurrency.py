@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Grant, Vendor
 from edfi_api.features.management_api import clients
 from edfi_api.features.management_api.models import ManagementClient, ManagementToken
@@ -158,6 +159,23 @@ def test_a_claim_set_is_read_while_it_is_renamed(committing: Managing) -> None:
         assert [put.status_code, *(answer.status_code for answer in answers)] == [204, 200, 200, 201]
         assert all(len(answer.json()["resourceClaims"]) == 1 for answer in answers[:2])
         assert Grant.objects.filter(claim_set__name=f"Copy{number}").count() == 1
+
+
+def test_names_of_ods_instances_and_types_of_their_derivatives_are_taken_once(committing: Managing) -> None:
+    for number in range(ROUNDS):
+        instance = {"name": f"Year{number}", "instanceType": "x", "connectionString": "main"}
+
+        answers = at_once(*[partial(committing.post, "/v2/odsInstances", instance) for _ in range(2)])
+
+        assert sorted(answer.status_code for answer in answers) == [201, 400]
+        [refused] = [answer for answer in answers if answer.status_code == 400]
+        assert refused.json()["errors"] == {
+            "Name": ["An Ods Instance with this name already exists in the database. Please enter a unique name."]
+        }
+        store = DataStore.objects.get(name=f"Year{number}").pk
+        derivative = {"odsInstanceId": store, "derivativeType": "Snapshot", "connectionString": "main"}
+        answers = at_once(*[partial(committing.post, "/v2/odsInstanceDerivatives", derivative) for _ in range(2)])
+        assert sorted(answer.status_code for answer in answers) == [201, 400]
 
 
 def test_a_request_that_waits_too_long_for_another_is_answered_with_a_conflict(committing: Managing) -> None:

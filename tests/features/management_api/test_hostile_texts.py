@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 import pytest
 
 from edfi_api.core.security.models import Vendor
-from edfi_api.features.management_api.collections import Collection
-from edfi_api.features.management_api.http.routes import all_addresses
+from edfi_api.features.management_api.urls import all_addresses
+from edfi_api.features.management_api.views import CreateViewSet
 from tests.features.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 TEXTS = (
@@ -26,9 +26,9 @@ TEXTS = (
 def filters() -> dict[str, str]:
     """Path of each list → the names of its filters."""
     return {
-        address.template: ",".join(field.name for field in address.view.listing.filters)
+        address.template: ",".join(field.name for field in address.view.cls(**address.view.initkwargs).listing.filters)
         for address in all_addresses()
-        if issubclass(address.view, Collection)
+        if issubclass(address.view.cls, CreateViewSet)
         and address.actions.get("get") == "list"
         and not address.path.startswith("tenants")
     }

@@ -6,7 +6,7 @@ import pytest
 
 from edfi_api.core.data_stores.tenants import create_tenant
 from edfi_api.core.security.models import ClaimSet, ResourceClaim
-from edfi_api.features.management_api.http.routes import all_addresses
+from edfi_api.features.management_api.urls import all_addresses
 from tests.features.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 ONE, TWO = {"HTTP_TENANT": "One"}, {"HTTP_TENANT": "Two"}

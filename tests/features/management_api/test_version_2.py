@@ -158,6 +158,25 @@ def test_ods_instances(management: Managing, instance: int) -> None:
     assert management.delete(f"/v2/odsInstances/{instance}").json() == {"title": "Ods Instance deleted successfully"}
 
 
+def test_only_version_2_asks_for_names_that_no_other_data_store_has(management: Managing, instance: int) -> None:
+    """A database may repeat names and types, and what is repeated stays."""
+    store = {"dataStoreType": "x", "name": "2027", "connectionString": "main"}
+    other = created_id(management.post("/v3/dataStores", store))
+    derivative = {"derivativeType": "Snapshot", "connectionString": "main"}
+    of_instance = [derivative | {"dataStoreId": other}] * 2
+    made = [management.post("/v3/dataStoreDerivatives", each).status_code for each in of_instance]
+    taken = {"Name": ["An Ods Instance with this name already exists in the database. Please enter a unique name."]}
+
+    renamed = management.put(f"/v2/odsInstances/{instance}", {"name": "2028", "instanceType": "x"})
+    back = management.put(f"/v2/odsInstances/{instance}", {"name": "2027", "instanceType": "x"})
+    by_version_3 = management.put(f"/v3/dataStores/{instance}", store | {"id": instance})
+
+    assert made == [201, 201]
+    assert (renamed.status_code, by_version_3.status_code) == (200, 204)
+    assert (back.status_code, back.json()["errors"]) == (400, taken)
+    assert [row["name"] for row in management.get("/v3/dataStores").json()] == ["2027", "2027"]
+
+
 def test_nested_claims_are_the_flat_ones(management: Managing) -> None:
     original = ClaimSet.objects.get(name="SISVendor").pk
     nested = management.get(f"/v2/claimSets/{original}").json()

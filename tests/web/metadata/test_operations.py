@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from edfi_api.features.management_api.http.openapi import document as management_document
-from edfi_api.features.management_api.http.routes import all_addresses
+from edfi_api.features.management_api.openapi_schema import document as management_document
+from edfi_api.features.management_api.urls import all_addresses
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.metadata.fixed_documents import DOCUMENTS
 from edfi_api.web.metadata.openapi import descriptors_document, resources_document

@@ -42,9 +42,8 @@ CONVENTIONS = {
 
 # Ed-Fi's and Meadowlark's words for subjects: several packages have a module about each.
 SUBJECTS = {
-    "api_clients", "applications", "batches", "bodies", "causes", "changes", "claim_sets", "clients", "data_stores",
-    "databases", "descriptor_values", "documents", "entries",
-    "environment", "identity", "members", "model", "natural_keys",
+    "api_clients", "batches", "bodies", "causes", "changes", "claim_sets", "clients", "data_stores", "databases",
+    "descriptor_values", "documents", "entries", "environment", "identity", "members", "model", "natural_keys",
     "organizations", "people", "problems", "profiles", "references", "refusals", "requests", "resource_claims",
     "resources", "results", "rules", "sessions", "status", "tables", "tenants", "values",
     "vendors", "versions",
@@ -59,7 +58,6 @@ ROLES = {
     "builder": "the function that makes the value of the package",
     "catalog": "what is stored or created, as one value",
     "checking": "finds everything that is wrong",
-    "collections": "routes of a list and its items",
     "columns": "columns of a table",
     "command_errors": "errors as one line of a command",
     "conditions": "conditions of a statement",

@@ -1,10 +1,10 @@
-"""Registration, tokens, introspection and revocation, at `connect/…`."""
+"""What needs no token of the management API: registration, tokens, introspection and revocation at `connect/…`, and
+version, health and OpenID configuration."""
 
 import re
-from typing import Annotated
+from collections.abc import Sequence
 
-import msgspec
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
 from rest_framework.request import Request
@@ -21,21 +21,16 @@ from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.authentication import forget, token_checksum
 from edfi_api.features.management_api import clients, problems, texts
 from edfi_api.features.management_api.access import authenticate
-from edfi_api.features.management_api.answers import write_transaction
-from edfi_api.features.management_api.bodies import (
-    NOT_EMPTY,
-    ManagementBody,
-    Text,
-    check,
-    is_empty,
-    name_rule,
-    read_form,
-    rule,
-)
+from edfi_api.features.management_api.bodies import is_empty, read_form
+from edfi_api.features.management_api.body_fields import NOT_EMPTY, BodyRule, BodySerializer, Text, name_rules
 from edfi_api.features.management_api.models import LONGEST_NAME, ManagementClient, ManagementToken
+from edfi_api.features.management_api.openapi_schema import Address, document
 from edfi_api.features.management_api.scopes import Scope
-from edfi_api.features.management_api.views import AnonymousView, base_address
+from edfi_api.features.management_api.views import AnonymousView, base_address, write_transaction
+from edfi_api.version import VERSION
 
+APPLICATION = "Ed-Fi API Configuration Service"
+_SAID_VERSIONS = {"v3": ("3.0", "v3"), "v2": ("2.0", "v2")}
 _SPECIAL = "!@#$%^&*()-_=+[]{}:;,.?"
 _CLASSES = [re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]", f"[{re.escape(_SPECIAL)}]")]
 
@@ -46,12 +41,12 @@ def _is_weak(secret: str | None) -> bool:
     return not 32 <= len(secret) <= 128 or not all(each.search(secret) for each in _CLASSES)
 
 
-class Registration(ManagementBody, frozen=True, kw_only=True):
+class RegistrationSerializer(BodySerializer):
     """The form of `connect/register`."""
 
-    client_id: Annotated[Text, name_rule(LONGEST_NAME)] = None
-    client_secret: Annotated[Text, NOT_EMPTY, rule(_is_weak, texts.TOO_WEAK)] = None
-    display_name: Annotated[Text, name_rule(LONGEST_NAME)] = None
+    client_id = Text(*name_rules(LONGEST_NAME))
+    client_secret = Text(NOT_EMPTY, BodyRule(_is_weak, texts.TOO_WEAK))
+    display_name = Text(*name_rules(LONGEST_NAME))
 
 
 class ConnectView(AnonymousView):
@@ -69,13 +64,11 @@ class RegisterView(ConnectView):
     def post(self, request: Request, **_: str) -> Response:
         if not api_settings.MANAGEMENT_REGISTRATION:
             raise problems.forbidden(texts.REGISTRATION_CLOSED)
-        form = msgspec.convert(read_form(request._request), Registration)
-        check(form)
-        key = (form.client_id or "").strip()
-        taken = problems.invalid_data({"ClientId": [texts.CLIENT_TAKEN]})
-        with write_transaction({"management_client_once_in_any_case": taken}):
+        form = RegistrationSerializer().read(read_form(request._request))
+        key = form["client_id"].strip()
+        with write_transaction({"management_client_once_in_any_case": ("ClientId", texts.CLIENT_TAKEN)}):
             attribute_to(key)
-            clients.create(key, form.display_name or "", [Scope.FULL_ACCESS], secret=form.client_secret, by=key)
+            clients.create(key, form["display_name"], [Scope.FULL_ACCESS], secret=form["client_secret"], by=key)
         return Response({"title": f"Registered client {key} successfully.", "status": 200})
 
 
@@ -231,3 +224,63 @@ def _data_claims(token, issuer: str) -> dict[str, object]:  # type: ignore[no-un
         "namespacePrefixes": ",".join(application.vendor.namespace_prefixes),
         "educationOrganizationIds": ",".join(map(str, application.education_organization_ids)),
     }
+
+
+class InformationView(AnonymousView):
+    """`GET /`"""
+
+    def get(self, request: Request) -> Response:
+        version, specification = _SAID_VERSIONS[api_settings.MANAGEMENT_VERSION]
+        return Response(
+            {
+                "version": version,
+                "applicationName": APPLICATION,
+                "informationalVersion": f"Meadowlark {VERSION}",
+                "build": f"{version}.0.0",
+                "urls": {"openApiMetadata": f"{base_address(request._request)}/metadata/specifications"},
+                "specificationVersion": specification,
+            }
+        )
+
+
+class ManagementHealthView(AnonymousView):
+    """`GET /health`: the process answers. Whether the database does is the server's own health."""
+
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse("Healthy", content_type="text/plain")
+
+
+class OpenIdView(AnonymousView):
+    """`GET /.well-known/openid-configuration`, for programs that look up where tokens are requested."""
+
+    def get(self, request: Request) -> Response:
+        base = base_address(request._request)
+        return Response(
+            {
+                "issuer": base,
+                "token_endpoint": f"{base}/connect/token",
+                "registration_endpoint": f"{base}/connect/register",
+                "introspection_endpoint": f"{base}/connect/introspect",
+                "revocation_endpoint": f"{base}/connect/revoke",
+                "jwks_uri": f"{base}/.well-known/jwks.json",
+                "grant_types_supported": ["client_credentials"],
+                "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
+                "scopes_supported": list(Scope),
+            }
+        )
+
+
+class JwksView(AnonymousView):
+    """`GET /.well-known/jwks.json`: tokens are opaque, so there are no keys."""
+
+    def get(self, request: Request) -> Response:
+        return Response({"keys": []})
+
+
+class SpecificationView(AnonymousView):
+    """`GET metadata/specifications`: the OpenAPI document, which is the same for all clients."""
+
+    addresses: Sequence[Address] = ()
+
+    def get(self, request: Request) -> Response:
+        return Response(document(self.addresses, base_address(request._request)))

@@ -1,1 +1,0 @@
-"""The routes of the management API, and its views that belong to no version of it."""

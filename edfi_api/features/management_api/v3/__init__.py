@@ -1,1 +1,0 @@
-"""The addresses below `v3`, as Ed-Fi's Configuration Service has them."""
