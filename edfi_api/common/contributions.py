@@ -7,13 +7,13 @@ capability touches its own folder only.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.apps import AppConfig, apps
+from django.apps import apps
 from django.utils.module_loading import import_string
 
 
-class Contributor(AppConfig):
-    """The configuration of an app that contributes. Each attribute has dotted paths, which are imported when the work
-    is done, since apps are configured before their models."""
+class Contributor:
+    """A base of the configuration of an app that contributes, before Django's `AppConfig`. Each attribute has dotted
+    paths, which are imported when the work is done, since apps are configured before their models."""
 
     # Functions without arguments that encrypt secrets again with the first key, and say how many of what, or nothing
     # without any: `manage.py rotate_store_key` calls them in one transaction.

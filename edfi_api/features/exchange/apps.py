@@ -1,9 +1,11 @@
 """The Django app of the exchange with other APIs."""
 
+from django.apps import AppConfig
+
 from edfi_api.common.contributions import Contributor
 
 
-class ExchangeConfig(Contributor):
+class ExchangeConfig(Contributor, AppConfig):
     """Its workers are processes of their own; nothing of it runs in those that serve requests."""
 
     name = "edfi_api.features.exchange"

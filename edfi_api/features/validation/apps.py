@@ -1,11 +1,12 @@
 """The Django app of validation: its migrations and models."""
 
+from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 from edfi_api.common.contributions import Contributor
 
 
-class ValidationConfig(Contributor):
+class ValidationConfig(Contributor, AppConfig):
     """Its tables are in the database of every data store."""
 
     name = "edfi_api.features.validation"
