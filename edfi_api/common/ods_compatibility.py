@@ -46,7 +46,7 @@ class OdsCompatibility(Enum):
         OdsArea.QUERIES,
         "an unknown query parameter is ignored, unless it is spelt like a member of the resource or its comparison",
         "it is refused with 400",
-        ("queries/parameters.py", "api/batch/sent_batch.py"),
+        ("core/queries/parameters.py", "web/batch/sent_batch.py"),
         "programs add parameters of their own to every request; a misspelt filter would return everything",
         setting="IGNORE_UNKNOWN_PARAMETERS",
     )
@@ -54,21 +54,21 @@ class OdsCompatibility(Enum):
         OdsArea.CHANGES,
         "nothing is in a window whose `minChangeVersion` is above its `maxChangeVersion`",
         "it is refused with 400, unless it is above by one",
-        ("changes/change_queries/http/windows.py",),
+        ("features/changes/change_queries/http/windows.py",),
         "a client that asks for what is new on a quiet day adds one to the last version",
     )
     IDENTIFICATION_CODES = OdsWay(
         OdsArea.QUERIES,
         "members of identification codes are query fields (`?identificationCode=...`); several match in one item",
         "they are unknown parameters",
-        ("queries/query_by_example.py", "api/metadata/paths.py"),
+        ("core/queries/query_by_example.py", "web/metadata/paths.py"),
         "programs find schools, staff and courses by the codes of other systems",
     )
     UPSERT_ASKS_UPDATE = OdsWay(
         OdsArea.SECURITY,
         "a POST whose document exists is authorized as Update",
         "it is authorized as Create, as by the DMS",
-        ("security/claims/remarks.py", "security/requests/authorization.py"),
+        ("core/security/claims/remarks.py", "core/security/requests/authorization.py"),
         "a client that may create people cannot overwrite those that it may not read",
         setting="UPSERT_ASKS_UPDATE",
     )
@@ -76,7 +76,7 @@ class OdsCompatibility(Enum):
         OdsArea.WRITING,
         "the body of a PUT may come without `id`",
         "it needs the `id` of its path",
-        ("api/viewsets/resource_viewset.py",),
+        ("web/viewsets/resource_viewset.py",),
         "the API Publisher sends changed keys so",
         setting="PUT_WITHOUT_ID",
     )
@@ -86,11 +86,11 @@ class OdsCompatibility(Enum):
         "resource; two spellings of one member are refused",
         "one that differs from a member of the resource in case only is refused with 400, which names both",
         (
-            "api/viewsets/requests.py",
-            "api/batch/singles.py",
-            "api/batch/natural_keys.py",
-            "loading/bulk/preparation.py",
-            "loading/json_lines/csv_rows.py",
+            "web/viewsets/requests.py",
+            "web/batch/singles.py",
+            "web/batch/natural_keys.py",
+            "features/loading/bulk/preparation.py",
+            "features/loading/json_lines/csv_rows.py",
         ),
         "serializers of vendors and generated clients write names with a capital",
         setting="MEMBERS_IN_ANY_CASE",
@@ -99,14 +99,14 @@ class OdsCompatibility(Enum):
         OdsArea.CHANGES,
         "the available change versions are there as `OldestChangeVersion` and `NewestChangeVersion`, too",
         "they are there as `oldestChangeVersion` and `newestChangeVersion` alone",
-        ("changes/change_queries/http/views.py",),
+        ("features/changes/change_queries/http/views.py",),
         "clients of versions before 7 read the names with a capital",
     )
     EMPTY_PROBLEM_MEMBERS = OdsWay(
         OdsArea.PROBLEMS,
         "`errors` and `validationErrors` are left out if they are empty",
         "they are there",
-        ("problem_details/problem.py",),
+        ("web/problem_details/problem.py",),
         "clients, lightbeam among them, show the one that is there",
         setting="OMIT_EMPTY_PROBLEM_MEMBERS",
     )
@@ -115,7 +115,7 @@ class OdsCompatibility(Enum):
         "a namespace prefix covers every namespace that begins with it, `uri://education.example.evil` among those of "
         "`uri://education.example`",
         "it ends where a segment ends; one that ends with a delimiter covers all that begin with it",
-        ("security/namespace_prefixes.py",),
+        ("core/security/namespace_prefixes.py",),
         "vendors may have prefixes that are parts of segments; a prefix should not cover the namespaces of others",
         setting="PLAIN_NAMESPACE_PREFIXES",
     )
@@ -123,7 +123,7 @@ class OdsCompatibility(Enum):
         OdsArea.SECURITY,
         "ReadChanges is also granted by the relationship strategies of documents, which look at present associations",
         "it is granted by those that include deleted associations; the others are answered with 500, as by the DMS",
-        ("security/policies/table.py",),
+        ("core/security/policies/table.py",),
         "the published claims of finance and of student health name them",
     )
 
@@ -133,7 +133,7 @@ class OdsCompatibility(Enum):
         "`data-conflict:non-unique-identity`, a descriptor that does not exist by its path and as it was sent, 404 for "
         "what is no id",
         "those of Ed-Fi's Data Management Service",
-        ("problem_details/catalog/ods.py",),
+        ("web/problem_details/catalog/ods.py",),
         "clients compare them",
     )
     PROBLEM_MEDIA_TYPE = OdsWay(
@@ -141,7 +141,7 @@ class OdsCompatibility(Enum):
         "most problems are `application/json`; `application/problem+json` are those of requests that came to no "
         "resource (401, 404 of a path, 405, 406, 415)",
         "all are `application/problem+json`",
-        ("problem_details/catalog/ods.py",),
+        ("web/problem_details/catalog/ods.py",),
         "libraries that read `application/json` only",
     )
 
@@ -153,28 +153,28 @@ class OdsCompatibility(Enum):
         "and a time with fractions or AM and PM are refused, with a hint that says what to write",
         "texts are texts; decimals with more places are refused; an empty list, and one of empty objects, is none at "
         "the root; the rest is accepted",
-        ("api/viewsets/factory.py",),
+        ("web/viewsets/factory.py",),
         "clients send what they have read, with its empty lists; their tests expect what the ODS/API refuses",
     )
     IDS = OdsWay(
         OdsArea.ADDRESSES,
         "`Location` has the id in 32 digits",
         "with hyphens, as the Data Management Service",
-        ("api/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_viewset.py",),
         "clients keep these ids, compare them and join on them",
     )
     METHODS_OF_ITEMS = OdsWay(
         OdsArea.ADDRESSES,
         "a method that an item does not have is refused with 405, whatever the id",
         "400 for what is no id",
-        ("api/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_viewset.py",),
         "Ed-Fi's suites send POST to an item",
     )
     PUT_WITH_ANOTHER_ID = OdsWay(
         OdsArea.WRITING,
         "the `id` in the body of a PUT is ignored",
         "400 if it is not that of the path",
-        ("api/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_viewset.py",),
         "programs send a document under another address as they have read it",
     )
     PAGING = OdsWay(
@@ -182,7 +182,7 @@ class OdsCompatibility(Enum):
         "`limit=` without a value is the default, `limit=0` goes with a page token, what is no number or boolean is "
         "`data-validation-failed` under the name of the parameter",
         "400 `parameter-validation-failed` for all three",
-        ("api/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_viewset.py",),
         "some clients add empty parameters to every request",
     )
     COMPLETE_DOCUMENTS = OdsWay(
@@ -190,14 +190,14 @@ class OdsCompatibility(Enum):
         "a document has every collection, `[]` where there is none, at every depth; ids in `id`, `href`, changes have "
         "32 digits; `_lastModifiedDate` has microseconds; decimals have a decimal place: `67.0`",
         "empty collections are absent, ids have hyphens, dates of change are in whole seconds, `67`",
-        ("api/metadata/openapi.py", "api/viewsets/factory.py", "changes/change_queries/http/views.py"),
+        ("web/metadata/openapi.py", "web/viewsets/factory.py", "features/changes/change_queries/http/views.py"),
         "clients iterate over collections without asking, and notice changes by their dates",
     )
     REPEATED_PARAMETERS = OdsWay(
         OdsArea.QUERIES,
         "of a repeated parameter the first counts; `comparisons`, which the ODS/API does not have, may be repeated",
         "the last counts",
-        ("api/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_viewset.py",),
         "the same request finds the same documents",
     )
     PARAMETER_TYPES = OdsWay(
@@ -205,7 +205,7 @@ class OdsCompatibility(Enum):
         "`?id=` with something else than an id, a descriptor without `#` and a change version that is too large are "
         "refused with 400; one below 0 is before all others",
         "nothing is found; a change version has to be a whole number from 0",
-        ("queries/query_by_example.py", "changes/change_queries/http/windows.py"),
+        ("core/queries/query_by_example.py", "features/changes/change_queries/http/windows.py"),
         "an empty answer would be taken for a fact",
     )
     OPENAPI = OdsWay(
@@ -214,7 +214,7 @@ class OdsCompatibility(Enum):
         "are named `deleteStudentById`; unknown metadata is a problem; `/composites`, of which there are none, needs a "
         "token",
         "`/metadata` is an object, as of the Data Management Service, `deleteStudentsById`, and a text",
-        ("api/metadata/discovery.py", "api/metadata/paths.py", "api/metadata/urls.py"),
+        ("web/metadata/discovery.py", "web/metadata/paths.py", "web/metadata/urls.py"),
         "Ed-Fi's SDK generator reads the list, and code is written against what it generates",
     )
     TOKENS = OdsWay(
@@ -222,14 +222,14 @@ class OdsCompatibility(Enum):
         "other methods and media types at the token endpoint are problems, 405 and 415; `token_info` without a token "
         "is 401 without a body",
         "errors of OAuth, as all others there (RFC 6749)",
-        ("security/oauth/endpoint.py", "security/oauth/introspection.py"),
+        ("core/security/oauth/endpoint.py", "core/security/oauth/introspection.py"),
         "Ed-Fi's suites expect them",
     )
     CORRELATION = OdsWay(
         OdsArea.PROBLEMS,
         "the correlation id is also taken from the header `correlation-id`, else from the parameter `correlationId`",
         "from the header of `MEADOWLARK_CORRELATION_HEADER` only",
-        ("logs/correlation.py",),
+        ("common/logs/correlation.py",),
         "clients and Ed-Fi's suites hand it over so",
     )
 

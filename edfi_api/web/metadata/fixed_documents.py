@@ -28,13 +28,13 @@ from edfi_api.web.metadata.publication import ANY_CONTEXT, VARIABLES, Document
 from edfi_api.web.metadata.responses import PROBLEM, PROBLEM_SCHEMA, shared_responses
 
 _PACKAGES = {
-    "batch": "api/batch",
-    "change_queries": "changes/change_queries/http",
-    "discovery": "api/metadata",
-    "history": "api/history",
-    "relations": "api/relations",
-    "submissions": "refusals/http",
-    "validation": "validation/http",
+    "batch": "web/batch",
+    "change_queries": "features/changes/change_queries/http",
+    "discovery": "web/metadata",
+    "history": "features/changes/history",
+    "relations": "web/relations",
+    "submissions": "features/refusals/http",
+    "validation": "features/validation/http",
 }
 _TOP = Path(__file__).parents[2]
 _VALUE = re.compile(r'"\$\{(\w+)\}"')
