@@ -8,12 +8,14 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-alone test-long test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-queries test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo dev shell test test-alone test-long test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-queries test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200 TODAY=2027-03-01'
+	@echo 'make dev    serve, and load changed code again'
+	@echo 'make shell  Django'"'"'s shell on the database of the home'
 	@echo 'make test   lint, types and all tests; TESTS=tests/meadowlark/run runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests, benchmarks'
@@ -51,6 +53,14 @@ run: $(VENV)/ready
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run --demo $(STUDENTS) $(if $(TODAY),--today $(TODAY))
+
+# PostgreSQL of the home, prepared; Django's server loads changed code again. Its speed says nothing: it is one process.
+dev: $(VENV)/ready
+	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --) sh -c '\
+		$(BIN)/python -m meadowlark.prepare && exec $(BIN)/python manage.py runserver $(or $(MEADOWLARK_PORT),8000)'
+
+shell: $(VENV)/ready
+	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --) $(BIN)/python manage.py shell
 
 # Types are checked beside the tests: one process, which would leave the other processors idle.
 test:
