@@ -142,3 +142,45 @@ def test_a_district_that_reports_to_its_state(two: tuple[Side, Side]) -> None:
     with following(district):
         write(district, ("students", student("S2")), ("studentSchoolAssociations", enrollment("S2", 255901001)))
         wait_for(lambda: state.documents() == district.documents())
+
+
+REFUSED_BY_THE_STATE = """
+SELECT t.name FROM exchange_sent_document s JOIN resource_type t ON t.id = s.resource_type_id
+ WHERE s.refused_at IS NOT NULL OR s.remote_id IS NULL OR s.awaits <> '{}' ORDER BY t.name
+"""
+GRADES = (
+    "SELECT count(*) FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'Grade'"
+    " AND (d.body #>> '{studentSectionAssociationReference,schoolId}')::bigint BETWEEN 770000001 AND 770000004"
+)
+
+
+def test_a_whole_district_that_reports_to_its_state(two: tuple[Side, Side], tmp_path: Path) -> None:
+    """A made-up one, untouched. What the claim set of its client does not let it write there is refused; everything
+    else arrives."""
+    district, state = two
+    district.manage("generate_demo_district", "--output", str(tmp_path / "demo"), "--students", "200")
+    district.manage("load_documents", str(tmp_path / "demo"))
+    with district.client() as client:
+        for endpoint in ("localEducationAgencies", "schools"):
+            found = client.get(f"/data/ed-fi/{endpoint}").json()
+            write(state, *((endpoint, {name: each[name] for name in each if name != "id"}) for each in found))
+    key, secret = state.new_client("district", "SISVendor", "--education-organization-id", "770000")
+
+    given = {"KEY_THERE": key, "SECRET_THERE": secret, "255901": "770000"}
+    said = follow_recipe("A district that reports to its state", district, state, given)
+
+    assert " documents written, 0 deleted, 8 refused" in said
+    assert [name for (name,) in district.query(REFUSED_BY_THE_STATE)] == [
+        "CommunityOrganization",
+        "CommunityProvider",
+        "CrisisEvent",
+        "EducationOrganizationNetwork",
+        "EducationServiceCenter",
+        "LearningStandard",
+        "PostSecondaryInstitution",
+        "StateEducationAgency",
+    ]
+    assert re.search(r" idle( +\d+){3} +8 +-$", district.manage("list_connections").strip())
+    [(grades,)] = state.query(GRADES)
+    assert grades > 500
+    assert [(grades,)] == district.query(GRADES)

@@ -108,6 +108,35 @@ def test_an_operation_by_key_needs_the_right_to_read(scenario, hidden) -> None:
             assert "must grant permission of the 'Read' action" in found["problem"]["errors"][0]
 
 
+def test_who_may_write_associations_learns_whether_a_person_exists(scenario, hidden) -> None:
+    """References are checked, as in the ODS/API. Reads, and operations by key, answer the same for both."""
+    client = scenario.client_by(EOP, organizations=(1,))
+    registrar = client_granted(1, Create=EO, Read=EOP)
+    about = "educationOrganizationReference", {"educationOrganizationId": 11}
+
+    def associated(name: str) -> tuple[int, str]:
+        association = dict([about], studentReference={"studentUniqueId": name})
+        refused = client.post("/studentEducationOrganizationAssociations", association)
+        return refused.status_code, refused.json()["type"].removeprefix("urn:ed-fi:api:security:authorization")
+
+    def read(name: str) -> list[tuple[int, Any, str]]:
+        paths = f"/students?studentUniqueId={name}", f"/studentSchoolAssociations?studentUniqueId={name}"
+        answers_ = [client.get(f"{path}&totalCount=true") for path in paths]
+        return [(each.status_code, each.json(), each["Total-Count"]) for each in answers_]
+
+    assert associated(HIDDEN) == (403, "")
+    assert associated(ABSENT) == (403, ":relationships:access-denied:element-required")
+    assert read(HIDDEN) == read(ABSENT) == [(200, [], "0"), (200, [], "0")]
+    for op in ("delete", "update"):
+        (here,), (nowhere,) = (answers(client, by_key(op, name), mode="independent") for name in (HIDDEN, ABSENT))
+        assert (here["status"], nowhere["status"]) == (404, 404)
+    # Who may enroll anybody may read who is enrolled.
+    assert registrar.post("/studentSchoolAssociations", scenario.enrollment(ABSENT, 11)).status_code == 409
+    assert registrar.get(hidden).status_code == 403
+    assert registrar.post("/studentSchoolAssociations", scenario.enrollment(HIDDEN, 11)).status_code == 201
+    assert registrar.get(hidden).status_code == 200
+
+
 def test_a_conflict_names_types_of_referrers_that_the_client_may_read_only(scenario, hidden) -> None:
     """A student of both districts, of whom the other one keeps a secret."""
     scenario.enroll(HIDDEN, 11)
