@@ -26,6 +26,18 @@ _RETRY_SECONDS = 20.0
 _FIRST_PAUSE_SECONDS = 0.005
 _LONGEST_PAUSE_SECONDS = 0.2
 
+_SET = Sql(
+    "SELECT set_config('statement_timeout', %(timeout)s::text, true),"
+    " set_config('enable_seqscan', %(seq_scan)s::text, true)"
+)
+# Of the transaction, in which the settings end; with what was set before.
+_LIMIT = Sql(
+    "WITH before AS MATERIALIZED ("
+    "  SELECT current_setting('statement_timeout') AS timeout, current_setting('enable_seqscan') AS seq_scan"
+    ") SELECT timeout, seq_scan, set_config('statement_timeout', %(timeout)s::text, true),"
+    " set_config('enable_seqscan', %(seq_scan)s::text, true) FROM before"
+)
+
 
 class StatementAborted(Exception):
     """The statement had no effect because of a deadlock, a lost connection or the like, and can be retried."""
@@ -128,6 +140,21 @@ def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[R
             forget(connection.connection)
             raise StatementAborted from error
         raise
+
+
+def found_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row]:
+    """The rows of a look-up, by an index whatever the planner estimates; none if it takes longer."""
+    with transaction.atomic(using):
+        [(timeout, seq_scan, *_)] = execute(_LIMIT.with_values(timeout=str(milliseconds), seq_scan="off"), using)
+        try:
+            found = execute(statement, using)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, errors.QueryCanceled):
+                raise
+            found = []
+        # The transaction may be a caller's.
+        execute(_SET.with_values(timeout=timeout, seq_scan=seq_scan), using)
+    return found
 
 
 def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
