@@ -15,7 +15,7 @@ class Descriptor(Document):
 
 
 def of_descriptors(rows: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
-    """Those of resources with the suffix `Descriptor`, which MetaEd reserves for descriptors.
+    """Return the rows of resources with the suffix `Descriptor`, which MetaEd reserves for descriptors.
 
     Filters by the numbers that resources have in the database of the rows: with a join by name, PostgreSQL
     misestimates the few descriptors.
@@ -26,5 +26,5 @@ def of_descriptors(rows: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
 
 
 def stored_descriptors(using: str) -> QuerySet[Descriptor]:
-    """Those of a database."""
+    """Return the descriptors that a database stores."""
     return of_descriptors(Descriptor.objects.using(using))

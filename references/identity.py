@@ -72,7 +72,7 @@ def referential_id(project: str, resource: str, key: str) -> UUID:
 
 
 def uuid_of(bits: int) -> UUID:
-    """As `UUID(int=bits)`, without the constructor's dispatch over six kinds of argument."""
+    """Return `UUID(int=bits)`, without the constructor's dispatch over six kinds of argument."""
     value = _new(UUID)
     _set_bits(value, bits)
     _set_safety(value, _UNKNOWN)

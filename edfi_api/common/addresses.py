@@ -49,7 +49,7 @@ def root_of(request: HttpRequest) -> str:
 
 
 def base_of(request: HttpRequest) -> str:
-    """The same without a context."""
+    """Return the base of the address of a request without a context."""
     context = "".join(f"/{segment}" for segment in context_segments(request))
     return _url(request, request.META.get("SCRIPT_NAME", "").removesuffix(context))
 

@@ -37,7 +37,7 @@ def path(given: str) -> Path:
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """From `least` to `most`, both included."""
+    """Return a type of arguments: an integer from `least` to `most`, both included."""
 
     def convert(text: str) -> int:
         try:

@@ -60,7 +60,7 @@ class ApiSettings:
     """Attribute access to `EDFI_API` over `DEFAULTS`."""
 
     def __getattr__(self, name: str) -> Any:
-        """Only called before the first read, which makes all values attributes, so that later reads are fast."""
+        """Read all settings and make them attributes, so that Python calls this for the first of them only."""
         if name not in DEFAULTS:
             raise AttributeError(name)
         self.__dict__.update(self._read())

@@ -7,5 +7,5 @@ from types import FunctionType, ModuleType
 
 
 def marked_functions(module: ModuleType, mark: str) -> list[FunctionType]:
-    """Those that the module defines, without imported ones."""
+    """Return the functions with the mark that the module defines, without imported ones."""
     return [each for each in vars(module).values() if hasattr(each, mark) and each.__module__ == module.__name__]

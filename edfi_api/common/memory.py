@@ -47,7 +47,7 @@ def cost_of_json(text: bytes) -> int:
 
 
 class MemoryBudget:
-    """So many bytes, lent to whoever comes first."""
+    """A number of bytes that is lent to whoever comes first."""
 
     def __init__(self, size: int) -> None:
         self.size = self._free = size

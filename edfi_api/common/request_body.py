@@ -172,7 +172,7 @@ def _window(coding: str, beginning: bytes) -> int:
 
 
 def as_utf8(body: bytes, content_type: str, limit: int) -> bytes:
-    """The same text as `utf8_blocks` returns, as a whole. Raises what it does, and BodyTooLong."""
+    """Return the text that `utf8_blocks` returns in blocks as a whole. Raises what it does, and BodyTooLong."""
     charset = _charset(body, content_type)
     if charset == _UTF_8 and body.isascii():
         return body

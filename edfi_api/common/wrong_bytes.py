@@ -6,7 +6,7 @@ _SHOWN = 24
 
 
 def wrong_byte(error: UnicodeDecodeError, charset: str = UTF_8, position: int = 0) -> str:
-    """Where the byte is and what to do; `position` is that of the decoded part in the whole text."""
+    """Say where the byte is and what to do; `position` is that of the decoded part in the whole text."""
     before = error.object[max(0, error.start - _SHOWN) : error.start].decode(charset, errors="ignore")
     behind = f", behind {before!r}" if before and before.isprintable() else ""
     advice = " Send UTF-8, or declare the encoding, such as Content-Type: application/json; charset=windows-1252."

@@ -1,4 +1,5 @@
-"""Who is responsible for what a transaction writes: the columns `created_by` and `modified_by` of the control database.
+"""Attribute what a transaction writes to whoever is responsible: the columns `created_by` and `modified_by` of the
+control database.
 
 A trigger (edfi_api/core/data_stores/sql/triggers.sql) fills them with what is named here, or `command`.
 """

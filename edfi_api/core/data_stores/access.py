@@ -55,7 +55,7 @@ MAIN_VISIT = Visit(DEFAULT_DB_ALIAS)
 
 
 class StoreVisit(Visit):
-    """To a database of its own, whose outages and load must not concern others.
+    """The use of a database that a data store has for itself, whose outages and load must not concern others.
 
     Raises DataStoreUnavailable, and NotProvisioned or Django's OperationalError at the first visit of the process.
     """
@@ -109,7 +109,9 @@ def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
 
 
 def visit_snapshot(store: Store, *, is_write: bool, is_limited: bool) -> Visit:
-    """The same for its newest snapshot. Raises SnapshotReadOnly and SnapshotNotFound too."""
+    """Return the visit of the newest snapshot of a data store. Raises what `visit` raises, SnapshotReadOnly and
+    SnapshotNotFound.
+    """
     if is_write:
         raise SnapshotReadOnly
     _check_state(store, is_write)
@@ -131,7 +133,9 @@ def _begun(store: Store, alias: str, *, is_limited: bool) -> StoreVisit:
 
 
 def _replicas(store: Store) -> Iterator[str]:
-    """Without those whose connection string cannot be used; `check_data_stores` lists them."""
+    """Yield the aliases of the replicas, without those whose connection string cannot be used; `check_data_stores`
+    lists them.
+    """
     for replica in store.derivatives.get(DerivativeType.READ_REPLICA, ()):
         with suppress(ConnectionUnusable):
             yield alias_of(replica)

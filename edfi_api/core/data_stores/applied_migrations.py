@@ -71,7 +71,9 @@ def unknown(using: str) -> list[str]:
 
 @cache
 def _digests() -> dict[Migration, str]:
-    """By migration of this project's apps, without those of libraries: the SHA-256 of its module and its SQL."""
+    """Return the SHA-256 of the module and the SQL of each migration of this project's apps, without those of
+    libraries.
+    """
     folders = {config.label: Path(config.path) for config in apps.get_app_configs() if _is_ours(config.name)}
     return {
         (label, module.stem): _digest(module.read_text(), folder / "sql")

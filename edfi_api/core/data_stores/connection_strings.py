@@ -99,7 +99,7 @@ class Destination:
     dropped: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """For people: without user and password."""
+        """Return a text for people, without user and password."""
         return f"{self.host or 'local socket'}{f':{self.port}' if self.port else ''}/{self.database}"
 
     @property
@@ -109,7 +109,7 @@ class Destination:
 
 
 def destination(text: str) -> Destination:
-    """Where the text leads, after following `env:` and `file:`; not for MAIN.
+    """Return where the text leads, after following `env:` and `file:`; not for MAIN.
 
     Raises ConnectionUnusable, whose reason quotes no part of the text, since any part may belong to the password.
     """
@@ -180,7 +180,7 @@ def _read(text: str) -> Destination:
 
 
 def _keywords(text: str) -> dict[str, str]:
-    """Those of a URL or of libpq's own form, read by libpq."""
+    """Return the keywords of a URL or of libpq's own form, as libpq reads them."""
     try:
         return {name: str(value) for name, value in conninfo_to_dict(text).items() if value is not None}
     except (ProgrammingError, UnicodeError):

@@ -63,7 +63,7 @@ class DataStoreCommand(BaseCommand):
         return super().execute(*args, **options)
 
     def handle_all(self, choose: Callable[[], list[Store]], **options: Any) -> None:
-        """In place of `handle`, for the data stores that `choose` returns. Needed with `in_one_process`."""
+        """Do the work of `handle` for the data stores that `choose` returns. Needed with `in_one_process`."""
         raise NotImplementedError
 
     def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _run(job: _Job) -> _Done:
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:
-    """Without streams, which cannot be handed to another process."""
+    """Return the options without streams, which cannot be handed to another process."""
     return {name: value for name, value in options.items() if name not in ("stdout", "stderr", "database")}
 
 

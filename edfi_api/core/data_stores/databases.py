@@ -29,7 +29,7 @@ _TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 10_000}
 
 
 def alias_of(database: Database) -> str:
-    """Its alias, which can be used from now on. Raises ConnectionUnusable."""
+    """Register a database and return its alias, which can be used from now on. Raises ConnectionUnusable."""
     if database.alias in connections.settings:
         return database.alias
     if database.connection is None:
@@ -42,8 +42,8 @@ def alias_of(database: Database) -> str:
 
 
 def allowed_destination(text: str) -> Destination:
-    """Where a connection string leads: to the server of the control database, or to a host of `STORE_HOSTS`. Everything
-    else would let users who may enter connection strings find out which ports of the network are open.
+    """Return where a connection string leads: to the server of the control database, or to a host of `STORE_HOSTS`.
+    Everything else would let users who may enter connection strings find out which ports of the network are open.
 
     Raises ConnectionUnusable, of which ConnectionNotAllowed is one.
     """

@@ -36,7 +36,7 @@ class Writers(models.Model):
 
 
 class Recorded(Writers):
-    """The same with the times; empty for rows of versions that did not record it."""
+    """Who wrote a row first and last, with the times; empty for rows of versions that did not record it."""
 
     created_at = models.DateTimeField(null=True, editable=False)
     modified_at = models.DateTimeField(null=True, editable=False)

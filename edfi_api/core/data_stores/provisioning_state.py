@@ -54,7 +54,7 @@ def is_of_development(using: str) -> bool:
 
 
 def pending_migrations(using: str) -> set[Migration]:
-    """Those that the database lacks."""
+    """Return the migrations that the database lacks."""
     return set(needed_migrations()) - set(MigrationRecorder(connections[using]).applied_migrations())
 
 

@@ -57,7 +57,7 @@ class Routes:
         return self._table
 
     def _check(self, seen: float) -> None:
-        """Unless another thread has checked since `seen`."""
+        """Check whether the table has changed, unless another thread has checked since `seen`."""
         with self._lock:
             if self._checked_at != seen:
                 return

@@ -25,7 +25,9 @@ _Place = tuple[str, tuple[str, str]]
 
 
 def identity(using: str) -> str:
-    """The same for all connection strings that lead to one database. Raises Django's DatabaseError."""
+    """Return an identity that is the same for all connection strings that lead to one database. Raises Django's
+    DatabaseError.
+    """
     with connections[using].cursor() as cursor:
         return str(cursor.execute(_IDENTITY).fetchone()[0])
 
@@ -60,7 +62,7 @@ def _places(connection: str) -> set[_Place]:
 
 
 class _Use(NamedTuple):
-    """Of a database by a data store, under an alias."""
+    """The use of a database by a data store, under an alias."""
 
     alias: str
     store: int

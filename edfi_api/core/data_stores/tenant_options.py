@@ -27,7 +27,7 @@ def given_tenant(options: dict[str, Any]) -> Tenant | None:
 
 
 def needed_tenant(options: dict[str, Any]) -> Tenant | None:
-    """The same, for what no address leads to without a tenant on a server with tenants."""
+    """Return the tenant of the options. On a server with tenants raises CommandError if they name none."""
     tenant = given_tenant(options)
     if tenant is None and api_settings.MULTI_TENANCY:
         raise CommandError(f"Say whose: --tenant. There are: {_known()}.")

@@ -168,7 +168,9 @@ def coerce_number(value: Any, leniency: Leniency | None = None) -> Any:
 
 
 def _is_whole(number: Decimal) -> bool:
-    """Not computed with `%`, which raises for a Decimal with more digits than its context has."""
+    """Whether the number has no fraction. This is not computed with `%`, which raises for a Decimal with more digits
+    than its context has.
+    """
     return number == number.to_integral_value()
 
 

@@ -61,7 +61,7 @@ class DocumentReference(NamedTuple):
     value: str | None = None
 
     def as_missing(self, is_of_another_type: bool = False) -> MissingTarget:
-        """This reference as reported when its target does not exist, or only as a descriptor of another type."""
+        """Return this reference as reported when its target does not exist, or only as a descriptor of another type."""
         return MissingTarget(self.place, self.target.resource, self.value, is_of_another_type, self.referential_id)
 
     @property
@@ -95,7 +95,7 @@ class Extractor:
         return DocumentIdentity(elements, key, own, above)
 
     def own_identity(self, body: dict[str, Any]) -> DocumentIdentity:
-        """The same without the identity as the superclass."""
+        """Return the identity of the document, without the identity that it has as its superclass."""
         if self._is_descriptor:
             return descriptor_identity(self._name, body)
         elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
@@ -111,7 +111,7 @@ class Extractor:
         return None
 
     def key_values(self, body: dict[str, Any]) -> list[dict[str, Any]]:
-        """For each alias of the document, its key values by path, with the JSON types of the body."""
+        """Return for each alias of the document its key values by path, with the JSON types of the body."""
         own = {name: _value(body, steps) for name, steps in self._key}
         return [own] if self._superclass is None else [own, self._superclass.key_values(body)]
 

@@ -168,7 +168,9 @@ class Preparer:
     def valid_replacement(
         self, sent: dict[str, Any], document_uuid: UUID, leniency: Leniency | None = None
     ) -> dict[str, Any]:
-        """As `valid_new`, of an update. Raises what `prepare_replacement` does."""
+        """Return the valid body of an update, as `valid_new` does for a new document. Raises what `prepare_replacement`
+        does.
+        """
         sent, body, refused = self._read(sent, leniency)
         own_id = sent.get("id")
         self.validate_schema(body, [violations.missing_id(), *refused] if own_id is None else refused)

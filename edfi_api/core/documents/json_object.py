@@ -66,7 +66,7 @@ def _refuse_wrong_bytes(text: bytes) -> None:
 
 
 def _malformed(reason: str, text: str, place: int) -> MalformedJson:
-    """With what is around the place."""
+    """Return an error that quotes what is around the place."""
     before, behind = text[max(0, place - _SHOWN) : place], text[place : place + _SHOWN]
     return MalformedJson(reason, text[:_SHOWN].lstrip(), before, behind, _is_object(text[:place]))
 
@@ -120,7 +120,7 @@ def _written_quotes(value: dict[str, Any]) -> int:
 
 
 def _quotes(value: Any, levels: int) -> int:
-    """The same of a long text, whose serialised value would be in memory twice."""
+    """Count the quotes of a value as JSON without serialising it, which would need the memory of a long text twice."""
     if isinstance(value, str):
         return 2 + value.count('"')
     if not isinstance(value, dict | list):

@@ -19,7 +19,7 @@ def is_regular(text: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """The same for texts that look equal."""
+    """Return a text that is the same for texts that look equal."""
     composed = unicodedata.normalize("NFKC", text)
     seen = "".join(each for each in composed if each.isspace() or unicodedata.category(each) not in _UNSEEN)
     return " ".join(unicodedata.normalize("NFKC", seen.casefold()).split())
@@ -33,7 +33,7 @@ def told_apart(text: str, other: str) -> str:
 
 
 def spellings(text: str) -> Iterator[str]:
-    """Other texts that look like this one and are often written in its place; never the text itself."""
+    """Yield other texts that look like this one and are often written in its place; never the text itself."""
     trimmed = " ".join(text.split())
     seen = "".join(each for each in trimmed if unicodedata.category(each) not in _UNSEEN)
     in_cases = (seen, seen.lower(), seen.upper(), seen.title(), seen.capitalize())

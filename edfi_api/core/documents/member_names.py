@@ -83,7 +83,7 @@ class MemberNames:
 
     @cached_property
     def _canonical(self) -> dict[str, str]:
-        """By the name in lower case."""
+        """Map the name in lower case to the name of the model."""
         return {name.lower(): name for name in (*added_members(self._name), *self._known.get("properties", {}))}
 
     @cached_property

@@ -50,7 +50,9 @@ class MergePreparer:
     def prepare_replacement(
         self, sent: Body, document_uuid: UUID, stored_uris: StoredUris, leniency: Leniency | None = None
     ) -> PendingDocument:
-        """The same for an update. Raises HiddenItemsSent and what `Preparer.valid_replacement` raises."""
+        """Prepare an update, as `prepare_new` does a new document. Raises HiddenItemsSent and what
+        `Preparer.valid_replacement` raises.
+        """
         return self._pending(self._visible.valid_replacement(sent, document_uuid, leniency), stored_uris)
 
     def _pending(self, visible: Body, stored_uris: StoredUris) -> PendingDocument:

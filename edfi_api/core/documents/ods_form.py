@@ -134,7 +134,9 @@ class OdsValidator(Validator):
                 yield from _at_items(body, first, second) or _at_both(first, second, values)
 
     def validate_schema(self, body: dict[str, Any], *, drops_empty_texts: bool = False) -> None:
-        """As `Validator.validate_schema`; what is refused besides is reported with the violations of the schema."""
+        """Do what `Validator.validate_schema` does; what is refused besides is reported with the violations of the
+        schema.
+        """
         found = violations.as_many_as_reported(self._refused(body))
         try:
             super().validate_schema(body, drops_empty_texts=drops_empty_texts)

@@ -68,8 +68,9 @@ class Validator:
         _raise_first_kind(body, self._checks_of_schema)
 
     def validate_values(self, body: dict[str, Any]) -> None:
-        """Of a body that is valid for the schema: raise DataValidationFailed for values that must be equal, otherwise
-        for array items that must differ."""
+        """Raise DataValidationFailed, for a body that is valid for the schema, about values that must be equal,
+        otherwise for array items that must differ.
+        """
         _raise_first_kind(body, self._checks_of_values)
 
     def _bounds(self, limit: DecimalLimit) -> tuple[Decimal, Decimal]:
@@ -128,7 +129,7 @@ def largest_of(limit: DecimalLimit) -> Decimal:
 
 
 def _in_path_order(rule: EqualityConstraint) -> tuple[JsonPath, JsonPath]:
-    """Both paths in alphabetical order, in which Ed-Fi's servers list conflicting values."""
+    """Return both paths in alphabetical order, in which Ed-Fi's servers list conflicting values."""
     first, second = sorted((rule.source, rule.target), key=str)
     return first, second
 

@@ -55,7 +55,7 @@ def required(path: str) -> Violation:
 
 
 def missing_id() -> Violation:
-    """Of an update."""
+    """Return the violation of an update whose body has no `id`."""
     return Violation("$.id", "id is required.", "it was not sent. Expected is the id of the path.")
 
 
@@ -150,7 +150,7 @@ def unknown_member(path: str) -> Violation:
 
 
 def other_case(path: str, name: str) -> Violation:
-    """Of a member that differs from a known one in case only, where it is not read."""
+    """Return the violation of a member that differs from a known one in case only, where it is not read."""
     return Violation(
         path,
         f"{_name(path)} is not a member of this resource; its name is spelt {name}.",
@@ -159,7 +159,7 @@ def other_case(path: str, name: str) -> Violation:
 
 
 def read_in_other_case(path: str) -> Violation:
-    """Of a member that is read in any case, where handling is strict."""
+    """Return the violation of a member that is read in any case, where handling is strict."""
     return Violation(path, f"{_name(path)} is spelt in another case than the member of this resource.", "")
 
 

@@ -45,7 +45,7 @@ class OrderBy:
     after: Position | None = None
 
     def terms(self) -> str:
-        """For ORDER BY."""
+        """Return the terms of ORDER BY."""
         columns = [f"{value_at(each.path)}{' DESC' if each.descending else ''}" for each in self.index.values]
         return ", ".join([*columns, f"d.id{' DESC' if self._rows_descend else ''}"])
 

@@ -24,7 +24,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """At most `size` documents within `rows`, after skipping `offset`."""
+    """A page of at most `size` documents within `rows`, after skipping `offset`."""
 
     size: int
     offset: int = 0
@@ -98,7 +98,7 @@ def page_by_token(given: Mapping[str, str]) -> Page:
 
 
 def _token_problems(given: Mapping[str, str], token: PageToken | None) -> Iterator[str]:
-    """In the order in which Ed-Fi's server checks; it reports only the first."""
+    """Yield what is wrong, in the order in which Ed-Fi's server checks; that server reports only the first."""
     largest, total = api_settings.MAX_PAGE_SIZE, given.get("totalcount", "false").lower()
     if "pagetoken" not in given:
         if "offset" in given and "limit" not in given:

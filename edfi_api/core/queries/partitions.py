@@ -34,7 +34,7 @@ def read_number(query: Mapping[str, str]) -> int:
 
 
 def partition(documents: Selection, number: int) -> list[PageToken]:
-    """At most `number` tokens that together cover exactly these documents."""
+    """Return at most `number` tokens that together cover exactly these documents."""
     return tokens_from(collection.partition(documents, number, smallest_part()))
 
 

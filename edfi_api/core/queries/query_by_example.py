@@ -56,8 +56,8 @@ class QueryByExample:
         leniency: Leniency | None = None,
         reads_all: Callable[[ResourceName], bool] = lambda _: True,
     ) -> Selection:
-        """Only documents that match every filter; a field with several paths matches at any of them, and fields of one
-        collection match in one of its items.
+        """Narrow the selection to documents that match every filter; a field with several paths matches at any of them,
+        and fields of one collection match in one of its items.
 
         `other` has the lower-cased names of parameters that are not filters. Raises what `read_filters` does;
         InvalidQueryValues also for descriptors that do not exist if `leniency` is strict, which otherwise gets them.

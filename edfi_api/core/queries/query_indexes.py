@@ -52,7 +52,9 @@ class QueryIndex:
         return PREFIX + hashlib.blake2b(str(self).encode(), digest_size=12).hexdigest()
 
     def __str__(self) -> str:
-        """As `create_query_index` takes it: `ed-fi/students.lastSurname,-birthDate`, with the paths of values."""
+        """Return the form that `create_query_index` takes: `ed-fi/students.lastSurname,-birthDate`, with the paths of
+        values.
+        """
         return f"{self.resource.url_path}.{','.join(map(str, self.values))}"
 
     def columns(self) -> Iterator[str]:

@@ -54,7 +54,7 @@ SELECT 1 WHERE pg_is_in_recovery()
 
 
 class _Avoidance:
-    """Until when this process avoids a replica, by its monotonic clock."""
+    """The time until which this process avoids a replica, by its monotonic clock."""
 
     def __init__(self, _using: str) -> None:
         self.until = 0.0

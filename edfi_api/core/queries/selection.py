@@ -55,7 +55,9 @@ class Selection:
         return replace(self, predicates=self.predicates + predicates) if predicates else self
 
     def restricted_by(self, policy: RowPolicy | None) -> "Selection":
-        """Only documents that the policy allows. Raises the policy's refusal if it cannot allow any."""
+        """Return the selection of those documents that the policy allows. Raises the policy's refusal if it cannot
+        allow any.
+        """
         return self if policy is None else self.where(policy.predicate())
 
     def between(self, first_row: int, last_row: int) -> "Selection":

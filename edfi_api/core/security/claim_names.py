@@ -40,7 +40,7 @@ def action_named(name: str) -> str | None:
 
 
 def actions_in_order(actions: Container[str]) -> list[str]:
-    """Those of the actions, in the order of `Action`."""
+    """Return the actions in the order of `Action`."""
     return [action.value for action in Action if action in actions]
 
 
@@ -68,7 +68,7 @@ def claim_name(resource: Resource) -> str:
 
 @cache
 def known_claim_name(project_endpoint: str, name: str) -> str:
-    """The same by the names of project and resource."""
+    """Return the known name of a claim by the names of project and resource."""
     return f"{project_endpoint}/{lower_camel(name)}"
 
 

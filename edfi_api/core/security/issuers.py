@@ -41,8 +41,9 @@ class Allowed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="c
 
 
 class TokenClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """Where a token says who its client is, and in the mode `claims` what it may do. All but `mode` and `allowed` are
-    paths (`token_claims`)."""
+    """The places where a token says who its client is, and in the mode `claims` what it may do. All but `mode` and
+    `allowed` are paths (`token_claims`).
+    """
 
     mode: Literal["registered", "claims"] = "registered"
     # By default the first of `client_id`, `azp`, `appid` and `sub`.
@@ -97,7 +98,7 @@ class Issuer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def well_known_address(issuer: str) -> str:
-    """Of an issuer's metadata (OpenID Connect Discovery 1.0, section 4)."""
+    """Return the address of an issuer's metadata (OpenID Connect Discovery 1.0, section 4)."""
     return f"{issuer.removesuffix('/')}/.well-known/openid-configuration"
 
 

@@ -68,7 +68,7 @@ class OdsSecretHasher(BasePasswordHasher):
 
 
 class OdsSecretHasherOfOldVersions(OdsSecretHasher):
-    """The same with HMAC-SHA1."""
+    """The hasher of secrets of old versions of the ODS/API, which use HMAC-SHA1."""
 
     algorithm = "ods_pbkdf2_sha1"
     digest = staticmethod(hashlib.sha1)

@@ -40,7 +40,9 @@ class _Organization:
 
 
 def reachable_organizations(claimed: Sequence[int], surface: Surface, using: str) -> list[dict[str, object]]:
-    """In order of their ids. A claimed one that is not stored yet has only its id."""
+    """Return the organizations that a client reaches, in order of their ids. A claimed one that is not stored yet has
+    only its id.
+    """
     family = _family(claimed, using)
     listed = sorted({id_ for id_, each in family.items() if each.is_reachable} | set(claimed))
     return [_described(id_, family, surface) for id_ in listed]
@@ -168,7 +170,7 @@ def organizations_named(name: str, data_stores: Sequence[int]) -> dict[int, str]
 
 
 def data_stores_of(application: Application) -> list[int]:
-    """Those of all of its clients."""
+    """Return the ids of the data stores of all of its clients."""
     rows = ApiClientDataStore.objects.filter(api_client__application=application)
     return list(rows.order_by().values_list("data_store", flat=True).distinct())
 

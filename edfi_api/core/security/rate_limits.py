@@ -52,6 +52,6 @@ def seconds_to_wait(name: str, per_minute: int, events: int = 1) -> int:
 
 
 def limit(name: str, per_minute: int, events: int = 1) -> None:
-    """As `seconds_to_wait`, but raises TooManyRequests if the limit is exceeded."""
+    """Count what `seconds_to_wait` counts, and raise TooManyRequests if the limit is exceeded."""
     if wait := seconds_to_wait(name, per_minute, events):
         raise TooManyRequests(wait)

@@ -59,5 +59,5 @@ def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:
 
 
 def read_uris(ids: list[UUID], using: str) -> dict[UUID, str]:
-    """As `stored_uris`, for transactions that write descriptors: nothing is cached."""
+    """Return what `stored_uris` returns, for transactions that write descriptors: nothing is cached."""
     return dict(with_retries(lambda: execute(_URIS.with_values(ids=ids), using)))

@@ -77,7 +77,7 @@ def descriptors_of(document: IncomingDocument) -> list[DocumentReference]:
 
 
 def _right_spellings(preparers: Preparers, using: str) -> dict[UUID, str]:
-    """By referential id, of the descriptors that are not spelt alike everywhere."""
+    """Return the right spelling, by referential id, of the descriptors that are not spelt alike everywhere."""
     spellings: dict[UUID, Counter[str]] = {}
     for batch in _batches(using):
         for _, document in _understood(batch, preparers, using):

@@ -91,16 +91,18 @@ class _RefusedMerge(IneffectiveWrite):
     version: int | None
 
     def refuse(self, outcome: Outcome) -> None:
-        """As without a merge. What is refused for members that the client did not send, such as a reference whose
-        target has another key since, is stale."""
+        """Refuse as a write without a merge does. What is refused for members that the client did not send, such as a
+        reference whose target has another key since, is stale.
+        """
         rows = execute(self.stored, self.request.using)
         if self.version == (rows[0][1] if rows else None):
             super(_RefusedMerge, self).refuse(outcome)
 
 
 def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
-    """As `store.upsert`; a new document may get a given id. Raises also what the merge does, after the refusals of the
-    stored document."""
+    """Do what `store.upsert` does; a new document may get a given id. Raises also what the merge does, after the
+    refusals of the stored document.
+    """
 
     def write_once(merged: WriteRequest, values: Values) -> Written:
         return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
@@ -109,7 +111,7 @@ def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
 
 
 def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
-    """As `store.update`. Raises also what the merge does, after the refusals of the stored document."""
+    """Do what `store.update` does. Raises also what the merge does, after the refusals of the stored document."""
     return _merge(request, document_uuid, _BY_UUID, lambda merged, values: replace_once(merged, values, preparers))
 
 
@@ -166,5 +168,5 @@ def _has_missing_targets(request: WriteRequest) -> bool:
 
 
 def _missing(request: MergeRequest) -> Exception:
-    """There is no document with the id of an update."""
+    """Return the error for an update with an id that no document has."""
     return NothingToMatch() if request.condition.needs_a_document else DocumentNotFound(request.pending.resource)

@@ -65,7 +65,7 @@ def _candidates(resource: Resource, key: Key, type_: int, using: str) -> Iterato
 
 
 def _other_spellings(resource: Resource, key: Key, type_: int) -> Sql:
-    """By the ids of other spellings, of one text or of all."""
+    """Return the statement that finds documents by the ids of other spellings, of one text or of all."""
     extractor, ids = Extractor(resource), []
     for other in _spelt_otherwise(key):
         try:
@@ -85,7 +85,7 @@ def _spelt_otherwise(key: Key) -> Iterator[Key]:
 
 
 def _others_alike(key: Key, type_: int) -> Iterator[Sql]:
-    """By the other members of the key."""
+    """Yield the statements that find documents by the other members of the key."""
     if len(key) < 2:
         return
     for path in [path for path, value in key.items() if isinstance(value, str)][:_MOST_LEFT_OUT]:

@@ -57,8 +57,9 @@ def likely_upsert(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool
 
 
 def likely_set(outcome: Outcome, conditions: SetConditions, staged: str, *, has_links: bool) -> Sql:
-    """As `likely_upsert`, for the rows of a set: `staged` defines them as `staged_document`. See
-    `statements/insert_set.sql` and `update_set.sql`."""
+    """Return what `likely_upsert` returns, for the rows of a set: `staged` defines them as `staged_document`. See
+    `statements/insert_set.sql` and `update_set.sql`.
+    """
     is_insert = outcome is Outcome.INSERTED
     allowed = conditions.with_check_new if is_insert else all_of([conditions.using, conditions.with_check])
     return Sql(_likely_set(outcome, allowed.text, staged, has_links), allowed.parameters)
@@ -70,7 +71,7 @@ def update(policy: RowPolicy | None) -> Sql:
 
 
 def likely_update(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool) -> Sql:
-    """As `likely_upsert`, for the document with an id. An update never inserts."""
+    """Return what `likely_upsert` returns, for the document with an id. An update never inserts."""
     compose = _LIKELY_UPDATES[outcome]
     return _under(policy, lambda clauses: compose(clauses, has_links, _AND_HAS_ID))
 

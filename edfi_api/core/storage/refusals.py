@@ -229,7 +229,7 @@ def unresolved(
 
 
 def stored_uris(uris: Set[str], using: str) -> Set[str]:
-    """Which of these URIs belong to a stored descriptor of any type; one query."""
+    """Return which of these URIs belong to a stored descriptor of any type; one query."""
     if not uris:
         return set()
     names = [name for name in resource_types.numbers(using) if is_descriptor_name(name.resource)]

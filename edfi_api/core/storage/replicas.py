@@ -50,5 +50,5 @@ def record_writer(client: int | None, using: str) -> None:
 
 
 def _recorded_at(_using: str) -> dict[int, float]:
-    """When this process last recorded a write of each client, by its monotonic clock."""
+    """Return when this process last recorded a write of each client, by its monotonic clock."""
     return {}

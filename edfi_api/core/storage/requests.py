@@ -92,8 +92,9 @@ class WriteCondition:
     def version_to_replace(
         self, current: Sql, values: Mapping[str, Any], using: str, *, is_by_id: bool = False
     ) -> int | None:
-        """As `expected_version`, for the version that `current` reads; None without a condition, or if there is no
-        document with the id of the request and the condition does not require one."""
+        """Return what `expected_version` returns, for the version that `current` reads; None without a condition, or if
+        there is no document with the id of the request and the condition does not require one.
+        """
         if not self.is_given:
             return None
         rows = execute(current.bound_to(values), using)

@@ -74,7 +74,7 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[tuple[Any, ...]]) -> "Written":
-        """From the row of a statement that writes; NOT_FOUND without one."""
+        """Return what the row of a statement says that writes; NOT_FOUND without a row."""
         if not rows:
             return cls(Outcome.NOT_FOUND)
         outcome, document_uuid, change_version = rows[0]
@@ -104,7 +104,7 @@ class RecentOutcomes:
 
 
 def recent_upserts(_using: str) -> RecentOutcomes:
-    """Those of a database, one document at a time or in sets."""
+    """Return the recent upserts of a database, one document at a time or in sets."""
     return RecentOutcomes()
 
 
@@ -116,7 +116,9 @@ class StoredVersion(NamedTuple):
 
 
 def stored_versions(ids: Iterable[UUID], using: str, policy: RowPolicy | None = None) -> dict[UUID, StoredVersion]:
-    """By referential id; those of no document, and of none that the policy allows, are missing."""
+    """Return the stored versions by referential id; those of no document, and of none that the policy allows, are
+    missing.
+    """
     wanted = list(ids)
     if not wanted:
         return {}
@@ -126,7 +128,7 @@ def stored_versions(ids: Iterable[UUID], using: str, policy: RowPolicy | None = 
 
 
 def stored_documents(ids: Iterable[UUID], using: str) -> dict[UUID, StoredDocument]:
-    """By referential id; those of no document are missing."""
+    """Return the stored documents by referential id; those of no document are missing."""
     statement = _DOCUMENTS_BY_ALIASES.with_values(ids=list(ids))
     return {id_: StoredDocument(*columns) for id_, *columns in execute(statement, using)}
 

@@ -58,7 +58,7 @@ class _Member(Generic[Request, Result]):
 
 
 class _Group(Generic[Request, Result]):
-    """Those that wait for the end of a statement."""
+    """The upserts that wait for the end of a statement."""
 
     __slots__ = ("members",)
 
@@ -205,7 +205,9 @@ def _write_group(likely: Outcome, upserts: Sequence[_Upsert]) -> Mapping[int, Wr
 
 
 def _compatible(upserts: Sequence[_Upsert]) -> Iterator[tuple[int, _Upsert]]:
-    """Those under the conditions of the first, with their positions; of several that have an id in common, one."""
+    """Yield the upserts under the conditions of the first, with their positions; of several that have an id in common,
+    one.
+    """
     ids: set[UUID] = set()
     for position, upsert in enumerate(upserts):
         aliases = upsert.request.incoming.identity.aliases

@@ -200,7 +200,7 @@ class _WriteMode(NamedTuple):
 
 
 def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _WriteMode:
-    """By the profile that the write names or its client is assigned."""
+    """Return the mode of a write by the profile that the write names or its client is assigned."""
     requested = in_content_type(write.content_type)
     part = merging = None
     if requested is not None or write.client.profile_ids:

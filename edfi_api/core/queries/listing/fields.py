@@ -83,7 +83,7 @@ def _bigint(text: str) -> int:
 
 
 def _moment(text: str) -> str:
-    """Without an offset it is in UTC, as times in answers are."""
+    """Return the time of the text. Without an offset it is in UTC, as times in answers are."""
     moment = datetime.fromisoformat(text)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 

@@ -58,7 +58,7 @@ def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
 
 
 def all_inherited_defaults() -> dict[str, dict[str, tuple[Strategies, str]]]:
-    """The same for every claim, by its name."""
+    """Return the inherited defaults of every claim, by its name."""
     claims = stored_resource_claims()
     return {name: _inherited(lineage(claims, name), claims) for name in claims}
 
@@ -78,7 +78,7 @@ def granted_strategies(claim_set: ClaimSet) -> dict[str, ByAction]:
 
 
 def granted_by(claim_sets: Sequence[ClaimSet]) -> dict[int, dict[str, ByAction]]:
-    """The same for several claim sets, by their ids, in as many queries."""
+    """Return what each of the claim sets grants, by their ids, in as many queries as one claim set takes."""
     return {
         claim_set_id: {
             name: {action: granted.strategies for action, granted in actions.items()}
@@ -117,8 +117,9 @@ _MOST_COMPILED = 512
 
 
 def _compiled(_using: str) -> dict[int, _CompiledClaimSet]:
-    """By claim set, the oldest first. Each access is a single dictionary operation, so threads need no lock; two that
-    compile the same one concurrently do no harm."""
+    """Return the compiled claim sets by id, the oldest first. Each access is a single dictionary operation, so threads
+    need no lock; two that compile the same one concurrently do no harm.
+    """
     return {}
 
 

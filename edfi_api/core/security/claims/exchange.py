@@ -48,13 +48,14 @@ class Imported:
 
     @property
     def warnings(self) -> list[str]:
-        """Both, each once."""
+        """Return the warnings of both kinds, each once."""
         return list(dict.fromkeys([*self.unknown, *self.misplaced]))
 
 
 def export_claim_set(claim_set: ClaimSet) -> dict[str, Any]:
-    """Its name and resource claims. Needs a transaction, in which claims are held
-    before `claim_set` is read."""
+    """Return the name and resource claims of a claim set. Needs a transaction, in which claims are held before
+    `claim_set` is read.
+    """
     claims = stored_claims(claim_set.tenant)
     grants = claims.claim_sets[claim_set.name].grants
     return {"claimSetName": claim_set.name, "resourceClaims": exported(grants, claims, all_defaults())}

@@ -120,7 +120,7 @@ def _granted(grant: _Grant) -> ByAction:
 
 
 def _by_action(strategies: _StrategyList | dict[Action, _StrategyList], actions: Iterable[Action]) -> ByAction:
-    """By action as a plain string, as in the database; an action with an empty list is left out."""
+    """Return the strategies by action, a plain string as in the database, without actions that have an empty list."""
     if isinstance(strategies, list):
         strategies = dict.fromkeys(actions, strategies)
     if unknown := sorted(set(strategies) - set(actions)):

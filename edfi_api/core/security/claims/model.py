@@ -50,5 +50,5 @@ def lineage(claims: Mapping[str, ResourceClaimValue], name: str) -> list[str]:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """Those that occur more than once, in order."""
+    """Return the names that occur more than once, in order."""
     return sorted(name for name, count in Counter(names).items() if count > 1)

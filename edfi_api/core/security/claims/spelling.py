@@ -40,7 +40,7 @@ class ClaimNames:
 
 
 def spelt_in_full(claims: Claims, names: ClaimNames) -> Claims:
-    """The same claims by their names here.
+    """Return the same claims by their names here.
 
     Where a claim is named with its project and without, the first counts where both say something, and what only the
     second says is added.

@@ -56,7 +56,7 @@ def lock_claims() -> None:
 
 
 def hold_claims() -> None:
-    """The same for a transaction that only reads: others may read too."""
+    """Hold the claims for a transaction that only reads: others may read too."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM claims_version FOR SHARE")
 

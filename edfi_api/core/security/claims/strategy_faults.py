@@ -18,7 +18,7 @@ from edfi_api.model.surface.resource import Resource, Surface
 
 
 def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:
-    """Those of the strategies that cannot authorize the action."""
+    """Return the strategies that cannot authorize the action."""
     for_changes = action == Action.READ_CHANGES
     return unknown_strategies(names, surface, for_changes=for_changes, using=DEFAULT_DB_ALIAS)
 

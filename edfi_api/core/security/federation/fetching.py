@@ -140,7 +140,7 @@ def _address_of_keys(issuer: Issuer, deadline: float) -> str:
 
 
 def usable_key(published: Any, algorithms: tuple[Algorithm, ...]) -> Key | None:
-    """None for a key that is not for signatures, or for none of the algorithms."""
+    """Return the key, or None for a key that is not for signatures, or for none of the algorithms."""
     if not isinstance(published, dict) or published.get("use", "sig") != "sig" or "d" in published:
         return None
     own = published.get("alg")

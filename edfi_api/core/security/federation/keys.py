@@ -47,7 +47,7 @@ class _KeySet:
     fetched_at: float
 
     def fitting(self, kid: str | None, algorithm: str) -> Sequence[Key]:
-        """Those that may have signed a token with this header."""
+        """Return the keys that may have signed a token with this header."""
         if kid is not None:
             return [key for key in self.keys if key.kid == kid]
         return [key for key in self.keys if algorithm in key.by_algorithm][:_MOST_TRIED]
@@ -141,5 +141,5 @@ class Keys:
 
 @cache
 def keys_of(issuer: Issuer) -> Keys:
-    """Those of this process."""
+    """Return the keys of the issuer that this process keeps."""
     return Keys(issuer)

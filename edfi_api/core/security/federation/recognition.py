@@ -85,7 +85,7 @@ def make_client(valid: ValidToken, tenant: Tenant | None) -> None:
 
 @dataclass(frozen=True)
 class ClaimedRights:
-    """With the names of the attributes of `AuthenticatedClient` that they replace."""
+    """The rights that a token claims, with the names of the attributes of `AuthenticatedClient` that they replace."""
 
     claim_set_id: int
     claim_set_name: str

@@ -88,7 +88,7 @@ class CombinedStrategies:
         return "d.resource_type_id = %(type)s AND (" + conditions + ")"
 
     def _access_path(self) -> AccessPath | None:
-        """That of the relationships, otherwise that of the first strategy that has one."""
+        """Return the access path of the relationships, otherwise that of the first strategy that has one."""
         relationships_first = sorted(self.strategies, key=lambda each: not isinstance(each, AnyRelationship))
         path = next((path for each in relationships_first if (path := each.access_path())), None)
         if path is None:

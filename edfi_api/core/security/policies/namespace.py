@@ -35,7 +35,7 @@ NAMESPACE_BASED = "NamespaceBased"
 
 
 def _begins(value: str) -> str:
-    """Never NULL."""
+    """Return the condition that a value begins with a prefix, which is never NULL."""
     return (
         f"(EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS prefix WHERE starts_with({value}, prefix))"
         f" OR coalesce({value} = ANY (%(namespaces)s::text[]), false))"

@@ -75,7 +75,7 @@ SELECT r.id FROM unnest({association_array(self.pathway)}) association (type) CR
 
 
 def by_organization(reach: Reach, remaining: Sql | None) -> AccessPath:
-    """To documents that have an organization."""
+    """Return the access path to documents that have an organization."""
     organizations = Reachable(reach).organizations
     return AccessPath(
         Sql(_of_each(organizations, _Branch(), "%(looked_at)s")),
@@ -86,7 +86,7 @@ def by_organization(reach: Reach, remaining: Sql | None) -> AccessPath:
 
 
 def by_person(kind: SecurableKind, reach: Reach, has_organization: bool, remaining: Sql | None) -> AccessPath:
-    """To documents about people of this kind.
+    """Return the access path to documents about people of this kind.
 
     If the documents have an organization, which the strategy does not check, no index leads from people to them: all
     documents of the resource are compared, in an index.
@@ -185,8 +185,10 @@ class Relationship:
         return Sql(" AND ".join(self._is_reached(group, values) for group in checked))
 
     def condition_on_versions(self) -> Sql:
-        """Of a document that is reached through people alone, versions from before the relationship with them began, or
-        from behind its end, belong to others. What has an organization is the client's by that."""
+        """Return the condition on versions of a document. If it is reached through people alone, versions from before
+        the relationship with them began, or from behind its end, belong to others. What has an organization is the
+        client's by that.
+        """
         if any(group[0].kind is SecurableKind.ORGANIZATION for group in self.checked):
             return self.condition(KEPT)
         reachable = Reachable(self.reach)
@@ -204,14 +206,14 @@ class Relationship:
         return Sql(" AND ".join(conditions))
 
     def organizations(self) -> Sql | None:
-        """None if the organization is not checked."""
+        """Return the organizations, or None if the organization is not checked."""
         if all(group[0].kind is not SecurableKind.ORGANIZATION for group in self.checked):
             return None
         kind = SecurableKind.ORGANIZATION
         return Sql(f"{STORED.column(kind)} IN ({Reachable(self.reach).all(kind)})")
 
     def access_path(self) -> AccessPath:
-        """By the first of its elements."""
+        """Return the access path by the first of its elements."""
         others = self._checked_in_rows[1:]
         kind = self.checked[0][0].kind
         remaining = Sql(" AND ".join(self._is_reached(group, STORED) for group in others)) if others else None
@@ -220,7 +222,7 @@ class Relationship:
         return by_person(kind, self.reach, self._has_organization, remaining)
 
     def tests(self, values: Values) -> list[Sql]:
-        """Two tests of each checked element: whether it has a value, and whether it is reached."""
+        """Return two tests of each checked element: whether it has a value, and whether it is reached."""
         tested = (tests_of(self._value(group, values), self._is_reached(group, values)) for group in self.checked)
         return [test for pair in tested for test in pair]
 

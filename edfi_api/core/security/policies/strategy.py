@@ -44,7 +44,7 @@ class KeptValues(RowValues):
         return self._kept("->>", path)
 
     def json_member(self, path: JsonPath) -> str:
-        """As jsonb, with the JSON type that the value had in the body."""
+        """Return the value as jsonb, with the JSON type that the value had in the body."""
         return self._kept("->", path)
 
     def _kept(self, operator: str, path: JsonPath) -> str:
@@ -114,8 +114,9 @@ class Strategy(ABC):
         return self.condition(STORED)
 
     def condition_on_versions(self) -> Sql:
-        """As `condition`, on former versions of a document, which have also the change versions at which each `began`
-        and `ended` to be the current one."""
+        """Return what `condition` returns, on former versions of a document, which have also the change versions at
+        which each `began` and `ended` to be the current one.
+        """
         return self.condition(KEPT)
 
     def organizations(self) -> Sql | None:

@@ -59,7 +59,7 @@ def row(name: str) -> StrategyRow | None:
 
 
 def unknown_strategies(names: Iterable[str], surface: Surface, *, for_changes: bool, using: str) -> tuple[str, ...]:
-    """Those of the strategies that do not exist, or not for this use; custom views have to be in the database."""
+    """Return the strategies that do not exist, or not for this use; custom views have to be in the database."""
     named = list(dict.fromkeys(names))
     rows = {name: found for name in named if (found := row(name))}
     usable = {name for name, found in rows.items() if (_is_for_changes(found) if for_changes else found.for_documents)}

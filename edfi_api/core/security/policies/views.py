@@ -80,7 +80,7 @@ class KeyValue:
 
     @property
     def name(self) -> str:
-        """Its name in error messages."""
+        """Return its name in error messages."""
         return member_name(self.here)
 
 
@@ -96,7 +96,7 @@ class BasisPath:
 
 
 def member_name(path: JsonPath) -> str:
-    """In the model's case: `StudentUniqueId`."""
+    """Return the name of the member in the model's case: `StudentUniqueId`."""
     step = path.steps[-1]
     return step[0].upper() + step[1:]
 
@@ -264,7 +264,7 @@ class ViewConditions:
             ))"""
 
     def is_among_listed(self) -> str:
-        """The same for many documents: the view is read once."""
+        """Return the condition of `is_listed` for many documents: the view is read once."""
         return f"d.document_uuid IN (SELECT listed.document_uuid FROM {self._table} listed)"
 
     def is_listed_by(self, path: BasisPath, values: Values) -> str:
@@ -278,8 +278,9 @@ class ViewConditions:
         return f"EXISTS (SELECT FROM {_steps(path, values)} WHERE {' AND '.join(conditions)} OFFSET 0)"
 
     def is_among_referrers(self, path: BasisPath) -> str:
-        """The same for many documents: from the view, in which ids may repeat, back along the references; OFFSET fences
-        this join order."""
+        """Return the condition for many documents. It leads from the view, in which ids may repeat, back along the
+        references; OFFSET fences this join order.
+        """
         reached = f"""
             SELECT t.id FROM (SELECT DISTINCT document_uuid FROM {self._table} OFFSET 0) listed
               JOIN document t ON t.document_uuid = listed.document_uuid
@@ -296,7 +297,7 @@ class ViewConditions:
 
     @property
     def _table(self) -> str:
-        """As PostgreSQL folds the name that the operator has written without quotes."""
+        """Return the name of the view as PostgreSQL folds what the operator has written without quotes."""
         return f"{SCHEMA}.{self.view.lower()}"
 
     def _is_listed(self, document_uuid: str) -> str:
@@ -304,7 +305,7 @@ class ViewConditions:
         return f"EXISTS (SELECT FROM {self._table} listed WHERE listed.document_uuid = {document_uuid} OFFSET 0)"
 
     def _is_listed_by_key(self, path: BasisPath, values: KeptValues) -> str:
-        """For deleted documents, of which only the key is kept."""
+        """Return the condition for deleted documents, of which only the key is kept."""
         return "({})".format(
             " OR ".join(
                 f"""EXISTS (
@@ -440,7 +441,7 @@ class CustomView(Strategy):
         return Sql(" AND ".join(self._conditions.is_listed_by(path, values) for path in self.paths))
 
     def condition_for_many(self, is_alone: bool) -> Sql:
-        """From the view to the documents, so that the view is read once."""
+        """Return a condition that leads from the view to the documents, so that the view is read once."""
         if not self.paths:
             return Sql(self._conditions.is_among_listed())
         return Sql(" AND ".join(self._conditions.is_among_referrers(path) for path in self.paths))
@@ -462,7 +463,7 @@ class CustomView(Strategy):
         return Explanation(tuple(self._tests(values)), refuse)
 
     def _tests(self, values: Values) -> Iterator[Sql]:
-        """Two for each path: whether its reference is there, and whether its document is listed."""
+        """Yield two tests for each path: whether its reference is there, and whether its document is listed."""
         if not self.paths:
             yield from (Sql("true"), "coalesce(" + self.condition(values) + ", false)")
         for path in self.paths:

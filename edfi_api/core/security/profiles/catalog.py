@@ -147,7 +147,9 @@ class StoredProfile:
         return {name: _tag(self.name, parts) for name, parts in self._parts.items()}
 
     def _names_by_text(self, resource: Resource) -> bool:
-        """Of a text that cannot be read nothing is known, so it closes every resource."""
+        """Whether the profile names the resource. Nothing is known of a text that cannot be read, so it closes every
+        resource.
+        """
         if self.definition is None:
             return True
         return any(parts.name.lower() == resource.name.resource.lower() for parts in self.definition.resources)
@@ -167,7 +169,7 @@ class ProfileCatalog:
 
     @cached_property
     def _by_name(self) -> Mapping[tuple[int | None, str], StoredProfile]:
-        """By tenant and name in lower case."""
+        """Return the profiles by tenant and name in lower case."""
         return {(profile.tenant_id, profile.name.lower()): profile for profile in self.by_id.values()}
 
     def named(self, name: str, tenant_id: int | None) -> StoredProfile | None:
@@ -176,7 +178,7 @@ class ProfileCatalog:
         return self._by_name.get((tenant_id, lowered)) or self._by_name.get((None, lowered))
 
     def visible_to(self, tenant_id: int | None) -> list[StoredProfile]:
-        """Those of the tenant and the shared ones, in the order in which they were first stored."""
+        """Return the profiles of the tenant and the shared ones, in the order in which they were first stored."""
         return [profile for profile in self.by_id.values() if profile.tenant_id in (None, tenant_id)]
 
     def assigned(self, ids: Iterable[int]) -> list[StoredProfile]:

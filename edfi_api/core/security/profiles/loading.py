@@ -165,7 +165,7 @@ def misfits(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
 
 
 def _locked(names: Sequence[str], tenant: Tenant | None) -> list[Profile]:
-    """As `profiles_named`; nothing about them changes until the end of the transaction."""
+    """Return what `profiles_named` returns; nothing about the profiles changes until the end of the transaction."""
     return _named(names, Profile.objects.filter(visible_to(tenant)).select_for_update())
 
 
@@ -200,7 +200,7 @@ def _change(stored: Profile | None, definition: ProfileDefinition) -> ProfileCha
 
 
 def _resources(stored: Profile) -> Sequence[ResourceParts]:
-    """None of a text that cannot be read: everything about it changes."""
+    """Return the resources of the profile, none for a text that cannot be read: everything about it changes."""
     try:
         return read_canonical_json(stored.definition.encode()).resources
     except UnreadableDefinition:

@@ -79,7 +79,7 @@ def in_accept(header: str) -> ProfileMediaType | None:
 
 
 def _weight(parameters: list[str]) -> float:
-    """That of an element of `Accept`; 1 without one, and with one that cannot be read."""
+    """Return the weight of an element of `Accept`; 1 without one, and with one that cannot be read."""
     found = (_WEIGHT.fullmatch(each) for each in parameters)
     return next((float(each["weight"]) for each in found if each), 1.0)
 

@@ -25,14 +25,17 @@ class ProfilePreparer:
     merging: MergePreparer
 
     def prepare_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
-        """As `MergePreparer.prepare_new`; the merge raises CreationPreventedByProfile and
-        ContradictionPreventedByProfile."""
+        """Prepare a document as `MergePreparer.prepare_new` does; the merge raises CreationPreventedByProfile and
+        ContradictionPreventedByProfile.
+        """
         return self._naming_the_profile(self.merging.prepare_new(sent, stored_uris, leniency))
 
     def prepare_replacement(
         self, sent: Body, document_uuid: UUID, stored_uris: StoredUris, leniency: Leniency | None = None
     ) -> PendingDocument:
-        """As `MergePreparer.prepare_replacement`; the merge raises as that of `prepare_new`."""
+        """Prepare an update as `MergePreparer.prepare_replacement` does; the merge raises what that of `prepare_new`
+        raises.
+        """
         return self._naming_the_profile(self.merging.prepare_replacement(sent, document_uuid, stored_uris, leniency))
 
     def _naming_the_profile(self, pending: PendingDocument) -> PendingDocument:

@@ -99,7 +99,7 @@ def _now() -> float:
 
 
 def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: float) -> float:
-    """When the entry expires. Unknown tokens are not cached: they would evict the known ones."""
+    """Return when the entry expires. Unknown tokens are not cached: they would evict the known ones."""
     if client is None:
         return now
     until: float = now + api_settings.TOKEN_CACHE_SECONDS
@@ -167,7 +167,7 @@ def _own(checksum: str) -> AuthenticatedClient | None:
 
 
 def looked_up_again(token: str) -> AuthenticatedClient | None:
-    """As `client_of_token`, as it is now."""
+    """Return the client of a token as it is now, past the cache of `client_of_token`."""
     forget(token)
     return client_of_token(token)
 

@@ -53,7 +53,7 @@ class Authorization:
     using: str
 
     def may_read(self, documents: Mapping[int, ResourceName]) -> AbstractSet[int]:
-        """Which documents the errors of the request may name; see `storage.row_policy.MayRead`."""
+        """Return which documents the errors of the request may name; see `storage.row_policy.MayRead`."""
         return readable_rows(self.client, self.surface, self.using, documents)
 
     def read_policy(self) -> RowPolicy | None:

@@ -31,8 +31,9 @@ def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -
 
 
 def visit_for_token_info(client: AuthenticatedClient, request: Request) -> Visit | None:
-    """The same for token information, where the address of a client with one data store may leave out its context; None
-    if it does and the client has several."""
+    """Return the visit of a request for token information, where the address of a client with one data store may leave
+    out its context; None if it does and the client has several.
+    """
     segments = context_segments(request._request)
     if len(segments) > api_settings.MULTI_TENANCY or not client.data_store_ids:
         return visit_of(client, request, is_write=False)

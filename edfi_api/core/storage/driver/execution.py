@@ -50,7 +50,7 @@ _ends_at_deadlock: ContextVar[bool] = ContextVar("ends_at_deadlock", default=Fal
 
 @contextmanager
 def ending_at_deadlock() -> Iterator[None]:
-    """For transactions that are repeated as a whole: a deadlock raises TooMuchContention at once."""
+    """Let a deadlock raise TooMuchContention at once, for transactions that are repeated as a whole."""
     token = _ends_at_deadlock.set(True)
     try:
         yield

@@ -71,7 +71,7 @@ def run(statement: Sql, connection: Connection[Any], hides_values: bool = False)
 
 
 def run_unprepared(statement: Sql, connection: Connection[Any], hides_values: bool = False) -> list[Row]:
-    """As `run`, for connections behind a pooler in transaction mode, which cannot keep prepared statements."""
+    """Do what `run` does, behind a pooler in transaction mode, where connections cannot keep prepared statements."""
     compiled = _compiled(statement.text, hides_values)
     pgconn = connection.pgconn
     result = _checked(pgconn.exec_params(compiled.sql, _values(compiled, statement.parameters)), pgconn)

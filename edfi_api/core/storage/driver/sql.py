@@ -34,11 +34,11 @@ class Sql:
         return Sql(text + self.text, self.parameters)
 
     def with_values(self, **parameters: Any) -> "Sql":
-        """The same text with further parameters."""
+        """Return the same text with further parameters."""
         return Sql(self.text, merged(self.parameters, parameters))
 
     def bound_to(self, values: Mapping[str, Any]) -> "Sql":
-        """As `with_values`, for values by name; more than the text needs are allowed."""
+        """Return what `with_values` returns, for values by name; more than the text needs are allowed."""
         return Sql(self.text, merged(self.parameters, values))
 
     def fill(self, **slots: "Sql | str") -> "Sql":

@@ -46,7 +46,8 @@ Missing = Callable[[Iterable[UUID]], set[UUID]]
 
 @dataclass(slots=True)
 class Conflicts:
-    """By position in the batch; rows that are in none of these are written in the first pass.
+    """What stands against the rows of a batch, by position; rows that are in none of these are written in the first
+    pass.
 
     `missing` has the targets of a refused row that do not exist; `duplicates` are the rows whose superclass identity
     another document has; `later` has the pass in which a further row for the document of an accepted row is written.
@@ -102,7 +103,7 @@ def _are_distinct(aliases: Mapping[int, Sequence[bytes]]) -> bool:
 def resolve_together(
     aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], duplicates: set[int]
 ) -> Conflicts:
-    """As `resolve`, but rows may also refer to later ones, so references may be circular."""
+    """Return what `resolve` returns, but rows may also refer to later ones, so references may be circular."""
     missing: dict[int, set[bytes]] = {}
     standing = dict(aliases)
     while lost := _lost(standing, not_stored):

@@ -93,7 +93,7 @@ class Waiting(TemporaryDatabase):
         self._size += 1
 
     def wait_again(self, number: int, missing: Iterable[UUID], *, may_be_in_circle: bool = True) -> None:
-        """Until the next round, for these targets."""
+        """Let the row wait for these targets until the next round."""
         self._database.execute("UPDATE waiting SET may_be_in_circle = ? WHERE number = ?", (may_be_in_circle, number))
         self._database.execute("DELETE FROM missing WHERE number = ?", (number,))
         self._miss(number, missing)
@@ -180,7 +180,7 @@ class WaitingInRounds(Sized, Protocol):
         """The others that provide what this one misses, and have not been tried when they are taken."""
 
     def mark_tried(self, numbers: Iterable[int]) -> None:
-        """In this round they are neither returned nor waited for again."""
+        """Mark the rows as tried: in this round they are neither returned nor waited for again."""
 
 
 def in_rounds(

@@ -84,8 +84,9 @@ def write_imported(
     *,
     keeps_keys: bool,
 ) -> tuple[Conflicts, dict[int, Outcome]]:
-    """As `write_staged`; `changed_here` has the change versions that were given here, as a multirange.
-    `keeps_keys` as in `of_rows`."""
+    """Write what `write_staged` writes; `changed_here` has the change versions that were given here, as a multirange.
+    `keeps_keys` as in `of_rows`.
+    """
     stage(cursor, lines, statements.COPY_IMPORTED)
     values = {"changed_here": changed_here}
     if moved := rows_of(cursor, _MOVE_IDS, values):

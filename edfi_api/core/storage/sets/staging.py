@@ -114,7 +114,7 @@ def last_version(using: str) -> int:
 
 
 def leave_out(cursor: Cursor[TupleRow], positions: Iterable[int]) -> None:
-    """These staged rows are not written."""
+    """Leave out these staged rows, which are not written."""
     chosen = list(positions)
     _run(cursor, statements.SET_PASSES, {"positions": chosen, "passes": [_IN_NO_PASS] * len(chosen)})
 
@@ -150,8 +150,9 @@ def rows_of(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, A
 
 
 def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> Cursor[TupleRow]:
-    """Not prepared: batches differ in size, so each execution needs its own plan. Also, psycopg deallocates all
-    prepared statements of a connection after a rollback, including those of `storage.driver.prepared`."""
+    """Run a statement that is not prepared: batches differ in size, so each execution needs its own plan. Also, psycopg
+    deallocates all prepared statements of a connection after a rollback, including those of `storage.driver.prepared`.
+    """
     return cursor.execute(statement, parameters, prepare=False)
 
 

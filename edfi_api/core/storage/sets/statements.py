@@ -323,7 +323,7 @@ UPDATE document d SET created_by = %(client)s::bigint
 
 @lru_cache(maxsize=1024)
 def allowed(stored_allowed: str, new_allowed: str) -> str:
-    """Which of the `rows` meet the conditions of `authorized_write`."""
+    """Return which of the `rows` meet the conditions of `authorized_write`."""
     return _ALLOWED.format(
         stored_allowed=_STORED_ALLOWED.format(stored_allowed), new_allowed=_NEW_ALLOWED.format(new_allowed)
     )

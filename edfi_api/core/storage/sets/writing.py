@@ -31,7 +31,7 @@ _ATTEMPTS = 3
 
 
 class Results(NamedTuple):
-    """By position: what was written or is unchanged, and the conflicts of rows that the policy allows."""
+    """The results by position: what was written or is unchanged, and the conflicts of rows that the policy allows."""
 
     written: Mapping[int, Written]
     conflicts: Conflicts
@@ -46,8 +46,9 @@ def write(
 
 
 def write_alike(rows: Sequence[Row], conditions: SetConditions, using: str, client: int) -> Results:
-    """As `write`, of one resource: if its last documents were new, by the statement for new ones, which takes half the
-    time, and by the others only what this has left."""
+    """Write rows of one resource as `write` does. If its last documents were new, by the statement for new ones, which
+    takes half the time, and by the others only what this has left.
+    """
     all_rows, recent = dict(enumerate(rows)), database_state(using).value(recent_upserts)
     name = rows[0].incoming.resource.name
     may_be_new = {position: row for position, row in all_rows.items() if not row.expected_version}
@@ -96,8 +97,9 @@ def refused(
 def delete_unreferenced(
     resource: Resource, document_uuids: Sequence[UUID], conditions: SetConditions, using: str, client: int
 ) -> set[UUID]:
-    """Those of the ids whose documents were deleted. What the policy denies, has changed, or is referred to by others
-    is left: to delete it alone finds out why."""
+    """Delete the documents, and return the ids of those that were deleted. What the policy denies, has changed, or is
+    referred to by others is left: to delete it alone finds out why.
+    """
     statement = (
         Sql(statements.DELETE_UNREFERENCED)
         .fill(is_allowed=conditions.using)

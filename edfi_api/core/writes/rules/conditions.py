@@ -39,7 +39,7 @@ _MOST_FOUND = 100
 
 
 def _is_less(one: Any, other: Any) -> bool:
-    """Of numbers, or of texts: dates and times are compared as such in Ed-Fi's form."""
+    """Whether one number or text is less than the other: dates and times are compared as such in Ed-Fi's form."""
     if isinstance(one, str) != isinstance(other, str):
         return False
     return bool(one < other)
@@ -95,7 +95,7 @@ class Condition:
             yield from (indexes for indexes, value in found if not all(test(value) for test in tests))
 
     def holds(self, write: RuledWrite) -> bool:
-        """For at least one value of the member; `present = false` if there is none."""
+        """Whether the condition holds for at least one value of the member; `present = false` if there is none."""
         found = values_at(write.document, self.path.steps)
         if not found:
             return self.operators.get("present") is False
@@ -153,7 +153,7 @@ def _values(given: Any, write: RuledWrite) -> list[Any]:
 
 
 def _bodies(given: Mapping[str, Any], write: RuledWrite) -> Iterable[Any]:
-    """Where the values are."""
+    """Return the bodies in which the values are."""
     if "stored" in given:
         return [write.stored or {}]
     if "reference" in given:

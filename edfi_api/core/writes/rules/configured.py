@@ -61,7 +61,7 @@ class RulesOfResource:
         return not names.isdisjoint(followed | found)
 
     def only(self, names: Collection[str]) -> "RulesOfResource":
-        """Those with these names."""
+        """Return the rules with these names."""
         document_only = tuple(rule for rule in self.document_only if rule.name in names)
         others = tuple(rule for rule in self.others if rule.name in names)
         return replace(self, document_only=document_only, others=others)
@@ -84,7 +84,7 @@ def rules_of(resource: Resource) -> RulesOfResource | None:
 
 
 def valid_rules() -> ConfiguredRules:
-    """Those of the settings. Raises InvalidRules."""
+    """Return the rules of the settings. Raises InvalidRules."""
     found = configured_rules()
     if found.problems:
         raise InvalidRules(list(found.problems))
@@ -92,13 +92,13 @@ def valid_rules() -> ConfiguredRules:
 
 
 def configured_rules() -> ConfiguredRules:
-    """Those of the settings, without what is wrong with them."""
+    """Return the rules of the settings, without what is wrong with them."""
     return rules_named(tuple(api_settings.WRITE_RULES))
 
 
 @lru_cache(maxsize=4)
 def rules_named(names: tuple[str, ...]) -> ConfiguredRules:
-    """Those that the setting would have with these names."""
+    """Return the rules that the setting would have with these names."""
     return _Reading(current_surface()).read(names)
 
 

@@ -114,7 +114,7 @@ class LookedUpResources:
         return self._surface.resource_at(named) or self._by_name.get(named.strip("/").lower())
 
     def __getitem__(self, named: str) -> Resource:
-        """As `find`. Raises KeyError."""
+        """Return what `find` returns. Raises KeyError."""
         found = self.find(named)
         if found is None:
             raise KeyError(named)
@@ -200,7 +200,7 @@ class LookUps:
 
 
 class NoLookUps:
-    """In place of `LookUps` for rules that have declared to read the document only."""
+    """Stands in place of `LookUps` for rules that have declared to read the document only."""
 
     budget: Budget
 

@@ -76,7 +76,7 @@ def _escape(item: str) -> str:
 
 
 def _reason(message: str, pattern: str) -> str:
-    r"""In words for those who know Python's expressions. RE2 names `(?=` and `\1` as it finds them."""
+    r"""Return the reason in words of those who know Python's expressions. RE2 names `(?=` and `\1` as it finds them."""
     if _BACK_REFERENCE.search(message) or ("(?P" in message and "(?P=" in pattern):
         return f"back references cannot be expressed ({message})"
     if "(?" in message and _LOOK_AROUND.search(pattern):

@@ -28,7 +28,7 @@ class Finding:
 
 
 class WritingClient(NamedTuple):
-    """For rules: the key of the API client that writes, and its education organizations."""
+    """What rules see of the client: the key of the API client that writes, and its education organizations."""
 
     key: str | None = None
     organizations: tuple[int, ...] = ()
