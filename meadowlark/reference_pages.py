@@ -200,7 +200,7 @@ def _values(action: Action) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """In one line of a table, where `<` and `|` would be markup."""
+    """Return the text on one line of a table, where `<` and `|` would be markup."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 

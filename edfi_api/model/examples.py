@@ -123,7 +123,7 @@ class Origins:
 
     @cached_property
     def representatives(self) -> dict[ResourceName, Resource]:
-        """For each abstract resource, the subclass to which most references lead."""
+        """Map each abstract resource to the subclass to which most references lead."""
         referrers = Counter(
             reference.target for resource in self._surface.resources for reference in resource.references
         )
@@ -246,7 +246,7 @@ class _Object:
 
     @cached_property
     def _required(self) -> Sequence[str]:
-        """Of a reference everything: it has the whole key of its target, or does not resolve."""
+        """Return the required members, of a reference all: it has the whole key of its target, or does not resolve."""
         if any(reference.path == self._path for reference in self._resource.references):
             return list(self._schema["properties"])
         return list(self._schema.get("required", ()))
@@ -338,7 +338,7 @@ def _superclass_keys(bodies: Bodies) -> Scope:
 
 
 def _own_members(bodies: Bodies, subclass: Resource) -> Iterator[tuple[JsonPath, JsonPath]]:
-    """Of the identity that it has as its superclass; neither references nor descriptors."""
+    """Yield the members of the identity that a subclass has as its superclass; neither references nor descriptors."""
     descriptors = {descriptor.path for descriptor in subclass.descriptors}
     for pair in subclass.superclass.identity if subclass.superclass else ():
         is_own = bodies.origins.of(subclass, pair.here) == MemberOrigin(subclass.name, pair.here)

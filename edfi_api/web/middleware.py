@@ -97,7 +97,7 @@ class _HttpsRequest(HttpRequest):
 
 @cache
 def _data_pattern(urlconf: str) -> URLPattern | None:
-    """None for a URL map without data routes, as in tests."""
+    """Return the pattern of data routes, or None for a URL map without data routes, as in tests."""
     first = get_resolver(urlconf).url_patterns[0]
     return first if isinstance(first, URLPattern) and first.name == "data" else None
 

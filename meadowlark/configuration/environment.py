@@ -46,7 +46,7 @@ def _text(setting: Setting, default: str) -> str:
 
 
 def _text_or_empty(setting: Setting, default: str) -> str:
-    """Of a setting that an empty variable turns off."""
+    """Return the text of a setting that an empty variable turns off."""
     value: str = _env.str(setting.variable, default=default)
     return value
 
@@ -103,7 +103,9 @@ def _float(setting: Setting, default: float, is_usable: Callable[[float], bool],
 
 
 def _boolean(setting: Setting, default: bool) -> bool:
-    """Only the usual words: a typing error in MEADOWLARK_HTTPS must not turn it off."""
+    """Return the boolean, written in one of the usual words: a typing error in MEADOWLARK_HTTPS must not
+    turn it off.
+    """
     text = _given(setting).lower()
     if text and text not in _TRUE | _FALSE:
         raise _unusable(setting, "it must be true or false")

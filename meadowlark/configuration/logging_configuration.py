@@ -6,7 +6,9 @@ from pythonjsonlogger.core import RESERVED_ATTRS
 
 
 def logging_configuration(formatter: str, level: str) -> dict[str, Any]:
-    """For `logging.config.dictConfig`; the formatter is `line` or `json`, the level a name of the standard library."""
+    """Return the argument of `logging.config.dictConfig`; the formatter is `line` or `json`, the level a name of the
+    standard library.
+    """
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -300,7 +300,9 @@ def _choose_demo_home() -> None:
 
 
 def serve(home: Path, demo_students: str | None = None, demo_today: str = "") -> NoReturn:
-    """Never returns: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping the servers."""
+    """Serve, and never return: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping
+    the servers.
+    """
     port = _port()
     reader_port = port_for_reader(port) if demo_students else None
     with ExitStack() as running:
@@ -365,7 +367,7 @@ def _ensure_free(port: int) -> None:
 
 
 def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, demo: list[str]) -> DemoCredentials:
-    """In a child process, because Django and the model would remain in the memory of this one."""
+    """Prepare in a child process, because Django and the model would remain in the memory of this one."""
     command = ["meadowlark.prepare", "--refuse-newer", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET, *demo]
     with ExitStack() as running:
         process = _start(running, command, environment, stdout=subprocess.PIPE)

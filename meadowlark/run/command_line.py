@@ -70,7 +70,7 @@ class _CommandLine(ManagementUtility):
 
 
 def _parsers_within(parser: ArgumentParser) -> Iterator[ArgumentParser]:
-    """Of the words that say what a command does."""
+    """Yield the parsers of the words that say what a command does."""
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
             yield from action.choices.values()

@@ -57,8 +57,9 @@ class Client:
 
 @dataclass
 class _Place:
-    """Where the client's documents are: the tenant, the values of the route qualifiers in the order of addresses, and
-    the data store, if it exists."""
+    """The place of the client's documents: the tenant, the values of the route qualifiers in the order of addresses,
+    and the data store, if it exists.
+    """
 
     tenant: str | None
     values: list[str]
@@ -108,7 +109,7 @@ def make_client(name: str, claim_set: str, district: NewDistrict | None) -> dict
 
 
 def make_administrator(name: str) -> dict[str, str | None]:
-    """Its name and password; without the password if the user exists already."""
+    """Make the administrator, and return its name and password; without the password if the user exists already."""
     users = get_user_model()
     if users.objects.filter(username=name).exists():
         return {"name": name, "password": None}
@@ -128,7 +129,7 @@ def _tenant() -> str | None:
 
 
 def _place(tenant: str | None) -> _Place:
-    """With the first data store of the tenant that has exactly the route qualifiers of this server."""
+    """Return the place with the first data store of the tenant that has exactly the route qualifiers of this server."""
     from edfi_api.core.data_stores.models import DataStore  # noqa: PLC0415  Models need django.setup().
 
     qualifiers = [name.casefold() for name in api_settings.ROUTE_QUALIFIERS]

@@ -95,7 +95,7 @@ def url(home: Path) -> str:
 
 
 def url_of(role: str, home: Path) -> str:
-    """The same for another role, such as SUPERUSER."""
+    """Return the URL for another role, such as SUPERUSER."""
     return f"postgresql://{role}@/{DATABASE}?host={quote(str(_socket_folder(home)), safe='/')}"
 
 
@@ -311,7 +311,9 @@ def _server_processes(data: Path) -> list[psutil.Process]:
 
 
 def _parents(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Those whose parent is not among them: the postmaster, or its orphaned children if it was killed."""
+    """Return the processes whose parent is not among them: the postmaster, or its orphaned children if it
+    was killed.
+    """
     pids = {process.pid for process in processes}
     return [process for process in processes if process.info["ppid"] not in pids]
 

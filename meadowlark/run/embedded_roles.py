@@ -68,7 +68,7 @@ class _Server:
             return True
 
     def _rename_superuser(self) -> None:
-        """By another superuser, since no role can rename itself; `roles.sql` drops it."""
+        """Rename the superuser by another one, since no role can rename itself; `roles.sql` drops it."""
         self._psql("--command", f"DROP ROLE IF EXISTS {_RENAMER}", user=APPLICATION)
         self._psql("--command", f"CREATE ROLE {_RENAMER} SUPERUSER LOGIN", user=APPLICATION)
         self._psql("--command", f"ALTER ROLE {APPLICATION} RENAME TO {SUPERUSER}", user=_RENAMER)

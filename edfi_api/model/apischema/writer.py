@@ -175,7 +175,9 @@ def _object(properties: JsonObject) -> JsonSchema:
 
 
 def _subclass_members(superclass: Superclass | None) -> JsonObject:
-    """Only domain entities rename the identity of their superclass."""
+    """Return the members of a subclass about its superclass. Only domain entities rename the identity of their
+    superclass.
+    """
     if superclass is None:
         return {"isSubclass": False}
     (first, *_) = superclass.identity
@@ -292,7 +294,9 @@ def _securable_elements(elements: SecurableElements) -> JsonObject:
 
 
 def _open_api_fragments(resource: Resource) -> JsonObject:
-    """Only the deprecation of a resource, for which the format has no other place."""
+    """Return the fragments of OpenAPI about a resource: only the deprecation of a resource, for which the format has no
+    other place.
+    """
     if resource.deprecated is None:
         return {}
     name = re.sub(r"\W", "", resource.name.project) + "_" + resource.name.resource

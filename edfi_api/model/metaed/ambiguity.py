@@ -37,7 +37,9 @@ def _refers_to_nothing(entity: Entity) -> bool:
 
 
 def _ways_of_identities(model: Model, ends: set[EntityKey]) -> Mapping[EntityKey, Mapping[End, Path]]:
-    """For each entity one path to each end of its identity, without what leads through cycles, an error anyway."""
+    """Return for each entity one path to each end of its identity, without what leads through cycles, an
+    error anyway.
+    """
     identities = {entity.key: tuple(_identity(model, entity)) for entity in model.entities.values()}
     targets = {key: {prop.target for prop in identity if prop.target} for key, identity in identities.items()}
     circular = {key for circle in circles(targets) for key in circle}

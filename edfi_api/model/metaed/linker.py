@@ -132,11 +132,15 @@ class _Linker:
         )
 
     def _base(self, reference: WrittenName, referrer: EntityKey) -> EntityKey | None:
-        """Never the referrer itself: old extensions have `Domain Entity School based on School`."""
+        """Return the base of an entity, never the referrer itself: old extensions have `Domain Entity School based on
+        School`.
+        """
         return self._resolve(reference, BASE_KINDS[referrer.kind], referrer.namespace, other_than=referrer)
 
     def _properties(self, draft: EntityDraft) -> Iterator[Property]:
-        """Of two properties with one full name the first is kept. A `queryable only` declaration can repeat a name."""
+        """Yield the properties of an entity; of two with one full name the first is kept. A `queryable only`
+        declaration can repeat a name.
+        """
         names: set[str] = set()
         for property_draft in draft.properties:
             prop = property_draft.property
@@ -163,8 +167,10 @@ class _Linker:
         return _completed(replace(prop, target=target), self.drafts[target].entity, draft.inherits_documentation)
 
     def _plain(self, draft: PropertyDraft, reference: WrittenName) -> Property | None:
-        """For a shared type that the core has as plain properties of its name alone: a plain property like those, or
-        the property as it is, with a problem, if they have several types or another one. None for any other name."""
+        """Return a plain property for a shared type that the core has as plain properties of its name alone: one like
+        those, or the property as it is, with a problem, if they have several types or another one. None for any other
+        name.
+        """
         prop, own = draft.property, draft.property.declared_by.namespace
         searched = [reference.namespace] if reference.namespace else [own, CORE_NAMESPACE]
         is_shared = any(self._find(TARGET_KINDS[prop.type], namespace, reference.name) for namespace in searched)
@@ -190,7 +196,7 @@ class _Linker:
 
     @cached_property
     def plain_properties(self) -> Mapping[str, Sequence[Property]]:
-        """Those of the core by name."""
+        """Map the names to the plain properties of the core."""
         found: dict[str, list[Property]] = {}
         for draft in self.drafts.values():
             for each in draft.properties if draft.entity.namespace == CORE_NAMESPACE else ():
@@ -201,7 +207,7 @@ class _Linker:
     # --- domains ---
 
     def domains(self, drafts: Sequence[DomainDraft]) -> tuple[Domain, ...]:
-        """Of two domains, or two subdomains, with one name the first is kept."""
+        """Return the domains; of two domains, or two subdomains, with one name the first is kept."""
         known: dict[tuple[str, bool, str], DomainDraft] = {}
         for draft in drafts:
             first = known.setdefault(_domain_key(draft.domain), draft)
@@ -232,8 +238,9 @@ class _Linker:
     # --- interchanges ---
 
     def interchanges(self, drafts: Sequence[InterchangeDraft]) -> tuple[Interchange, ...]:
-        """Of two interchanges with one name in a project the first is kept. Only XML depends on interchanges, so their
-        problems are warnings."""
+        """Return the interchanges; of two with one name in a project the first is kept. Only XML depends on
+        interchanges, so their problems are warnings.
+        """
         known: dict[tuple[str, str], InterchangeDraft] = {}
         for draft in drafts:
             first = known.setdefault((draft.interchange.namespace, draft.interchange.name), draft)
@@ -246,7 +253,7 @@ class _Linker:
     def _interchange(
         self, draft: InterchangeDraft, known: Mapping[tuple[str, str], InterchangeDraft]
     ) -> Interchange | None:
-        """None, with a warning, for additions to an unknown interchange."""
+        """Return the interchange, or None, with a warning, for additions to an unknown interchange."""
         extends = None
         if draft.base is not None:
             extends = draft.base.namespace or CORE_NAMESPACE

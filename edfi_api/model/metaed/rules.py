@@ -99,7 +99,9 @@ def plain_properties_are_not_named_like_shared_types(model: Model) -> Iterator[P
 
 
 def role_names_of_extensions_differ_from_the_name(model: Model) -> Iterator[Problem]:
-    """In the core a role name equal to the name is an idiom with an effect of its own."""
+    """Yield role names of extensions that equal the name. In the core a role name equal to the name is an idiom with an
+    effect of its own.
+    """
     for prop in _properties(model):
         if prop.role_name == prop.name and prop.declared_by.namespace != CORE_NAMESPACE:
             yield warning(prop.place, f"role name and name are both '{prop.name}'")
@@ -300,7 +302,7 @@ def abstract_entities_are_not_extended(model: Model) -> Iterator[Problem]:
 
 
 def no_project_declares_what_it_extends(model: Model) -> Iterator[Problem]:
-    """Both would have one endpoint in the project."""
+    """Yield declarations of what the project extends: both would have one endpoint in the project."""
     for entity in model.of_kind(*ADDITIONS_KINDS):
         if entity.base is None or entity.base.namespace == entity.namespace:
             continue

@@ -106,7 +106,7 @@ class ProjectFile:
 
 
 def read_project_file(folder: Path) -> ProjectFile | None:
-    """None if the folder is not a MetaEd project."""
+    """Return the project file of a folder, or None if the folder is not a MetaEd project."""
     path = folder / FILE_NAME
     if not path.is_file():
         return None
@@ -296,8 +296,9 @@ def _with_project_files(folders: Sequence[Path]) -> list[tuple[Path, ProjectFile
 def _without_doubles(
     declared: Iterable[tuple[Path, Project]], problems: list[Problem]
 ) -> Iterator[tuple[Path, Project]]:
-    """Two projects must have neither one name nor names that give the same namespace, ignoring case; the first is kept
-    for further problems."""
+    """Yield the projects that do not repeat another. Two projects must have neither one name nor names that give the
+    same namespace, ignoring case; the first is kept for further problems.
+    """
     first: dict[str, tuple[Path, Project]] = {}
     for folder, project in declared:
         place = SourceLocation(str(folder / FILE_NAME), 1, 1)

@@ -49,7 +49,7 @@ class ProfileChecker:
         self._members: dict[ResourceName, ResourceMembers] = {}
 
     def check_all(self, definitions: Sequence[ProfileDefinition]) -> list[CheckedProfile]:
-        """As `check`, for the profiles of one file: a name must not occur twice."""
+        """Check the profiles of one file as `check` does each: a name must not occur twice."""
         seen: Counter[str] = Counter()
         checked = []
         for definition in definitions:

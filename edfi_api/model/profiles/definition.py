@@ -96,7 +96,7 @@ class NamedMember:
 
 @dataclass(frozen=True, slots=True)
 class FilterDefinition:
-    """Which items of a collection are visible, by the value of one of their members."""
+    """The rule which items of a collection are visible, by the value of one of their members."""
 
     property_name: str
     mode: FilterMode

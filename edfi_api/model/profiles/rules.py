@@ -32,8 +32,9 @@ _TYPES = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
 
 @dataclass(frozen=True, slots=True)
 class Enclosing:
-    """Where a name stands: in the body of a resource, or in a member of that name. `superclass` is that of the
-    resource, whose name the ODS puts in front of inherited members."""
+    """The place where a name stands: in the body of a resource, or in a member of that name. `superclass` is that of
+    the resource, whose name the ODS puts in front of inherited members.
+    """
 
     resource: str
     member: str = ""
@@ -87,7 +88,9 @@ def _has_type_in_front(name: str, member: str, enclosing: Enclosing) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a rule stands. `container` and `name` are those of the rule element, empty for the body itself."""
+    """The place where a rule stands. `container` and `name` are those of the rule element, empty for the
+    body itself.
+    """
 
     members: Members
     enclosing: Enclosing

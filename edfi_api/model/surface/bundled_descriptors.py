@@ -29,7 +29,7 @@ class DescriptorValue(NamedTuple):
 
     @property
     def body(self) -> dict[str, str]:
-        """As a document."""
+        """Return the descriptor as a document."""
         return {
             "namespace": self.namespace,
             "codeValue": self.code_value,

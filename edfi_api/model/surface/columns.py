@@ -282,7 +282,7 @@ class Column:
         return replace(self, parts=(*_given(prefix), *self.parts))
 
     def united_with(self, other: Column) -> Column:
-        """This column, holding the values of both; it can be null only if both can."""
+        """Return this column, holding the values of both; it can be null only if both can."""
         is_key = self.is_key or other.is_key
         return replace(
             self,

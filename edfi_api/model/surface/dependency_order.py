@@ -75,7 +75,7 @@ class Dependencies:
 
     @cached_property
     def targets(self) -> Targets:
-        """For each resource the others that it depends on, without cycles."""
+        """Return for each resource the others that it depends on, without cycles."""
         required, all_targets = (
             self._with_people_behind_associations(targets_of(self._resources, self._abstract, only_required=only))
             for only in (True, False)

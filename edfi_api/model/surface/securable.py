@@ -67,7 +67,9 @@ def _own(resource: Resource, hierarchy: OrganizationHierarchy) -> OwnOrganizatio
 def _parents(
     entity: Entity, types: list[Entity], declarations: Declarations, table_of: Callable[[Entity], PathTable]
 ) -> Iterator[ParentOrganization]:
-    """Only references that the type itself declares: those of the common superclass are not specific to a type."""
+    """Yield the parents by references that the type itself declares: those of the common superclass are not specific to
+    a type.
+    """
     keys = {organization.key for organization in types}
     for prop in entity.properties:
         if _is_single_reference(prop) and prop.target in keys:

@@ -251,7 +251,7 @@ class ComplexTypes:
         )
 
     def _all_properties(self, additions: Entity) -> Iterator[Property]:
-        """Those of the extended entity, behind those of its base."""
+        """Yield the properties of the extended entity after those of its base."""
         _, *lineage = self._model.lineage(additions)
         for ancestor in reversed(lineage):
             yield from self._own_properties(ancestor)

@@ -109,7 +109,9 @@ def _contradictions_in(component: Component, types: dict[str, Type]) -> Iterator
 
 
 def _unknown_types(names: Iterable[str], types: dict[str, Type]) -> Iterator[str]:
-    """As without the shared strings of descriptors, or without additions to an extended common."""
+    """Yield the types that the schema lacks, as it does without the shared strings of descriptors, or without additions
+    to an extended common.
+    """
     needed = (name for name in dict.fromkeys(names) if name and not name.startswith("xs:"))
     unknown = ", ".join(f"'{name}'" for name in needed if name not in types)
     if unknown:
@@ -187,5 +189,5 @@ def _place(component: Component) -> SourceLocation | None:
 
 
 def _first_place(components: Iterable[Component]) -> SourceLocation:
-    """Where to send the author for what the model lacks."""
+    """Return the place to which the author is sent for what the model lacks."""
     return next((place for component in components if (place := _place(component)) is not None), _NO_PLACE)

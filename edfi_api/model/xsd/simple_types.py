@@ -201,7 +201,7 @@ def _limited(name: str, base: str, declared: Entity | Property) -> SimpleType:
 
 
 def _text(limit: int | Decimal) -> str:
-    """As it was written: `0.0` is not `0`, and no exponent."""
+    """Return the limit as it was written: `0.0` is not `0`, and no exponent."""
     return f"{limit:f}" if isinstance(limit, Decimal) else str(limit)
 
 

@@ -93,7 +93,9 @@ class ConnectionForm(forms.ModelForm):  # type: ignore[type-arg]
         return given
 
     def _tenant_id(self) -> int | None:
-        """Of the data store, or of that of the derivative; the one that is chosen for a new one."""
+        """Return the id of the tenant of the data store, or of that of the derivative; the one that is chosen for a new
+        one.
+        """
         chosen = self.cleaned_data.get("tenant")
         if chosen is not None:
             return int(chosen.pk)

@@ -38,7 +38,7 @@ from references.identity import as_uuid
 
 
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
-    """Only the resources that have documents, instead of all resources of the standard."""
+    """The filter by resources that have documents, instead of all resources of the standard."""
 
     def field_choices(
         self, field: "Field[Any, Any]", request: HttpRequest, model_admin: "ModelAdmin[Any]"
@@ -81,14 +81,15 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
     readonly_fields = ["resource", "body_text", "refers_to", "creator", "modifier", "identities"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        """Without bodies, which are loaded for the page of a single document. Ordered by the list, since the rank of a
-        search is annotated here."""
+        """Return the documents without bodies, which are loaded for the page of a single document. Ordered by the list,
+        since the rank of a search is annotated here.
+        """
         using = shown_in(request).using
         found = Document.objects.using(using).defer("body")
         return found.annotate(search_rank=key_search.rank(current_surface(), using)) if _is_search(request) else found
 
     def get_ordering(self, request: HttpRequest) -> list[Any]:
-        """In a search, an item comes before those that refer to it."""
+        """Return the order; in a search, an item comes before those that refer to it."""
         return ["search_rank", "-id"] if _is_search(request) else ["-id"]
 
     def render_change_form(  # noqa: PLR0917  As in Django.
@@ -122,13 +123,13 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
         }
 
     def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
-        """By Django's permissions, which `ReadOnlyAdmin` overrides."""
+        """Decide by Django's permissions, which `ReadOnlyAdmin` overrides."""
         return ModelAdmin.has_delete_permission(self, request, obj)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
     ) -> tuple[QuerySet[Document], bool]:
-        """By the id that clients see, or by parts of natural keys."""
+        """Search by the id that clients see, or by parts of natural keys."""
         term = search_term.strip()
         if not term:
             return queryset, False

@@ -119,7 +119,9 @@ def grouped(apps: Iterable[dict[str, Any]], user: AbstractBaseUser | AnonymousUs
 
 
 def _group(name: str, models: list[dict[str, Any]]) -> dict[str, Any]:
-    """In the form of Django's templates, which need an address; the front page has an anchor for each group."""
+    """Return a group in the form of Django's templates, which need an address; the front page has an anchor for each
+    group.
+    """
     slug = name.lower()
     address = f"{reverse('admin:index')}#{slug}"
     return {"name": name, "app_label": slug, "app_url": address, "has_module_perms": True, "models": models}

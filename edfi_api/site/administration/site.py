@@ -126,7 +126,7 @@ class AdministrationSite(SignInSite):
         return checked
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
-        """By what people do; the page of one app is Django's."""
+        """Return the groups by what people do; the page of one app is Django's."""
         apps = super().get_app_list(request, app_label)
         return apps if app_label else navigation.grouped(apps, request.user)
 

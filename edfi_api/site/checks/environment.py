@@ -35,7 +35,7 @@ def unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def log_unknown_variables() -> None:
-    """At the start of a server."""
+    """Log unknown variables at the start of a server."""
     for sentence in unknown_variables(os.environ):
         _log.warning(sentence)
 
@@ -47,7 +47,7 @@ def warnings_of_the_model() -> Iterator[str]:
 
 
 def log_warnings_of_the_model() -> None:
-    """At the start of a server."""
+    """Log the warnings of the model at the start of a server."""
     for sentence in warnings_of_the_model():
         _log.warning(sentence)
 

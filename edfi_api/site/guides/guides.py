@@ -46,7 +46,7 @@ class Guides:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """As the list of pages has them."""
+        """Return the sections as the list of pages has them."""
         _, *parts = _SECTION.split((self._folder / _LIST).read_text())
         titles, texts = parts[::2], parts[1::2]
         return tuple(Section(title, tuple(_guides(text))) for title, text in zip(titles, texts, strict=True))
@@ -81,7 +81,7 @@ class Guides:
 
 @cache
 def guides() -> Guides:
-    """Those of this server."""
+    """Return the guides of this server."""
     return Guides(Path(__file__).parents[3] / "meadowlark" / "docs")
 
 

@@ -55,7 +55,7 @@ def rendered(text: str, folder: str, files: frozenset[str], prefix: str = "") ->
 
 
 def _headings(tokens: Sequence[Token], prefix: str) -> Iterator[Heading]:
-    """Also gives them their ids; of equal ones the later have a number."""
+    """Yield the headings after giving them their ids; of equal ones the later have a number."""
     known: dict[str, int] = {}
     for opening, inline in pairwise(tokens):
         if opening.type != "heading_open":

@@ -96,7 +96,7 @@ _CONNECTIONS = """
 
 
 def count_connections(alias: str, number: int) -> None:
-    """So many more connections to this database of a data store are open; or fewer, if negative."""
+    """Count that so many more connections to this database of a data store are open; or fewer, if negative."""
     if api_settings.STORE_METRICS:
         STORE_CONNECTIONS.labels(data_store_of(alias)).inc(number)
 

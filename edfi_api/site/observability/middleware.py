@@ -152,7 +152,9 @@ class ObservabilityMiddleware:
 
 
 def _view_and_route(request: HttpRequest) -> tuple[str, str]:
-    """For data, the path of the resource, which the router has set; otherwise the name of the view as both."""
+    """Return the view and the route: for data the path of the resource, which the router has set; otherwise the name of
+    the view as both.
+    """
     route = getattr(request, "data_route", None)
     if route is not None:
         return _DATA_VIEW, route or _OTHER

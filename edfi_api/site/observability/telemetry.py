@@ -59,7 +59,7 @@ def _add_correlation_id(
 
 
 def trace_statements(provider: trace.TracerProvider | None = None) -> None:
-    """From now on, each statement of a request is a span, with its text but without the values of its parameters.
+    """Make each statement of a request from now on a span, with its text but without the values of its parameters.
 
     Most statements bypass Django's cursors, so those of the driver are wrapped as well.
     """

@@ -34,7 +34,7 @@ class ReadinessView(OpenView):
 
 
 class HealthView(ReadinessView):
-    """The same, and whether data stores answer."""
+    """The health of the server, and whether data stores answer."""
 
     def results(self) -> list[CheckResult]:
         found = super().results()

@@ -55,7 +55,7 @@ class Scheduler:
         self._ended: list[tuple[Entry, CommandOutcome]] = []
 
     def run(self) -> None:
-        """Until SIGTERM or SIGINT, which running commands get as SIGTERM; returns when they have ended."""
+        """Run until SIGTERM or SIGINT, which running commands get as SIGTERM; returns when they have ended."""
         with _stop_signals() as stop:
             log.info("scheduled: %s", "; ".join(map(str, self._entries)) or "nothing")
             pause = self._look()
@@ -116,7 +116,7 @@ class Scheduler:
 
 
 def _claimed(entries: Sequence[Entry]) -> dict[Entry, datetime]:
-    """When each was last claimed. A new one counts as claimed now, so that nothing is due because it is new."""
+    """Return when each was last claimed. A new one counts as claimed now, so that nothing is due because it is new."""
     rows = ScheduledCommand.objects.filter(entry__in=map(str, entries))
     known = dict(rows.values_list("entry", "claimed_at"))
     if missing := [entry for entry in entries if str(entry) not in known]:
@@ -157,7 +157,7 @@ def _stop_signals() -> Iterator[int]:
 
 
 def _run(command: str) -> NoReturn:
-    """In the new process: run it, and exit with its status."""
+    """Run the command in the new process, and exit with its status."""
     for number in _TO_STOP:
         signal.signal(number, _interrupt)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _TO_STOP)
@@ -165,7 +165,7 @@ def _run(command: str) -> NoReturn:
 
 
 def _interrupt(*_: int | FrameType | None) -> NoReturn:
-    """As by Ctrl-C, at which psycopg cancels its statement. A second signal must not interrupt the end."""
+    """Interrupt as Ctrl-C does, at which psycopg cancels its statement. A second signal must not interrupt the end."""
     for number in _TO_STOP:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -24,7 +24,7 @@ class ProviderBackend(ModelBackend):
     def authenticate(  # type: ignore[override]  # Django calls backends by what they take.
         self, request: HttpRequest, *, nonce: str, code_verifier: str
     ) -> User | None:
-        """None for a user who was deactivated. Raises FetchFailed, jwt.PyJWTError and NotAUser."""
+        """Return the user, or None for one who was deactivated. Raises FetchFailed, jwt.PyJWTError and NotAUser."""
         redirect_uri = request.build_absolute_uri(reverse(CALLBACK))
         id_token, access_token = provider.tokens(request.GET["code"], redirect_uri, code_verifier)
         claims = provider.validated(id_token, provider.keys(), nonce)

@@ -65,6 +65,6 @@ class RecoveryCodes(StaticDevice):  # type: ignore[misc]  # The library has no t
 
 
 def _hashed(code: str) -> str:
-    """As long as the library's column: 80 bits of the SHA-256."""
+    """Return a hash that is as long as the library's column: 80 bits of the SHA-256."""
     plain = "".join(code.split()).replace("-", "").lower()
     return b32encode(sha256(plain.encode()).digest()[:10]).decode()

@@ -33,7 +33,9 @@ class ThrottledLoginForm(AdminAuthenticationForm):
         return super().clean()
 
     def confirm_login_allowed(self, user: Any) -> None:
-        """After the password was found right. The error is that of a wrong one, which is not to be found out."""
+        """Confirm the login after the password was found right. The error is that of a wrong one, which is not to be
+        found out.
+        """
         super().confirm_login_allowed(user)
         if not may_use_password(user):
             request = cast(HttpRequest, self.request)
@@ -78,7 +80,7 @@ def _names(entry: LogEntry) -> dict[str, object]:
 
 
 def _log_login(request: HttpRequest, user: Any, **_: Any) -> None:
-    """With the `login_facts` of a user who logged in otherwise than by password alone."""
+    """Log the login with the `login_facts` of a user who logged in otherwise than by password alone."""
     facts = getattr(user, "login_facts", {})
     audit.administered("admin login", by=f"admin:{user.get_username()}", address=remote_address(request), **facts)
 

@@ -99,7 +99,7 @@ def keys() -> list[Any]:
 
 
 def userinfo(access_token: str, subject: str) -> Mapping[str, Any]:
-    """Further claims of the person; none where the provider has no such endpoint."""
+    """Return further claims of the person; none where the provider has no such endpoint."""
     address = metadata().userinfo_endpoint
     if not address:
         return {}

@@ -69,7 +69,7 @@ class _Callback(_LibrarySettings, OIDCAuthenticationCallbackView):  # type: igno
     """Handles the redirection back, with a code or an error."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Only for a login that was begun in this browser: others must not even end a session."""
+        """Log in a person whose login was begun in this browser: others must not even end a session."""
         if request.GET.get("state") not in request.session.get("oidc_states", {}):
             return _refused(request, 400, _EXPIRED, "state")
         return cast(HttpResponse, super().get(request))
@@ -81,7 +81,7 @@ class _Callback(_LibrarySettings, OIDCAuthenticationCallbackView):  # type: igno
         return HttpResponseRedirect(target)
 
     def login_failure(self) -> HttpResponse:
-        """With the code of a deactivated user, or with an error instead of a code."""
+        """Answer a login with the code of a deactivated user, or with an error instead of a code."""
         if hasattr(self, "user"):
             return _refused(self.request, 403, _INACTIVE, "user is inactive")
         error = self.request.GET.get("error", "")
@@ -102,8 +102,9 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 def logout_url(request: HttpRequest) -> str:
-    """Where a person logs out at the provider too (OpenID Connect RP-Initiated Logout 1.0); empty if it has no such
-    address, or does not answer."""
+    """Return the address where a person logs out at the provider too (OpenID Connect RP-Initiated Logout 1.0); empty if
+    it has no such address, or does not answer.
+    """
     try:
         address = provider.metadata().end_session_endpoint
     except FetchFailed:

@@ -129,7 +129,7 @@ def _lock(user: User) -> None:
 
 
 def _seconds_to_wait(device: Device) -> int:
-    """Until the next code is compared; 0 also for a device that was removed in between."""
+    """Return the seconds until the next code is compared; 0 also for a device that was removed in between."""
     stored = type(device).objects.filter(pk=device.pk).first()
     if stored is None:
         return 0

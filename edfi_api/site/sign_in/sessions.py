@@ -63,7 +63,9 @@ def begin(request: HttpRequest, user: Any, target: str) -> None:
 
 
 def pending(request: HttpRequest) -> Pending | None:
-    """None if there is none, if it is older than ten minutes, or the user has been changed so that it is void."""
+    """Return the pending login: None if there is none, if it is older than ten minutes, or the user has been changed so
+    that it is void.
+    """
     stored = request.session.get(_PENDING)
     if not stored or stored["until"] < time.time():
         return None

@@ -24,7 +24,7 @@ class SignInSite(admin.AdminSite):
         return super().has_permission(request) and sessions.is_sufficient(request)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """With the link to the page of the second factor."""
+        """Show the index with the link to the page of the second factor."""
         is_offered = bool(api_settings.SECOND_FACTOR) and not sessions.is_by_provider(request)
         return super().index(request, {"second_factor_is_offered": is_offered, **(extra_context or {})})
 
@@ -50,7 +50,7 @@ class SignInSite(admin.AdminSite):
 
     @method_decorator(never_cache)
     def _password_login(self, request: HttpRequest, extra_context: dict[str, Any]) -> HttpResponse:
-        """As Django's, but the user is not logged in yet, if a second factor is needed."""
+        """Log in as Django does, but not yet a user who needs a second factor."""
         context = {
             **self.each_context(request),
             "title": "Log in",

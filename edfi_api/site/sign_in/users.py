@@ -33,7 +33,7 @@ def has_claim(claims: Mapping[str, Any]) -> bool:
 
 
 def rights_of(claims: Mapping[str, Any]) -> Rights:
-    """By the claim of the settings: an array of text, or one text."""
+    """Return the rights by the claim of the settings: an array of text, or one text."""
     found = value_at(claims, api_settings.SIGN_IN_GROUPS_CLAIM)
     values = {each for each in (found if isinstance(found, list) else [found]) if isinstance(each, str)}
     return Rights(

@@ -101,7 +101,9 @@ def organization_in(text: str) -> int | None:
 
 
 def rank(surface: Surface, using: str) -> Case:
-    """By how many values identify the documents of a resource: a student comes before its associations."""
+    """Return a rank by the number of values that identify the documents of a resource: a student comes before its
+    associations.
+    """
     lengths: dict[int, list[int]] = {}
     for number, name in resource_types.names(using).items():
         if (resource := surface.by_name.get(name)) is not None:

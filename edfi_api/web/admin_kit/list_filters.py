@@ -115,7 +115,7 @@ class ReferredToByFilter(_ReferenceFilter):
 
 
 class ChangedFilter(admin.SimpleListFilter):
-    """When documents were changed last; only for a chosen resource, whose versions an index finds."""
+    """The filter by the time of the last change; only for a chosen resource, whose versions an index finds."""
 
     title = "last modified"
     parameter_name = "changed"

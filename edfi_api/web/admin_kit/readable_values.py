@@ -64,7 +64,7 @@ def _has_one_of(line: str, values: Collection[str]) -> bool:
 
 
 def _is_one_of(value: Any, values: Collection[str]) -> bool:
-    """As the API writes the value, or as Python does."""
+    """Whether the value is among the others, as the API writes it or as Python does."""
     return bool(values) and value not in {"", None} and (str(value) in values or json.dumps(value) in values)
 
 

@@ -43,7 +43,7 @@ class DocumentLink:
 
 @dataclass(frozen=True, slots=True)
 class Referrers:
-    """Those of one resource; `address` is the list of all."""
+    """The referrers of one resource; `address` is the list of all."""
 
     resource: str
     number: int

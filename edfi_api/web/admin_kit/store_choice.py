@@ -179,8 +179,9 @@ def _name_data_store(response: TemplateResponse, request: HttpRequest, shown: Sh
 
 
 def _to_address_with(request: HttpRequest, shown: Shown) -> HttpResponse:
-    """The same page at an address that shows others the same data store. Forms are sent to the address of their page,
-    so one without it was not made here: it could be about a row of another data store."""
+    """Redirect to the page at an address that shows others the same data store. Forms are sent to the address of their
+    page, so one without it was not made here: it could be about a row of another data store.
+    """
     if request.method != "GET":
         raise BadRequest("The address of the form names no data store.")
     parameters = request.GET.copy()

@@ -68,7 +68,7 @@ class Answer:
         return taken
 
     def response(self) -> HttpResponseBase:
-        """With everything, the summary included; closes the answer when it is sent."""
+        """Return the response with everything, the summary included; closes the answer when it is sent."""
         length = self._file.tell()
         self._file.seek(0)
         if length > MOST_IN_MEMORY:
@@ -78,11 +78,13 @@ class Answer:
             return self.finished(self._file.read())
 
     def finished(self, text: bytes) -> HttpResponseBase:
-        """With a text that is whole."""
+        """Return the response with a text that is whole."""
         return FinishedResponse(text, 200, self._headers | {"Content-Length": str(len(text))})
 
     def streamed(self, blocks: Iterator[bytes], until_sent: ExitStack) -> HttpResponseBase:
-        """With blocks that are still to come; `until_sent` is closed behind them, or when the client has gone."""
+        """Return the response with blocks that are still to come; `until_sent` is closed after them, or when the client
+        has gone.
+        """
         return StreamingHttpResponse(_Stream(blocks, until_sent), headers=self._headers)
 
     @property

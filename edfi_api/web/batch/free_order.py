@@ -40,7 +40,9 @@ CarryOut = Callable[[Iterable[int]], Iterator[Attempt]]
 
 
 class _Place(NamedTuple):
-    """Where an operation is carried out: phase, rank of its resource in this phase, and the path of the resource."""
+    """The place where an operation is carried out: phase, rank of its resource in this phase, and the path of the
+    resource.
+    """
 
     phase: int
     rank: int
@@ -59,7 +61,7 @@ class DependencyOrder:
         self._updates = {step.resource: step.order for step in steps if "Update" in step.operations}
 
     def place(self, operation: Operation) -> _Place:
-        """Of an operation as if there were no others. Those that are refused anyway come first."""
+        """Return the place of an operation as if there were no others. Those that are refused anyway come first."""
         if operation.resource is None or operation.kind is None or operation.refusal is not None:
             return _FIRST
         path = operation.resource.url_path

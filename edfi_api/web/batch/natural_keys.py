@@ -111,7 +111,7 @@ class _Key:
         return found
 
     def _nested(self, sent: Mapping[str, Any]) -> dict[str, Any]:
-        """In the form of the body."""
+        """Return the values in the form of the body."""
         nested: dict[str, Any] = {}
         for name, value in sent.items():
             if name in self.members and (isinstance(value, dict) or (name,) in self._own_paths):

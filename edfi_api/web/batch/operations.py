@@ -272,7 +272,7 @@ class OperationReader:
         self._take(members, operation)
 
     def _resource(self, members: Mapping[str, _Member], found: list[Violation]) -> Resource | None:
-        """None if it is unknown, or if there are violations anyway."""
+        """Return the resource, or None if it is unknown, or if there are violations anyway."""
         name = _value(members, "resource")
         if not isinstance(name, str):
             return None

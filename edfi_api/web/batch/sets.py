@@ -165,7 +165,7 @@ class Sets:
         return [self._result(written[number], each) for number, each in found.written.items()]
 
     def _conditions(self, stretch: Sequence[Operation]) -> SetConditions | None:
-        """None if the operations have to be carried out one at a time."""
+        """Return the conditions, or None if the operations have to be carried out one at a time."""
         first = stretch[0]
         if len(stretch) < _FEWEST or first.resource is None:
             return None
@@ -201,7 +201,7 @@ class Sets:
         return NO_CONDITIONS if policy is None else policy.for_sets()
 
     def _in_place(self, run: list[PreparedOperation], conditions: SetConditions) -> Iterator[Run]:
-        """Without what changes a key: this, and what follows it, is carried out one at a time."""
+        """Carry out what does not change a key; what does, and what follows it, is carried out one at a time."""
         known: Mapping[UUID, StoredVersion] = {}
         whole = run
         if run[0].operation.kind is Kind.UPDATE:
@@ -328,7 +328,7 @@ def goes_alone(operation: Operation) -> bool:
 
 
 def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
-    """As the single request would prepare it."""
+    """Prepare the operation as the single request would."""
     assert operation.resource is not None  # noqa: S101  The stretch has one.
     document, preparer = operation.document, singles.preparer(operation.resource)
     check = singles.check(operation.resource) if api_settings.WRITE_RULES else None

@@ -72,7 +72,7 @@ class TransactionUris:
         return {id_: self._known[id_] for id_ in wanted if id_ in self._known}
 
     def forget(self) -> None:
-        """To be called when descriptors have been written or deleted."""
+        """Forget what is kept of descriptors. To be called when some have been written or deleted."""
         self._known.clear()
 
 
@@ -204,7 +204,7 @@ class Singles:
         )
 
     def _condition(self, operation: Operation) -> WriteCondition:
-        """That of the operation; versions that `hidden_versions` has match nothing."""
+        """Return the condition of the operation; versions that `hidden_versions` has match nothing."""
         condition = operation.condition
         if condition is UNCONDITIONAL or not self.hidden_versions:
             return condition
@@ -223,7 +223,7 @@ class Singles:
         return None if found is None else found.document_uuid
 
     def _reason(self, operation: Operation, error: Exception) -> Exception:
-        """As `AuthorizedView.handle_exception`."""
+        """Return the reason of a refusal as `AuthorizedView.handle_exception` finds it."""
         if isinstance(error, ProgrammingError) and operation.resource is not None and operation.kind is not None:
             action, surface = ACTIONS[operation.kind.action], self._resources.served.surface
             return refusal_behind(self._request.user, operation.resource, action, surface, self.using) or error

@@ -117,7 +117,7 @@ class Batch:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """That of all operations."""
+        """Open the transaction of all operations."""
         if self.body.is_single:
             yield
             return
@@ -169,7 +169,7 @@ class Batch:
         return self._traced(*self.singles.attempted(operation))
 
     def _traced(self, result: Result, refusal: Exception | None) -> Attempt:
-        """With the operation that caused a refusal."""
+        """Return the result with the operation that caused a refusal."""
         if refusal is not None:
             result.caused_by = self._causes.of(result.operation, refusal)
             self._causes.add(result.operation)

@@ -180,8 +180,9 @@ class _Walk:
         return self._add(self._names.of_reference(self._references[steps].target), component, steps, made)
 
     def _add(self, name: str, component: str, steps: _Steps, schema: Schema) -> Schema:
-        """In an extension another schema may have the name already; then a second underscore makes it unique, since no
-        other name has two."""
+        """Add a schema under a name of its own. In an extension another schema may have the name already; then a second
+        underscore makes it unique, since no other name has two.
+        """
         if self._found.get(name, schema) != schema:
             name = f"{component}_{steps[-1]}"
         self._found[name] = schema

@@ -101,7 +101,7 @@ def specifications(surface: Surface, root: str, profiles: Iterable[str] = ()) ->
 
 
 def addresses_of(request: HttpRequest) -> Addresses:
-    """Those of the server for an answer to this request."""
+    """Return the addresses of the server for an answer to this request."""
     root = root_of(request)
     names = [*([_TENANT] if api_settings.MULTI_TENANCY else []), *api_settings.ROUTE_QUALIFIERS]
     if not names:
@@ -139,7 +139,7 @@ def _values(request: HttpRequest, name: str) -> tuple[str, ...]:
 
 
 def _variable(name: str, segment: Sequence[str], values: Sequence[str]) -> dict[str, object]:
-    """As OpenAPI 3.0 describes a variable of a server. `enum` must not be empty there."""
+    """Describe a variable of a server for OpenAPI 3.0. `enum` must not be empty there."""
     default = next(iter((*segment, *values)), "")
     variable: dict[str, object] = {"default": default, "description": in_words(name)}
     if values:

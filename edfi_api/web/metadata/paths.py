@@ -298,7 +298,9 @@ class _Operations:
         )
 
     def _find_parameters(self, shared: tuple[str, ...]) -> list[Parameter]:
-        """Of documents; rows that other views serve have neither operators nor an order or members of choice."""
+        """Return the parameters of searches for documents; rows that other views serve have neither operators nor an
+        order or members of choice.
+        """
         if self._resource.is_read_only:
             shared = tuple(name for name in shared if name not in OF_DOCUMENTS)
         else:

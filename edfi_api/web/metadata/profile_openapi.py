@@ -60,7 +60,7 @@ def _named(component: str, usage: Usage) -> str:
 
 
 def _without_server_members(found: dict[str, Schema], own: str) -> dict[str, Schema]:
-    """Of the schemas of a body that is written: what only the server adds to it is left out."""
+    """Return the schemas of a body that is written, without what only the server adds to it."""
     link = schema_reference(LINK)
     written = {name: _with(schema, lambda _, each: each != link) for name, schema in found.items() if name != LINK}
     return written | {own: _with(written[own], lambda name, _: name not in ADDED_BY_SERVER)}
@@ -76,7 +76,7 @@ def _renamed(found: dict[str, Schema], targets: dict[str, str]) -> dict[str, Sch
 
 
 def _redirected(value: Any, references: dict[str, Schema]) -> Any:
-    """The same value with other targets of its `$ref`s."""
+    """Return the same value with other targets of its `$ref`s."""
     if isinstance(value, list):
         return [_redirected(each, references) for each in value]
     if not isinstance(value, dict):

@@ -54,7 +54,7 @@ class XsdDocuments:
         self._projects = {_name(project): project for project in surface.projects}
 
     def lists(self) -> dict[str, Callable[[Surface, str], list[str]]]:
-        """For each project the document that lists the URLs of its files."""
+        """Map each project to the document that lists the URLs of its files."""
         return {name: partial(self._list, name) for name in self._projects}
 
     def file(self, project: str, file_name: str) -> PublishedFile | None:

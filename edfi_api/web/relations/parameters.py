@@ -76,8 +76,9 @@ class RelationsQuery:
 
 
 def read(query: QueryDict, surface: Surface) -> RelationsQuery:
-    """Of `resource` all values count. Raises UnknownQueryField for the first unknown name, ParameterValidationFailed
-    for all unusable values."""
+    """Read the query; all values of `resource` count. Raises UnknownQueryField for the first unknown name,
+    ParameterValidationFailed for all unusable values.
+    """
     largest: int = api_settings.MAX_PAGE_SIZE
     filters = read_filters(_fields(surface, largest), query)
     # In the order of the fields, whatever that of the query string.

@@ -122,7 +122,7 @@ class EdFiView(GenericAPIView[Document]):
 
     @property
     def default_response_headers(self) -> dict[str, str]:
-        """None; `finalize_response` adds the headers."""
+        """Return no headers: `finalize_response` adds them."""
         return {}
 
     def raise_uncaught_exception(self, exc: Exception) -> Never:
@@ -156,7 +156,7 @@ class AuthorizedView(EdFiView):
             return False
 
     def handle_exception(self, exc: Exception) -> Response:
-        """As DRF's; an error in the SQL of a custom view is reported as such."""
+        """Handle an exception as DRF does; an error in the SQL of a custom view is reported as such."""
         if isinstance(exc, ProgrammingError):
             client = cast(EdFiRequest, self.request).user
             exc = refusal_behind(client, self.resource, ACTIONS[self.action], self.surface, self.using) or exc
@@ -172,7 +172,7 @@ class OpenView(EdFiView):
     fixed_headers = FixedHeaders({"Vary": "Accept"})
 
     def choose_database(self, request: Any) -> None:
-        """None: what these routes read is the same for all data stores, or in the control database."""
+        """Choose none: what these routes read is the same for all data stores, or in the control database."""
 
 
 class UnknownResourceView(EdFiView):

@@ -49,7 +49,7 @@ def _completion_of(part: ProfilePart) -> Completion:
 
 @dataclass(frozen=True, slots=True)
 class OdsRepresentation(Representation):
-    """As `Representation`, with what the ODS/API adds. The text is always parsed."""
+    """A `Representation` with what the ODS/API adds. The text is always parsed."""
 
     completions: Completions = field(kw_only=True)
 

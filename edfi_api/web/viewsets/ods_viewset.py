@@ -50,7 +50,7 @@ class OdsPaging(ResourceViewSet):
 
 
 class FirstOfRepeatedParameters(ResourceViewSet):
-    """Of a repeated parameter the first counts. That of comparisons, which the ODS/API does not have, is a list."""
+    """The first value of a repeated parameter counts. A comparison, which the ODS/API does not have, keeps its list."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         sent = request._request.GET

@@ -96,7 +96,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
-        """As DRF's, but binds methods to actions once instead of per request."""
+        """Return a view as DRF does, but one that binds methods to actions once instead of per request."""
         facts["route_methods"] = tuple(method.upper() for method in actions)
         if "get" in actions:
             actions = actions | {"head": actions["get"]}

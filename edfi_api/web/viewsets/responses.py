@@ -115,7 +115,7 @@ def etag(document: StoredDocument, part: ProfilePart | None) -> str:
 
 
 def tag_of(change_version: int, part: ProfilePart | None) -> str:
-    """The same for this version."""
+    """Return the tag for this change version."""
     tag = f"{change_version}-{'l' if api_settings.LINKS else 'n'}"
     return tag if part is None else f"{tag}.{part.tag}"
 

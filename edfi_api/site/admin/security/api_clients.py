@@ -60,7 +60,7 @@ class Line:
 
 
 def lines(claim_set: ClaimSet) -> list[Line]:
-    """By name of the first resource or service; without domains, which only pass grants on."""
+    """Return the lines by name of the first resource or service; without domains, which only pass grants on."""
     granted = granted_actions(claim_set)
     alike: dict[tuple[tuple[str, Granted], ...], list[str]] = {}
     for name in sorted(granted):
@@ -275,7 +275,7 @@ class ApiClientAdmin(OneByOneAdmin):
 
     @admin.display(ordering="external_identity__value")
     def external_client(self, client: ApiClient) -> str:
-        """Its name at an identity provider."""
+        """Return its name at an identity provider."""
         return str(client.external_identity) if hasattr(client, "external_identity") else "-"
 
     @admin.display(ordering="application__vendor__name")
@@ -303,7 +303,9 @@ class ApiClientAdmin(OneByOneAdmin):
 
     @admin.display(description="last use")
     def last_use(self, client: ApiClient) -> SafeString:
-        """From what is kept: tokens until they are purged, hours of writes as long as the ledger keeps them."""
+        """Return the last use from what is kept: tokens until they are purged, hours of writes as long as the ledger
+        keeps them.
+        """
         tokens = get_access_token_model().objects.filter(application=client).aggregate(token=Max("created"))
         writes = SubmissionHour.objects.filter(client=client.pk).aggregate(
             accepted=Max("last_accepted_at"), refused=Max("last_refused_at")

@@ -97,7 +97,7 @@ def onboarding_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
 
 
 def _made(request: HttpRequest, form: OnboardingForm) -> tuple[ApiClient, Credentials] | None:
-    """None with errors on the form."""
+    """Make what the form describes; return None with errors on the form."""
     try:
         with transaction.atomic():
             attribute_to(admin_user(request))

@@ -115,5 +115,5 @@ class ApplicationAdmin(OneByOneAdmin):
 
     @admin.display(description="API profiles")
     def api_profiles(self, application: Application) -> str:
-        """For users who may not change the application."""
+        """Show the profiles to users who may not change the application."""
         return ", ".join(profile.name for profile in application.profiles.all()) or "-"

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(f"housekeeping failed: {', '.join(failed)}")
 
     def _in_all_databases(self, command: str) -> None:
-        """In the control database, if it has documents, and in all data stores that are online."""
+        """Run the command in the admin database, if it has documents, and in all data stores that are online."""
         if api_settings.has_main_store:
             call_command(command, stdout=self.stdout)
         if any(store.state is State.ONLINE for store in read_table().stores.values()):

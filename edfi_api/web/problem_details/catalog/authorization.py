@@ -159,7 +159,7 @@ def ownership_mismatch(error: security.OwnershipMismatch) -> Problem:
 
 @problem_of.register
 def permission_denied(error: PermissionDenied) -> Problem:
-    """By a permission class of the settings other than ours."""
+    """Return the problem of a refusal by a permission class of the settings other than ours."""
     return _denied("", "Access to the resource could not be authorized.", str(error.detail))
 
 

@@ -23,7 +23,7 @@ def authentication_failed(error: security.AuthenticationFailed) -> Problem:
 
 @problem_of.register
 def token_refused(error: security.TokenRefused) -> Problem:
-    """As any other invalid token; only the logs have the cause."""
+    """Return the problem of any other invalid token; only the logs have the cause."""
     issuer = {} if error.issuer is None else {"issuer": error.issuer}
     problem = authentication_failed(error)
     return replace(problem, audit_reason=error.cause, log_facts={"reason": error.cause, **issuer})

@@ -54,7 +54,7 @@ def no_data_stores(error: data_stores.NoDataStores) -> Problem:
 
 @problem_of.register
 def data_store_not_found(error: data_stores.DataStoreNotFound) -> Problem:
-    """The same for contexts that exist, that do not, and that belong to other clients."""
+    """Return a problem that is the same for contexts that exist, that do not, and that belong to other clients."""
     return _route(404, "No database instance found matching the request route qualifiers")
 
 
@@ -109,7 +109,7 @@ def snapshot_not_found(error: data_stores.SnapshotNotFound) -> Problem:
 
 @problem_of.register
 def no_snapshots(error: data_stores.NoSnapshots) -> Problem:
-    """As the ODS answers, whose clients know these texts."""
+    """Return what the ODS answers, whose clients know these texts."""
     return Problem(
         status=404,
         type="not-found",

@@ -308,7 +308,7 @@ def no_relationship(error: security.NoRelationship, attempt: RefusedAttempt) -> 
 
 @_problem_of.register
 def element_required(error: security.ElementRequired, attempt: RefusedAttempt) -> Problem | None:
-    """There a reference that does not resolve is one without a relationship."""
+    """Return the problem of the ODS/API, where a reference that does not resolve is one without a relationship."""
     if not error.are_unresolved:
         return None
     unrelated = security.NoRelationship(

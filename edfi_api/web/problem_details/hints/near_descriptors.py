@@ -49,7 +49,7 @@ def _still_stored(near: Near, using: str) -> Near:
 
 
 class _StoredDescriptors:
-    """Those of one database by their types, as they were within the last minute."""
+    """The descriptors of one database by their types, as they were within the last minute."""
 
     def __init__(self, using: str) -> None:
         self._using = using
@@ -72,7 +72,7 @@ class _StoredDescriptors:
 
 
 def _nearest(uri: str, stored: Near) -> Near:
-    """Of the descriptors with the nearest code values."""
+    """Return the descriptors with the nearest code values."""
     namespace, _, code_value = uri.rpartition("#")
     by_code_value: dict[str, Near] = {}
     for row, each in stored.items():

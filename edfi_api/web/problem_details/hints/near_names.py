@@ -13,8 +13,9 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
-    """At most three of the first thousand known names, the most similar first: the same in another case, alone; names
-    that are spelt alike; names that have all the words of this one, or only words of it, in any order."""
+    """Return at most three of the first thousand known names, the most similar first: the same in another case, alone;
+    names that are spelt alike; names that have all the words of this one, or only words of it, in any order.
+    """
     if not name or len(name) > _LONGEST:
         return []
     by_lower = {each.lower(): each for each in list(known)[:_MOST_COMPARED]}

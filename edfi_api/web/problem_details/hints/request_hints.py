@@ -131,7 +131,7 @@ def _by_key(resource: Resource) -> str:
 
 
 def _where(segments: list[str], surface: Surface, is_data: bool) -> str:
-    """Where what the segments may mean is."""
+    """Say where what the segments may mean is."""
     projects = {project.endpoint.lower(): project.endpoint for project in surface.projects}
     position = next((place for place, segment in enumerate(segments) if segment.lower() in projects), None)
     if position is not None:
@@ -311,7 +311,7 @@ def parameter_validation_failed(error: queries.ParameterValidationFailed, attemp
 
 @hints_for.register
 def authentication_failed(error: security.AuthenticationFailed, attempt: AttemptedRequest) -> Iterator[str]:
-    """Never says what was sent: it may be a token, or a secret."""
+    """Yield hints that never say what was sent: it may be a token, or a secret."""
     header = attempt.meta.get("HTTP_AUTHORIZATION", "")
     yield f"{_what_of(header)} {_TOKEN}. {_AS_BEARER}"
 

@@ -18,12 +18,14 @@ _log = logging.getLogger(__name__)
 
 
 def hints_of_view(error: Exception, context: dict[str, Any]) -> list[str]:
-    """Of a request that a view has refused; `context` is that of the handler of Django REST framework."""
+    """Return the hints for a request that a view has refused; `context` is that of the handler of Django REST
+    framework.
+    """
     return _never_failing(error, lambda: _attempt(context["request"], context["view"]))
 
 
 def hints_without_view(error: Exception, request: HttpRequest) -> list[str]:
-    """Of a request that has come to no view."""
+    """Return the hints for a request that has come to no view."""
     attempt = AttemptedRequest(method=request.method or "", path=request.path, meta=request.META)
     return _never_failing(error, lambda: attempt)
 
@@ -38,7 +40,7 @@ def _never_failing(error: Exception, attempt: Callable[[], AttemptedRequest]) ->
 
 
 def _attempt(request: Any, view: Any) -> AttemptedRequest:
-    """As far as the view has understood the request."""
+    """Return the request as far as the view has understood it."""
     write: Write | None = getattr(view, "write", None)
     leniency: Leniency | None = getattr(view, "leniency", None)
     resource = getattr(view, "resource", None)
@@ -70,7 +72,7 @@ def _query(request: Any) -> Mapping[str, str]:
 
 
 def _schema(request: Any, write: Write | None, resource: Any, client: Any) -> dict[str, Any] | None:
-    """Of a write that no view has read yet, if no profile can apply."""
+    """Return the schema for a write that no view has read yet, if no profile can apply."""
     if write is not None:
         return write.schema
     may_be_profiled = getattr(client, "profile_ids", ()) or is_of_a_profile(request.META.get("CONTENT_TYPE", ""))
