@@ -86,8 +86,9 @@ def _derived(secret: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a connection string leads. `options` are `sslmode` and `target_session_attrs`, as far as given;
-    `is_pooled` says that there is a pooler in transaction mode; `dropped` are keywords that were not taken."""
+    """The place to which a connection string leads. `options` are `sslmode` and `target_session_attrs`, as far as
+    given; `is_pooled` says that there is a pooler in transaction mode; `dropped` are keywords that were not taken.
+    """
 
     host: str
     port: str

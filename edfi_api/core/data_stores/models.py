@@ -25,8 +25,9 @@ class State(models.TextChoices):
 
 
 class Writers(models.Model):
-    """Who wrote a row first and last: the id of a management client, `admin:` and a user, or `command`. A trigger fills
-    the columns (edfi_api/common/logs/attribution.py)."""
+    """Says who wrote a row first and last: the id of a management client, `admin:` and a user, or `command`. A trigger
+    fills the columns (edfi_api/common/logs/attribution.py).
+    """
 
     created_by = models.TextField(db_default="", editable=False)
     modified_by = models.TextField(db_default="", editable=False)
@@ -36,7 +37,7 @@ class Writers(models.Model):
 
 
 class Recorded(Writers):
-    """Who wrote a row first and last, with the times; empty for rows of versions that did not record it."""
+    """Says who wrote a row first and last, with the times; empty for rows of versions that did not record it."""
 
     created_at = models.DateTimeField(null=True, editable=False)
     modified_at = models.DateTimeField(null=True, editable=False)

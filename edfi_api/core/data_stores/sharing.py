@@ -70,7 +70,7 @@ class _Use(NamedTuple):
 
 
 class SharedDatabases:
-    """Which data stores of tenants have led this process to which databases."""
+    """Says which data stores of tenants have led this process to which databases."""
 
     def __init__(self, _using: str) -> None:
         self._identities: dict[str, str] = {}

@@ -107,8 +107,9 @@ def _change_members(value: Any, changes: Mapping[str, Change]) -> Any:
 
 
 class OdsValidator(Validator):
-    """Also refuses what the ODS/API refuses besides: markup in texts, numbers below the least of the model, 0 in a key,
-    and the first day of the calendar, which it has for a date that is absent."""
+    """A validator that also refuses what the ODS/API refuses besides: markup in texts, numbers below the least of the
+    model, 0 in a key, and the first day of the calendar, which it has for a date that is absent.
+    """
 
     def __init__(self, resource: Resource) -> None:
         super().__init__(resource)

@@ -29,7 +29,7 @@ _LARGEST_EXPONENT = 308
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a document is in an order: the values by which it is ordered, None for missing ones, and its row."""
+    """The place of a document in an order: the values by which it is ordered, None for missing ones, and its row."""
 
     values: tuple[Any, ...]
     row: int

@@ -120,7 +120,7 @@ CONDITION_FAILURES = (NothingToMatch, VersionHasChanged, MatchingVersionExists)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """For whom, and under which conditions, something is written.
+    """The terms of a write: for whom, and under which conditions, something is written.
 
     `client` is the row id of the API client, None for the server itself. `may_read` limits which other documents an
     error names. `read_policy` is that of a client whose condition names versions, of which it learns those of documents

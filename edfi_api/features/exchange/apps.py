@@ -6,7 +6,7 @@ from edfi_api.common.contributions import Contributor
 
 
 class ExchangeConfig(Contributor, AppConfig):
-    """Its workers are processes of their own; nothing of it runs in those that serve requests."""
+    """The app of exchange. Its workers are processes of their own; nothing of it runs in those that serve requests."""
 
     name = "edfi_api.features.exchange"
     label = "exchange"

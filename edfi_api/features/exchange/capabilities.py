@@ -132,7 +132,9 @@ def _add(found: dict[str, RemoteResource], document: Any) -> None:
 
 
 def _common_parameters(document: Any) -> Mapping[str, Any]:
-    """Those that others refer to, by the ends of their references; at another place in Swagger 2."""
+    """Return the parameters that others refer to, by the ends of their references; Swagger 2 has them at
+    another place.
+    """
     try:
         found = document["components"]["parameters"] if "components" in document else document["parameters"]
     except (KeyError, TypeError):

@@ -28,7 +28,7 @@ class DescriptorMapping:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Of CSV. Raises NotAMapping."""
+        """Return the mapping that a CSV describes. Raises NotAMapping."""
         pairs = []
         seen = set()
         for number, row in enumerate(csv.reader(text.splitlines()), start=1):
@@ -71,7 +71,7 @@ class DescriptorMapping:
 
 
 def _replace(value: Any, uris: Mapping[str, str]) -> None:
-    """In all members with names of descriptors, at any depth."""
+    """Replace URIs in all members with names of descriptors, at any depth."""
     items = value.values() if isinstance(value, dict) else value
     for each in items:
         if isinstance(each, dict | list):

@@ -24,7 +24,7 @@ _name = RegexValidator(TENANT_NAME, "A name consists of letters, digits, '_' and
 
 
 class ExchangeDirection(models.TextChoices):
-    """Which way documents go."""
+    """The direction in which documents go."""
 
     PULL = "pull"
     PUSH = "push"

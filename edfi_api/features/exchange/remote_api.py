@@ -117,7 +117,9 @@ class RemoteAnswer:
         return 200 <= self.status < 300
 
     def json(self, most_values: int = _MOST_VALUES) -> Any:
-        """With every digit of numbers. Raises RemoteFailed, and RemoteTooLarge for more than so many values."""
+        """Return the JSON with every digit of numbers. Raises RemoteFailed, and RemoteTooLarge for more than so many
+        values.
+        """
         body = self.body
         if body.count(b",") + body.count(b"[") + body.count(b"{") > most_values:
             raise RemoteTooLarge(f"an answer has more than {most_values:,} values")
@@ -221,7 +223,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedResponse(HTTPResponse):
-    """Of the standard library, whose headers have no limit of time."""
+    """A response of the standard library, whose headers have no limit of time."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
@@ -322,7 +324,9 @@ class RemoteApi:
         *,
         most: int = _MOST_BYTES,
     ) -> RemoteAnswer:
-        """As `get`, for any method; `body` is JSON. Repeating it has to be harmless, as it is in an Ed-Fi API."""
+        """Send a request as `get` does, with any method; `body` is JSON. Repeating it has to be harmless, as it is in
+        an Ed-Fi API.
+        """
         self._checked_of_hosts(address)
         token = self._current_token()
         answer = self._repeated(method, address, body, self._headers(token, body, headers), most)
@@ -552,6 +556,6 @@ def _short(value: Any) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """In seconds, at most a minute; dates are not read."""
+    """Return the seconds to wait, at most a minute; dates are not read."""
     said = headers.get("retry-after", "")
     return min(float(said), _LONGEST_PAUSE) if said.isascii() and said.isdecimal() else 0.0

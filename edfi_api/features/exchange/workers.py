@@ -53,7 +53,7 @@ class Workers:
         self._due: dict[str, tuple[float, float]] = {}
 
     def run(self, stop: threading.Event) -> None:
-        """Until `stop` is set; returns when all workers have ended."""
+        """Run until `stop` is set; returns when all workers have ended."""
         try:
             while not stop.wait(_SECONDS_BETWEEN_LOOKS if self._look() else 1.0):
                 pass

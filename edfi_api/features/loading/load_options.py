@@ -37,7 +37,7 @@ class LoadOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "LoadOptions":
-        """From the options of a command that `add_load_options` has extended."""
+        """Return the options of a load from those of a command that `add_load_options` has extended."""
         return cls(
             options["strict"],
             options["max_refused"],

@@ -23,7 +23,7 @@ class LoadProgress:
         self._documents = 0
 
     def add_to_total(self, count: float) -> None:
-        """More to do than was known at the beginning, in bytes."""
+        """Add what was not known at the beginning to the total, in bytes."""
         self._bar.total = (self._bar.total or 0) + count
 
     def at(self, description: str) -> None:
@@ -31,7 +31,7 @@ class LoadProgress:
         self._bar.set_description_str(description, refresh=False)
 
     def read(self, count: int) -> None:
-        """So many bytes of a file were read."""
+        """Count that so many bytes of a file were read."""
         self._bar.update(count)
 
     def written(self, share: float = 0) -> None:

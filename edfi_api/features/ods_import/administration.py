@@ -182,7 +182,7 @@ class _AdminReader:
         ]
 
     def _of_later_versions(self, table: str, query: str) -> dict[int, list[Any]]:
-        """Of a table that earlier versions of the ODS/API do not have."""
+        """Return rows of a table that earlier versions of the ODS/API do not have."""
         return self._grouped(query.format(table)) if table in self._admin.tables else defaultdict(list)
 
     def _grouped(self, query: str) -> dict[int, list[Any]]:

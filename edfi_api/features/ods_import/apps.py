@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class OdsImportConfig(AppConfig):
-    """Nothing of it runs unless the command is called."""
+    """The app of the import; nothing of it runs unless the command is called."""
 
     name = "edfi_api.features.ods_import"
     label = "ods_import"

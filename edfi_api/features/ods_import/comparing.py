@@ -106,7 +106,7 @@ _SORTED = orjson.OPT_SORT_KEYS
 
 
 def _canonical(value: Any) -> Any:
-    """With arrays in an order of their own, and numbers in one form."""
+    """Return the value with arrays in an order of their own, and numbers in one form."""
     match value:
         case dict():
             return {name: _canonical(member) for name, member in value.items()}

@@ -64,7 +64,7 @@ class SourceColumns:
 
 @dataclass(frozen=True, slots=True)
 class DocumentQuery:
-    """Where the documents of a resource are: FROM and WHERE, the row with their envelope, and their JSON.
+    """Describes where the documents of a resource are: FROM and WHERE, the row with their envelope, and their JSON.
 
     `root` is the table with their envelope: that of the base of a subclass. `identity` are its columns with the values
     of the resource's identity, in the order of its paths; `discriminator` is what it calls them, empty if it has no
@@ -294,7 +294,7 @@ class _QueryOf:
             yield f"NOT EXISTS (SELECT FROM {_named(table, inner)} WHERE {self._join(key, inner, alias)})"
 
     def _find_leaves(self, body: ResourceBody) -> None:
-        """Which columns have the value at each path, the best first: one whose own value it is."""
+        """Find which columns have the value at each path, the best first: one whose own value it is."""
         ranked: dict[JsonPath, list[tuple[tuple[bool, bool, int], SqlTable, SqlColumn, JsonPath]]] = defaultdict(list)
         for table, place in self._model.placed[body.number]:
             self._at[place].append(table)

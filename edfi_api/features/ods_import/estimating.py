@@ -105,12 +105,12 @@ def misfit_in_words(found: DoesNotFit) -> Iterator[str]:
 
 
 def seconds_needed(documents: int) -> int:
-    """About how long a first pass takes."""
+    """Return about how long a first pass takes."""
     return -(-documents // _DOCUMENTS_A_SECOND)
 
 
 def bytes_needed(documents: int) -> int:
-    """About how much disk the documents take here, with their indexes."""
+    """Return about how much disk the documents take here, with their indexes."""
     return documents * _BYTES_A_DOCUMENT
 
 

@@ -56,7 +56,7 @@ class ServedModel:
 
     @classmethod
     def current(cls, using: str) -> ServedModel:
-        """Of the configured projects."""
+        """Return the model of the configured projects."""
         model = compile_projects(list(api_settings.model_sources))
         surface = current_surface()
         return cls(surface, sql_tables(model), ResourceBodies(model, surface, resource_types.numbers(using)))
@@ -86,7 +86,7 @@ class Loss:
 
     @property
     def place(self) -> LossPlace:
-        """For the report of a pass."""
+        """Return the place for the report of a pass."""
         return LossPlace(_SOURCE, self.table, self.column or "all columns", self._reason)
 
     def __str__(self) -> str:
@@ -111,7 +111,7 @@ class UnservedExtension:
 
     @property
     def place(self) -> LossPlace:
-        """For the report of a pass."""
+        """Return the place for the report of a pass."""
         return LossPlace(_SOURCE, self.schema, "all tables", "the extension is not served")
 
     def __str__(self) -> str:
@@ -185,7 +185,7 @@ def unbounded(model: ServedModel, source: OdsSource) -> Iterator[tuple[str, str,
 
 
 def unserved_extensions(model: ServedModel, source: OdsSource) -> Iterator[UnservedExtension]:
-    """Those that have rows, or tables that may not be read."""
+    """Yield the extensions that have rows, or tables that may not be read."""
     by_schema: dict[str, list[str]] = defaultdict(list)
     for table in source.tables:
         schema = table.partition(".")[0]

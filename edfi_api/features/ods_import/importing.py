@@ -89,7 +89,7 @@ class PassResult:
     of_unknown_owners: int = 0
 
     def check(self) -> None:
-        """Nothing is dropped silently. Raises AssertionError."""
+        """Check that nothing is dropped silently. Raises AssertionError."""
         for name, read in self.read.items():
             accounted = self.load.counts[name].total()
             if accounted != read:
@@ -161,7 +161,9 @@ def _up_to_key_changes(chosen: Iterable[DocumentQuery]) -> Iterator[list[Documen
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """From where to where; `changed_here` are the change versions of documents that stay as they are."""
+    """The context of an import: from where to where; `changed_here` are the change versions of documents that stay as
+    they are.
+    """
 
     source: OdsSource
     surface: Surface
@@ -326,7 +328,9 @@ class _Pass:
         self._changed_keys.clear()
 
     def _ids_of_several_rows(self) -> set[UUID]:
-        """Those of the documents with changed keys that the source has more than once: their keys have not changed."""
+        """Return the ids of the documents with changed keys that the source has more than once: their keys have not
+        changed.
+        """
         if not self._changed_keys:
             return set()
         bodies = (json_text.loads(written.candidate.text) for written in self._changed_keys)

@@ -150,9 +150,10 @@ def _refuse_circles(claims: Claims) -> None:
 
 
 def _parent(name: str, found: Claims, present: Mapping[str, ResourceClaimValue]) -> str | None:
-    """Where the claim lies here. One that lies nowhere in the ODS stays where it is, or comes into the domain of
+    """Return where the claim lies here. One that lies nowhere in the ODS stays where it is, or comes into the domain of
     everything, which reaches it for the claim sets that grant that; but never into a claim of the ODS, whose grants
-    would reach further than there."""
+    would reach further than there.
+    """
     parent = found.resource_claims[name].parent
     if parent is not None or (name.startswith(SERVICES) and name not in present):
         return parent
@@ -198,7 +199,7 @@ def _move_claims(claims: Claims, surface: Surface, tenant: Tenant | None, moved:
 def _claim_sets_of(
     tenant: Tenant | None, claim_sets: Mapping[str, ClaimSetValue], moved: Moved
 ) -> dict[str, ClaimSetValue]:
-    """Those whose names are not taken by claim sets of others, or in another case."""
+    """Return the claim sets whose names are not taken by claim sets of others, or in another case."""
     taken = {name.lower(): name for name in ClaimSet.objects.filter(tenant=tenant).values_list("name", flat=True)}
     others = ClaimSet.objects.filter(tenant__isnull=tenant is not None)
     of_others = {name.lower() for name in others.values_list("name", flat=True)}
@@ -391,7 +392,7 @@ class _Moving:
             OwnershipToken.objects.get_or_create(token=client.creator_token, defaults={"api_client": ours.pk})
 
     def _ownership(self, client: OdsClient) -> Iterator[str]:
-        """Here the client that created a document owns it, and nobody else."""
+        """Yield remarks about ownership: here the client that created a document owns it, and nobody else."""
         token = client.creator_token
         if token is not None and (owner := self._owners.setdefault(token, client.key)) != client.key:
             yield f"client {client.key} shares the ownership token {token} with {owner}, which owns its documents here"

@@ -109,7 +109,7 @@ class OdsSource:
         return min(last, HIGHEST_VERSION)
 
     def ids_of_several_rows(self, tables: Iterable[str], ids: Sequence[str]) -> set[UUID]:
-        """Those of the ids that more than one row of these tables has."""
+        """Return those of the ids that more than one row of these tables has."""
         each = " UNION ALL ".join(
             f"SELECT id FROM {quoted(table)} WHERE id = ANY (%(ids)s::uuid[])" for table in tables
         )
@@ -117,7 +117,7 @@ class OdsSource:
         return {id_ for (id_,) in found}
 
     def large_tables(self) -> frozenset[str]:
-        """Those that several connections read faster than one."""
+        """Return the tables that several connections read faster than one."""
         return frozenset(table for (table,) in self.rows(_LARGE_TABLES))
 
 
@@ -151,7 +151,9 @@ def _connected(parameters: Mapping[str, Any]) -> Connection[Any]:
 
 
 def _exported_snapshot(connection: Connection[Any]) -> str:
-    """With which other sessions read the same moment, as long as this transaction lasts; "" if the role may not."""
+    """Return the snapshot with which other sessions read the same moment, as long as this transaction lasts; "" if the
+    role may not.
+    """
     [(is_allowed,)] = connection.execute(_MAY_EXPORT)
     return "".join(snapshot for (snapshot,) in connection.execute(_SNAPSHOT)) if is_allowed else ""
 

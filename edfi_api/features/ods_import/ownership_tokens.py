@@ -6,5 +6,5 @@ from edfi_api.features.ods_import.models import OwnershipToken
 
 
 def clients_by_token() -> Mapping[int, int]:
-    """Of the tokens whose clients were imported: the row id of the client."""
+    """Map the tokens whose clients were imported to the row ids of the clients."""
     return dict(OwnershipToken.objects.values_list("token", "api_client"))

@@ -86,7 +86,7 @@ def _go_on_behind(using: str, newest_version: int) -> int:
 
 
 def versions_given_here(using: str) -> str:
-    """Of all passes, as a multirange: documents that have one were changed here."""
+    """Return the versions of all passes, as a multirange: documents that have one were changed here."""
     with connections[using].cursor() as cursor:
         return str(cursor.execute(_GIVEN_HERE).fetchone()[0])
 
@@ -104,5 +104,5 @@ def finish(begun: OdsPass, using: str) -> None:
 
 
 def summary(begun: OdsPass) -> dict[str, Any]:
-    """For reports."""
+    """Return a summary for reports."""
     return {"number": begun.pk, "since": begun.since, "newestVersion": begun.newest_version}

@@ -114,7 +114,7 @@ class RecordedChanges:
         return _table(query) in self._source.tables
 
     def changes(self, query: DocumentQuery, since: int) -> Iterator[list[TrackedChange]]:
-        """In the order of their versions, some at a time."""
+        """Yield the changes in the order of their versions, some at a time."""
         values = {"since": since, "discriminator": query.discriminator}
         rows = self._source.stream(_statement(query), values)
         while part := [_change(query, row) for row in islice(rows, _AT_ONCE)]:
@@ -181,7 +181,7 @@ class TrackedChanges:
         self._on_refusal(Refused(place, None, query.resource.name, reason))
 
     def _stored(self, query: DocumentQuery, ids: list[UUID]) -> dict[UUID, bool]:
-        """Those that are documents here, each with whether it was changed here."""
+        """Return the ids that are documents here, each with whether it was changed here."""
         values: dict[str, Any] = {"type": self._number(query), "ids": ids, "changed_here": self._changed_here}
         with connections[self._using].cursor() as cursor:
             return dict(cursor.execute(_STORED, values).fetchall())

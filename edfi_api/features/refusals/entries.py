@@ -50,15 +50,18 @@ def key_of(entry: Entry) -> tuple[Any, ...]:
 
 
 def summary_of(entry: Entry) -> Entry:
-    """In place of entries of a client that has too many: one of each resource and cause, without identity."""
+    """Return an entry in place of those of a client that has too many: one of each resource and cause, without
+    identity.
+    """
     nothing: Entry = {"natural_key": None, "document_uuid": None, "organization": None, "paths": {}, "errors": []}
     subject = digest("summary", entry["resource"], entry["cause"].bytes)
     return entry | nothing | {"subject": subject, "has_identity": False, "is_summary": True}
 
 
 def summary_of_problem(entry: Entry) -> Entry:
-    """In place of summaries of a client that has too many of these, too: one of each problem, so that their number has
-    a bound, whatever resources and causes the client thinks of."""
+    """Return an entry in place of summaries of a client that has too many of these, too: one of each problem, so that
+    their number has a bound, whatever resources and causes the client thinks of.
+    """
     problem = entry["problem"]
     cause = {"cause": digest("cause", problem), "cause_text": problem, "awaited_resource": "", "awaited": None}
     return summary_of(entry | cause | {"resource": ""})
@@ -106,7 +109,9 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
 
 
 def _errors(body: Mapping[str, Any], problem: str) -> list[str]:
-    """With what only the detail says of a client that is not authorized: which association is missing, or anything."""
+    """Return the errors with what only the detail says of a client that is not authorized: which association is
+    missing, or anything.
+    """
     errors = list(body.get("errors") or [])
     if not problem.startswith(_AUTHORIZATION):
         return errors

@@ -37,7 +37,7 @@ SELECT client, subject, problem, data_store, resource, direction FROM refusal
 
 
 def ledger_connection() -> BaseDatabaseWrapper:
-    """This thread's connection to the control database, which has the ledger."""
+    """Return this thread's connection to the control database, which has the ledger."""
     return connections[DEFAULT_DB_ALIAS]
 
 
@@ -111,7 +111,7 @@ class Ledger:
         self._execute(_COUNT_HOURS.text, {"hours": _json(hours)})
 
     def awaiting(self) -> list[Awaiting]:
-        """Of which clients and resources there are open entries."""
+        """Return of which clients and resources there are open entries."""
         return [row[:4] for row in self.rows(_AWAITING.text)]
 
     def rows(self, statement: str, parameters: Any = None) -> list[Any]:
@@ -124,7 +124,7 @@ class Ledger:
             cursor.execute(statement, parameters)
 
     def _bounded(self, entries: list[Entry]) -> list[Entry]:
-        """With summaries in place of new entries of clients that have too many."""
+        """Return the entries with summaries in place of new entries of clients that have too many."""
         most = api_settings.REFUSALS_PER_CLIENT
         clients = list({entry["client"] for entry in entries})
         open_entries = dict(self.rows(_OPEN_OF, [clients]))

@@ -52,7 +52,7 @@ class Refusals:
     _places: dict[Hashable, Occurrences] = field(default_factory=dict)
 
     def place_of(self, write: RefusedWrite, most: int) -> Hashable:
-        """Where the write is counted: `most` different requests have places of their own."""
+        """Return where the write is counted: `most` different requests have places of their own."""
         return _OTHERS if len(self._places) >= most else _request(write)
 
     def at(self, place: Hashable) -> RefusedWrite | None:
@@ -86,7 +86,7 @@ class Refusals:
 
     @property
     def others(self) -> Occurrences | None:
-        """Those behind them."""
+        """Return the occurrences after these."""
         return self._places.get(_OTHERS)
 
 

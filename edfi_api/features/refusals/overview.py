@@ -119,7 +119,7 @@ class CauseCount:
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """When there were writes last, and the numbers of the last 24 hours and 7 days."""
+    """The times when there were writes last, and the numbers of the last 24 hours and 7 days."""
 
     last_accepted_at: datetime | None
     last_refused_at: datetime | None

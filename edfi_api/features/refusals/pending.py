@@ -112,7 +112,7 @@ class Pending:
             hour.last_accepted_at = max(hour.last_accepted_at, at)
 
     def count_refused(self, refusals: Iterable[Refusals]) -> None:
-        """In the hour of the latest. Those of unknown resources are counted together."""
+        """Count refusals in the hour of the latest. Those of unknown resources are counted together."""
         with self._lock:
             for each in refusals:
                 write = each.write

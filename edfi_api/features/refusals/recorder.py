@@ -103,7 +103,7 @@ class Recorder:
                 self._wake.set()
 
     def _work(self, writer: "LedgerWriter") -> None:
-        """Until there has been nothing to do for a while, or the process ends."""
+        """Work until there has been nothing to do for a while, or the process ends."""
         last_write, pause = time.monotonic(), _SECONDS_BETWEEN_FLUSHES
         while time.monotonic() - last_write < _SECONDS_UNTIL_IDLE:
             is_end = self._end.wait(pause)
@@ -233,7 +233,7 @@ class LedgerWriter:
         return None
 
     def _open(self, data_store: int, alias: str) -> BaseDatabaseWrapper:
-        """Of Django's class, but none of the connections that are lent to requests."""
+        """Open a connection of Django's class, but none of the connections that are lent to requests."""
         if data_store not in self._opened:
             opened = ConnectionHandler.create_connection(connections, alias)
             options = opened.settings_dict["OPTIONS"] | {"application_name": "meadowlark-refusals"}

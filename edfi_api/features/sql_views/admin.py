@@ -12,7 +12,7 @@ from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
 
 @admin.register(SqlReader)
 class SqlReaderAdmin(OfDataStoreAdmin, OneByOneAdmin):
-    """Which rows each role sees; a change applies to its next query."""
+    """The page of the rows that each role sees; a change applies to its next query."""
 
     list_display = ["role", "organization"]
     list_filter = ["role"]

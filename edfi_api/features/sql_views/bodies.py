@@ -96,7 +96,7 @@ class ResourceBody:
 
 
 def _securables(resource: Resource) -> dict[SecurableKind, frozenset[JsonPath]]:
-    """Of each kind the first group, which is what the store writes."""
+    """Return the first group of each kind, which is what the store writes."""
     found: dict[SecurableKind, frozenset[JsonPath]] = {}
     for group in groups(resource):
         found.setdefault(group[0].kind, frozenset(element.path for element in group))

@@ -33,14 +33,15 @@ _FORGET = "DELETE FROM sql_copy WHERE schema = %s AND name = %s"
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """Which views shall be copies: those that are, and those whose names match a pattern such as `edfi.student*`; or
-    none."""
+    """The choice of the views that shall be copies: those that are, and those whose names match a pattern such as
+    `edfi.student*`; or none.
+    """
 
     patterns: tuple[str, ...] = ()
     none: bool = False
 
     def chooses(self, definition: Definition, *, is_copied: bool) -> bool:
-        """Only a view whose rows are those of documents can be a copy."""
+        """Whether the definition is chosen: only a view whose rows are those of documents can be a copy."""
         if self.none or not definition.resource_types:
             return False
         return is_copied or any(fnmatchcase(str(definition), pattern) for pattern in self.patterns)

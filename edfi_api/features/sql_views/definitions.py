@@ -42,7 +42,7 @@ class Definition:
 
     @property
     def resource_types(self) -> tuple[int, ...]:
-        """Those of the documents that the rows of a view are; empty if they are something else."""
+        """Return the types of the documents that the rows of a view are; empty if they are something else."""
         return () if self.view is None else self.view.resource_types
 
     @property

@@ -43,20 +43,23 @@ class ForeignKeys:
                 self._tables[table.owner.key, table.path] = table
 
     def of(self, table: SqlTable) -> tuple[ForeignKey, ...]:
-        """Those of a table: to the table around it or of its base, then in the order of its properties, each once."""
+        """Return the foreign keys of a table: to the table around it or of its base, then in the order of its
+        properties, each once.
+        """
         found = [*self.around(table), *self._of_references(table)]
         return tuple({str(key): key for key in found}.values())
 
     def around(self, table: SqlTable) -> Iterator[ForeignKey]:
-        """That to the table around it, or of its base; none of a table that has neither."""
+        """Yield the key to the table around it, or of its base; none of a table that has neither."""
         target = self._all_descriptors if table.rows is RowKind.DESCRIPTOR else self._table_around(table)
         if target is not None:
             own = table.primary_key if table.path == () else target.primary_key
             yield ForeignKey(_as_renamed(own, target.primary_key), target, target.primary_key)
 
     def _table_around(self, table: SqlTable) -> SqlTable | None:
-        """Of what the rows of the table are a part: items of a collection of a document, additions of what is extended,
-        documents of a subclass of those of the base."""
+        """Return the table of what the rows of the table are a part: items of a collection of a document, additions of
+        what is extended, documents of a subclass of those of the base.
+        """
         if table.entity is None:
             return None
         is_item = table.path and table.rows not in _EXTENSIONS
@@ -85,7 +88,7 @@ class ForeignKeys:
         return next((name for name, source in sources if wanted & self._values(table, source)), None)
 
     def _values(self, table: SqlTable, column: Column) -> set[JsonPath]:
-        """Where a column's values stand in the body."""
+        """Return where a column's values stand in the body."""
         bodies = self._bodies.of(table.owner)[:1]
         found = (body.value(table.owner, path) for body in bodies for path in column.paths)
         return {path for path in found if path is not None}

@@ -107,7 +107,9 @@ class Installation:
         changes.run(_RECORD, [wanted.schema, wanted.name, wanted.kind, wanted.digest])
 
     def _replace(self, changes: Changes, wanted: Definition, present: InstalledObject) -> None:
-        """In place if the columns stay and others only follow them; otherwise the view is dropped first."""
+        """Replace an object in place if the columns stay and others only follow them; otherwise the view is dropped
+        first.
+        """
         try:
             with transaction.atomic(self.using):
                 changes.run(wanted.create)
@@ -136,7 +138,7 @@ class Installation:
             changes.dropped.append(str(each))
 
     def _readers(self, wanted: Sequence[Definition]) -> dict[str, list[str]]:
-        """By schema: the roles that read it already, and those that shall."""
+        """Return by schema the roles that read it already, and those that shall."""
         schemas = {each.schema for each in wanted}
         return {schema: sorted({*catalog.readers(self.using, schema), *self.readers}) for schema in schemas}
 

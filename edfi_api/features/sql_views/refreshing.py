@@ -64,7 +64,7 @@ class Refreshed:
     seconds: float = 0
 
     def __str__(self) -> str:
-        """For the operator: one line, and one more for tables without primary key."""
+        """Return the text for the operator: one line, and one more for tables without primary key."""
         built = f"; built: {', '.join(self.built)}" if self.built else ""
         line = (
             f"{self.copies} tables are at change version {self.change_version}: {self.rows} rows written in"
@@ -90,7 +90,7 @@ def refresh(using: str) -> Refreshed:
 
 @contextmanager
 def _alone(using: str) -> Iterator[None]:
-    """With the lock under which the commands run, of the session: the snapshot has to be taken behind it."""
+    """Hold the session's lock under which the commands run: the snapshot has to be taken after it."""
     with connections[using].cursor() as cursor:
         cursor.execute(f"SELECT pg_try_advisory_lock({LOCK})")
         if not cursor.fetchone()[0]:

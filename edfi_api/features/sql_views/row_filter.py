@@ -204,8 +204,9 @@ def _is_reached(types: Iterable[int]) -> str:
 
 
 def _further_organizations(using: str, surface: Surface) -> Iterator[str]:
-    """Of resources whose documents belong to more organizations than the one in the column, which an extension can
-    declare: all of them."""
+    """Yield the further organizations of resources whose documents belong to more organizations than the one in the
+    column, which an extension can declare: all of them.
+    """
     numbers = resource_types.numbers(using)
     for resource in surface.resources:
         of_organizations = [each for each in groups(resource) if each[0].kind is SecurableKind.ORGANIZATION]

@@ -74,7 +74,7 @@ class ViewRows:
         return [*found, self.by_type(presence)] if all(presence.values()) else found
 
     def _presence(self, body: ResourceBody) -> str:
-        """That the object, or the item around it, has the member that the row stands for."""
+        """Return the condition that the object, or the item around it, has the member that the row stands for."""
         place = self.objects[body.number]
         if not place.steps or place.steps[-1] == ALL_ITEMS:
             return ""
@@ -126,7 +126,7 @@ def _opens_pathway(body: ResourceBody) -> bool:
 
 
 def of_types(numbers: Sequence[int]) -> str:
-    """That a document is of one of these resource types."""
+    """Return the condition that a document is of one of these resource types."""
     if len(numbers) == 1:
         return f"d.resource_type_id = {numbers[0]}"
     return f"d.resource_type_id IN ({', '.join(map(str, sorted(numbers)))})"

@@ -108,7 +108,7 @@ class SqlTable:
 
     @property
     def owner(self) -> Entity:
-        """Its declaration. Raises LookupError for the table of all descriptors, which belongs to none."""
+        """Return its declaration. Raises LookupError for the table of all descriptors, which belongs to none."""
         if self.entity is None:
             raise LookupError(f"{self} belongs to no declaration")
         return self.entity

@@ -233,7 +233,7 @@ def views(tables: Sequence[SqlTable], bodies: ResourceBodies) -> Iterator[View]:
 
 
 def _texts(table: SqlTable, bodies: ResourceBodies) -> dict[str, tuple[str, str]]:
-    """By the column with the number of a descriptor: the name and the expression of the column with its text."""
+    """Return by the column with the number of a descriptor: the name and the expression of the column with its text."""
     rows = ViewRows.of(table, bodies.of(table.owner)) if table.rows in _ROWS_OF_THE_MODEL else None
     if rows is None or not rows.bodies:
         return {}
@@ -247,7 +247,7 @@ def _texts(table: SqlTable, bodies: ResourceBodies) -> dict[str, tuple[str, str]
 
 
 def _with_texts(view: View, texts: Mapping[str, tuple[str, str]]) -> View:
-    """The same rows and columns, and behind each number of a descriptor its code value."""
+    """Return a view with the same rows and columns, and after each number of a descriptor its code value."""
     columns = (each for column in view.columns for each in (column, texts.get(column[0])) if each is not None)
     names = frozenset(name for name, _ in texts.values())
     return replace(view, schema=f"{view.schema}_text", columns=tuple(columns), foreign_keys=(), texts=names)

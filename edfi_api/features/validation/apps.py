@@ -7,7 +7,7 @@ from edfi_api.common.contributions import Contributor
 
 
 class ValidationConfig(Contributor, AppConfig):
-    """Its tables are in the database of every data store."""
+    """The app of validation. Its tables are in the database of every data store."""
 
     name = "edfi_api.features.validation"
     label = "validation"

@@ -113,7 +113,7 @@ class ResultLog:
     """
 
     def resources(self, paths: Collection[str]) -> tuple[Resource, ...]:
-        """None: results are no documents of a resource. Raises StreamedByItself."""
+        """Return none: results are no documents of a resource. Raises StreamedByItself."""
         if any(path.lower() != RESOURCE.lower() for path in paths):
             raise StreamedByItself(RESOURCE)
         return ()

@@ -105,9 +105,10 @@ class VisibleRows(SqlRows):
 
 
 def _nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:
-    """As RESULTS, of the first `number` results that meet the conditions, in the order of `d.place`, and of the one
-    that follows them, for which `d.is_beyond` holds. `number` is part of the text, so that PostgreSQL plans for this
-    many."""
+    """Return RESULTS for the first `number` results that meet the conditions, in the order of `d.place`, and for the
+    one that follows them, for which `d.is_beyond` holds. `number` is part of the text, so that PostgreSQL plans for
+    this many.
+    """
     parts = {"tables": RESULTS, "every": _EVERY, "order": order, "number": str(number)}
     first = _FIRST.fill(condition=all_of(conditions), **parts)
     return Sql(_TABLES).fill(results=first)

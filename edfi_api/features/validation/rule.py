@@ -20,7 +20,7 @@ class Severity(StrEnum):
 
 
 class Scope(StrEnum):
-    """By which value of the offending documents a rule can be run for a part of them."""
+    """The kind of value by which a rule can be run for a part of the offending documents."""
 
     STUDENT = "student"
     STAFF = "staff"
@@ -54,8 +54,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Incremental:
-    """Of a rule that can be run for some values of `scope`: those that changes of watched resources concern, such as
-    `ed-fi/students`."""
+    """The part of a rule that can be run for some values of `scope`: those that changes of watched resources concern,
+    such as `ed-fi/students`.
+    """
 
     scope: Scope
     watch: tuple[str, ...]

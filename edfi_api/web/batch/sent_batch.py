@@ -51,7 +51,7 @@ class Order(StrEnum):
 
 
 class Return(StrEnum):
-    """Which results are answered."""
+    """The choice of the results that are answered."""
 
     ALL = "all"
     REFUSED = "refused"
@@ -72,8 +72,9 @@ class Parameters:
 
 @dataclass(slots=True)
 class BatchLimits:
-    """When a batch ends, by the monotonic clock, and how many bytes the operations may cost that are carried out
-    together."""
+    """The limits of a batch: when it ends, by the monotonic clock, and how many bytes the operations may cost that are
+    carried out together.
+    """
 
     end: float
     memory: int

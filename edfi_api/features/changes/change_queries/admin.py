@@ -110,7 +110,7 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[DeletedDocument], search_term: str
     ) -> tuple[QuerySet[DeletedDocument], bool]:
-        """By document id or by natural key."""
+        """Search by document id or by natural key."""
         term = search_term.strip()
         if not term:
             return queryset, False

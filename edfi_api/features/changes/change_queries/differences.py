@@ -19,7 +19,7 @@ class Difference:
 
 
 def differences(old: Any, new: Any) -> list[Difference]:
-    """At most `MOST`, in the order of the members."""
+    """Return at most `MOST` differences, in the order of the members."""
     return [found for found, _ in zip(_differences("$", old, new), range(MOST), strict=False)]
 
 

@@ -49,7 +49,7 @@ class Version:
 
 
 def versions(resource: Resource, document_uuid: UUID, size: int, before: int = NEWEST, *, using: str) -> list[Version]:
-    """At most `size` versions before one, the newest first; none if there never was such a document."""
+    """Return at most `size` versions before one, the newest first; none if there never was such a document."""
     number = resource_types.numbers(using)[resource.name]
     facts = {"type": number, "document_uuid": document_uuid, "before": before, "size": size}
     rows: list[tuple[Any, ...]] = with_retries(lambda: execute(_VERSIONS.with_values(**facts), using))
@@ -65,9 +65,10 @@ def visible(
     *,
     using: str,
 ) -> list[Version]:
-    """Those of `versions` before one that a policy for ReadChanges allows. Each is checked by its own values, and by
-    the time in which it was the current one: a document may have belonged to another organization before, whose data
-    the client must not see."""
+    """Return the versions among those before one that a policy for ReadChanges allows. Each is checked by its own
+    values, and by the time in which it was the current one: a document may have belonged to another organization
+    before, whose data the client must not see.
+    """
     if policy is None or not found:
         return list(found)
     securables = SecurablesExtractor(resource)

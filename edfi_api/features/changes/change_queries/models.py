@@ -144,7 +144,7 @@ class ChangeConsumer(models.Model):
 
 
 class PurgeRun(models.Model):
-    """When a kind of purge ran last in this database."""
+    """The time when a kind of purge ran last in this database."""
 
     name = models.TextField(primary_key=True)
     finished_at = models.DateTimeField()

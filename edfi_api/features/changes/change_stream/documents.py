@@ -55,7 +55,7 @@ class DocumentLog:
     """
 
     def resources(self, paths: Collection[str]) -> tuple[Resource, ...]:
-        """Those of the surface with these paths, case-insensitively. Raises UnknownResource."""
+        """Return the resources of the surface with these paths, case-insensitively. Raises UnknownResource."""
         found = {path: current_surface().resource_at(path) for path in paths}
         for path, resource in found.items():
             if resource is None:

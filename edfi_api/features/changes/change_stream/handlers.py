@@ -72,7 +72,7 @@ def handlers_in(modules: Iterable[str]) -> tuple[Handler, ...]:
 
 
 def _handlers(function: Callable[[Event], object], log: Log) -> Iterable[Handler]:
-    """None if the function handles no events of the log."""
+    """Return the handlers of a function, none if the function handles no events of the log."""
     handled = tuple(each for each in getattr(function, _MARK) if each.log == log.name)
     if handled:
         resources = log.resources([path for each in handled for path in each.resources])

@@ -20,7 +20,7 @@ class Event(Protocol):
 
     @property
     def version(self) -> int:
-        """Its place in the order of all events of a database."""
+        """Return its place in the order of all events of a database."""
 
     @property
     def data_store(self) -> int | None:
@@ -28,7 +28,7 @@ class Event(Protocol):
 
     @property
     def resource(self) -> str:
-        """Of the form `ed-fi/students`."""
+        """Return the name of the resource in the form `ed-fi/students`."""
 
     @property
     def operation(self) -> str:
@@ -36,7 +36,7 @@ class Event(Protocol):
 
     @property
     def natural_key(self) -> str | None:
-        """Of the document, if it is about one."""
+        """Return the natural key of the document, if the event is about one."""
 
     def line(self) -> bytes:
         """One line of JSON, with a newline at the end."""
@@ -101,7 +101,7 @@ class Origin:
 
     @property
     def members(self) -> dict[str, Any]:
-        """Of the line of an event."""
+        """Return the members of the line of an event."""
         return {"dataStore": self.data_store, "context": self.context}
 
     @classmethod
@@ -127,6 +127,6 @@ def newest(using: str = DEFAULT_DB_ALIAS) -> Newest:
 
 
 def origin_of(using: str) -> Origin | None:
-    """None for the control database."""
+    """Return the origin of changes, None for the admin database."""
     store = None if using == DEFAULT_DB_ALIAS else store_at(using)
     return None if store is None else Origin(store.id, dict(store.context_as_written))

@@ -81,7 +81,7 @@ class ClientRights:
 
 
 class ClientWriter(BatchWriter):
-    """As `BatchWriter`, for a client."""
+    """Writes batches as `BatchWriter` does, for a client."""
 
     def __init__(self, using: str, rights: ClientRights) -> None:
         super().__init__(using, rights.client.row_id)
@@ -125,7 +125,7 @@ class ClientWriter(BatchWriter):
         return outcome
 
     def _conditions(self, batch: Batch) -> SetConditions | None:
-        """None if the documents have to be written one after the other."""
+        """Return the conditions, or None if the documents have to be written one after the other."""
         numbers = resource_types.numbers(self._using)
         denied, found = self._rights.denied(batch), dict[int, SetConditions]()
         for resource in _resources(batch):

@@ -392,7 +392,9 @@ class KeyChanges:
             self.outcomes.changed_key()
 
     def _with_changing_key(self, incoming: IncomingDocument) -> IncomingDocument:
-        """Also of a resource whose keys clients may not change here: the source has changed it."""
+        """Return the document with a key that may change, also of a resource whose keys clients may not change here:
+        the source has changed it.
+        """
         name = incoming.resource.name
         if name not in self._changeable:
             self._changeable[name] = replace(incoming.resource, allows_identity_updates=True)

@@ -47,7 +47,7 @@ def mends(resource: str) -> Callable[[Mend], Mend]:
 
 
 class Mends(FunctionsOfResources):
-    """Those in these modules."""
+    """The mends in these modules."""
 
     def __init__(self, modules: Iterable[str]) -> None:
         super().__init__(modules, _MARK)

@@ -176,7 +176,7 @@ class WindowMemory(TemporaryDatabase):
 
 @dataclass(slots=True)
 class Outcomes:
-    """Of one window; `counts` by path of the resource and outcome."""
+    """The outcomes of one window; `counts` by path of the resource and outcome."""
 
     connection: Connection
     surface: Surface

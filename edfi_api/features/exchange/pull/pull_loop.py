@@ -51,8 +51,9 @@ def follow(
     interval: float | None,
     on_window: Callable[[Pulled], None],
 ) -> None:
-    """Until `stop` is set. Raises ClientUnusable, TooManyRefused and TooManyDeletes, which only people can solve, and
-    AlreadyPulling if another process has begun to work for the connection during an outage of the database."""
+    """Pull until `stop` is set. Raises ClientUnusable, TooManyRefused and TooManyDeletes, which only people can solve,
+    and AlreadyPulling if another process has begun to work for the connection during an outage of the database.
+    """
     pause, reported_at, has_lost_session = _FIRST_PAUSE, 0.0, False
     while not stop.is_set():
         try:

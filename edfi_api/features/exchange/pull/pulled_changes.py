@@ -77,7 +77,7 @@ class PulledChanges:
             self._due += [DueDelete(resource, str(uuid), uuid) for resource, uuid in self.moved.replaced()]
 
     def delete_all(self, due: Iterable[DueDelete]) -> None:
-        """Of one resource. What others refer to waits for `repeat`."""
+        """Delete documents of one resource. What others refer to waits for `repeat`."""
         deletes = list(due)
         if not deletes:
             return
@@ -118,7 +118,7 @@ class PulledChanges:
         return delete_unreferenced(resource, ids, conditions, self.using, self.rights.client.row_id)
 
     def _refusal_of_delete(self, due: DueDelete) -> Exception | None:
-        """None if it is gone."""
+        """Return the refusal of a delete, None if the document is gone."""
         try:
             store.delete(
                 DeleteRequest(

@@ -143,7 +143,7 @@ class Puller:
         self._position: int | None = None
 
     def take_lock_again(self) -> None:
-        """Behind an outage of the database. Raises AlreadyPulling."""
+        """Take the lock again after an outage of the database. Raises AlreadyPulling."""
         take_lock(self._connection, self._using)
 
     @property
@@ -182,8 +182,9 @@ class Puller:
         return Pulled(newest, outcomes, time.monotonic() - began)
 
     def _begun(self, newest: int) -> int:
-        """Where the window ends. Raises RemoteFailed if the source is behind one that was interrupted, unless it begins
-        anew."""
+        """Begin a window and return where it ends. Raises RemoteFailed if the source is behind one that was
+        interrupted, unless it begins anew.
+        """
         if self._options.is_dry_run:
             return newest
         last = begin_window(self._connection, self._using, newest)
@@ -207,7 +208,7 @@ class Puller:
             return work.outcomes
 
     def _pull_due(self, newest: int) -> Outcomes:
-        """Nothing is new, but something is to be read again: a window without versions would be refused."""
+        """Pull what is to be read again when nothing is new: a window without versions would be refused."""
         with self._window(newest) as work:
             work.read_due(newest)
             work.delete(None)
@@ -233,8 +234,10 @@ class Puller:
 
     @contextmanager
     def _window(self, version: int | None) -> Iterator[_Window]:
-        """Behind its end the position moves to this version. The writer ends first: batches do not wait for the disk,
-        and if a crash may have undone some, the session in which the window began is lost, too, which it raises."""
+        """Open a window, after whose end the position moves to this version. The writer ends first: batches do not wait
+        for the disk, and if a crash may have undone some, the session in which the window began is lost, too, which it
+        raises.
+        """
         client = client_of_row(self._connection.api_client_id)
         if client is None:
             raise ClientUnusable(f"the API client {self._connection.api_client} is inactive or has expired")
@@ -269,7 +272,7 @@ class Puller:
             work.finish(version)
 
     def _chosen(self) -> list[ReadResource]:
-        """Those on both sides, in the order of the source."""
+        """Return the resources on both sides, in the order of the source."""
         targets = targets_of(self._surface)
         chosen = selected(SelectionMode(self._connection.selection), self._connection.resources, targets)
         by_path = {resource.url_path.strip("/"): resource for resource in self._surface.resources}
@@ -327,7 +330,9 @@ class _Window:
         self.tracked.delete_instead(changes.due)
 
     def change_keys_again(self, window: ReadWindow) -> None:
-        """Those of an overlap are listed by themselves: together with new ones they would be others."""
+        """Change the keys of an overlap again. They are listed by themselves: together with new ones they would be
+        others.
+        """
         if self.options.is_dry_run:
             return
         changes = self._noted_key_changes(window)
@@ -518,7 +523,7 @@ class _Window:
 
 
 def _remove_links(value: Any) -> None:
-    """Of reference objects at any depth."""
+    """Remove the links of reference objects at any depth."""
     items = value.values() if isinstance(value, dict) else value
     for each in items:
         if isinstance(each, dict):

@@ -135,7 +135,7 @@ class RemoteSource:
         self._pool.shutdown(cancel_futures=True)
 
     def newest_version(self) -> int | None:
-        """None if the source has no change queries."""
+        """Return the newest version, None if the source has no change queries."""
         address = self.capabilities.change_queries
         if not address or not any(each.has_windows for each in self.capabilities.resources.values()):
             return None
@@ -256,7 +256,7 @@ class RemoteSource:
         return _read_at_once([pages], 1)
 
     def _part(self, resource: ReadResource, window: ReadWindow, offset: int, size: int) -> Iterator[RemoteAnswer]:
-        """So many documents, in several answers if one would be too large; the last ones first."""
+        """Yield so many documents, in several answers if one would be too large; the last ones first."""
         try:
             yield self._get(resource, "", {**window.parameters(), "limit": size, "offset": offset})
         except RemoteTooLarge:
@@ -300,7 +300,7 @@ class RemoteSource:
         raise RemoteFailed(f"{address} answers with what is not JSON")
 
     def _headers_of(self, resource: ReadResource) -> Mapping[str, str]:
-        """With the media type of the profile, if that is about the resource."""
+        """Return the headers with the media type of the profile, if that is about the resource."""
         if resource.there.path not in self._profiled:
             return self._headers
         media_type = f"application/vnd.ed-fi.{resource.here.name.resource}.{self._profile}.readable+json".lower()

@@ -64,7 +64,7 @@ class PushDelivery(Delivery):
         return self
 
     def is_behind(self, version: Newest) -> bool:
-        """Also if somebody has asked for refused documents to be sent again."""
+        """Whether something is to be sent, also if somebody has asked for refused documents to be sent again."""
         return super().is_behind(version) or bool(self._sent.asked(1))
 
     def steps(self, version: Newest) -> Iterator[None]:

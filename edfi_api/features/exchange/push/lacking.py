@@ -24,7 +24,7 @@ class Lacking:
         self._refused = frozenset[UUID]().union(*(each.sending.identities for each in refused))
 
     def of(self, outcome: Outcome) -> list[MissingTarget]:
-        """In the order of the body."""
+        """Return the missing targets in the order of the body."""
         sending = outcome.sending
         if sending.is_delete or outcome.status not in _MAY_BE_UNRESOLVED:
             return []

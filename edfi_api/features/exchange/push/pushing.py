@@ -95,7 +95,7 @@ class Push:
 
     @cached_property
     def _paths(self) -> set[str]:
-        """Of the selected resources, as far as the other side has them."""
+        """Return the paths of the selected resources, as far as the remote API has them."""
         surface = current_surface()
         paths = selected(SelectionMode(self._connection.selection), self._connection.resources, targets_of(surface))
         if not self._connection.with_descriptors:

@@ -97,7 +97,7 @@ class ReadableDocuments:
         return not self._mapping.has_here(f"{body['namespace']}#{body['codeValue']}")
 
     def of(self, sendings: Iterable[Sending]) -> set[UUID]:
-        """Those of the documents that may be read as they are now."""
+        """Return those of the documents that may be read as they are now."""
         documents: dict[ResourceName, list[UUID]] = {}
         for each in sendings:
             documents.setdefault(each.resource.name, []).append(each.document_uuid)

@@ -40,7 +40,7 @@ def remedy(resource: str) -> Callable[[Remedy], Remedy]:
 
 
 class Remedies(FunctionsOfResources):
-    """Those in these modules."""
+    """The fix-up hooks in these modules."""
 
     def __init__(self, modules: Iterable[str]) -> None:
         super().__init__(modules, _MARK)

@@ -233,7 +233,7 @@ class SegmentSender:
         ]
 
     def _run(self, works: Iterable[Callable[[], list[Outcome]]], outcomes: list[Outcome]) -> None:
-        """At the first exception nothing more begins; what has begun ends, and is among the outcomes."""
+        """Run the works. At the first exception nothing more begins; what has begun ends, and is among the outcomes."""
         futures: list[Future[list[Outcome]]] = [self._pool.submit(work) for work in works]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
@@ -318,7 +318,7 @@ def _may_pass_behind(refused: Iterable[Outcome]) -> Callable[[Outcome], bool]:
 
 
 def _split(all_: Iterable[_Each], is_first: Callable[[_Each], bool]) -> tuple[list[_Each], list[_Each]]:
-    """Those of which it is true, and the others."""
+    """Return the items of which it is true, and the others."""
     first: list[_Each] = []
     others: list[_Each] = []
     for each in all_:

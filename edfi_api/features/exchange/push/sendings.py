@@ -42,7 +42,7 @@ class Sending:
 
     @property
     def key_values(self) -> KeyValues | None:
-        """By the names of query parameters; None if the body is not known."""
+        """Return the values by the names of query parameters; None if the body is not known."""
         return None if self.last_body is None else key_values(self.resource, self.last_body)
 
     @property

@@ -112,12 +112,12 @@ class SentDocuments:
         return {row[0]: SentRow(row[1], tuple(row[2]), row[3]) for row in found}
 
     def of_others(self, ids: Iterable[str], documents: Iterable[UUID]) -> set[str]:
-        """Those of the ids there that other documents have, too."""
+        """Return those of the remote ids that other documents have, too."""
         wanted = list(ids)
         return {row[0] for row in self._execute(_SHARED, ids=wanted, documents=list(documents))} if wanted else set()
 
     def with_several(self, named: Sequence[tuple[UUID, str]]) -> set[str]:
-        """Those of these documents' ids there that another document has, too."""
+        """Return those of these documents' remote ids that another document has, too."""
         if not named:
             return set()
         documents, ids = (list(column) for column in zip(*named, strict=True))
@@ -147,7 +147,7 @@ class SentDocuments:
             self._execute(_FORMER_DELETED, documents=documents, ids=ids)
 
     def identities_there(self, identities: Iterable[UUID]) -> set[UUID]:
-        """Those of the referential ids whose documents are there."""
+        """Return those of the referential ids whose documents are in the remote API."""
         wanted = list(identities)
         return {row[0] for row in self._execute(_THERE, identities=wanted)} if wanted else set()
 

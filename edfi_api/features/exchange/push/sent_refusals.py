@@ -77,7 +77,7 @@ def problem_of(outcome: Outcome) -> dict[str, Any]:
 
 
 def _grouped(writes: Iterable[RefusedWrite]) -> list[Refusals]:
-    """By cause; each document has a place of its own."""
+    """Return the refusals by cause; each document has a place of its own."""
     groups: dict[Any, Refusals] = {}
     for write in writes:
         refusals = groups.setdefault(group_of(write), Refusals(problem_type(write.problem), write))

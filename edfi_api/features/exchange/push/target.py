@@ -104,7 +104,9 @@ class Target:
         return self._write("POST", self._address(resource), resource, self._mapped(body))
 
     def _change_key(self, attempt: Attempt, remote_id: str) -> Outcome:
-        """By PUT; where the other side does not change keys, by a new document, for which the former one is deleted."""
+        """Change a key by PUT; where the remote API does not change keys, by a new document, for which the former one
+        is deleted.
+        """
         sending = attempt.sending
         body = {"id": remote_id, **self._mapped(sending.body or {})}
         answer = self._write("PUT", self._address(sending.resource, remote_id), sending.resource, body)
@@ -180,7 +182,9 @@ class Target:
         return {"op": "upsert", **resource, **profile, "document": self._mapped(sending.body or {})}
 
     def _runs(self, attempts: Iterable[Attempt]) -> list[list[Attempt]]:
-        """Those of one resource together, since these are written by few statements; bounded in number and size."""
+        """Return the attempts of one resource together, since these are written by few statements; bounded in number
+        and size.
+        """
         runs: list[list[Attempt]] = []
         size = 0
         for each in sorted(attempts, key=lambda each: each.sending.resource.url_path):
@@ -221,7 +225,7 @@ class Target:
 
 
 def _divided(attempts: Iterable[Attempt]) -> tuple[list[Attempt], list[Attempt]]:
-    """Those for which one operation is enough, and the others."""
+    """Return the attempts for which one operation is enough, and the others."""
     in_batches: list[Attempt] = []
     alone: list[Attempt] = []
     for each in attempts:

@@ -48,7 +48,7 @@ def send_whole(
 
 
 def _ahead(segments: Iterator[list[Sending]]) -> Iterator[list[Sending]]:
-    """While one is sent, a thread makes the next."""
+    """Yield the segments; while one is sent, a thread makes the next."""
     with ThreadPoolExecutor(1) as reader:
         upcoming = reader.submit(next, segments, None)
         while segment := upcoming.result():
@@ -85,7 +85,7 @@ def _snapshot(using: str) -> Iterator[Connection[Any]]:
 
 
 def _sendings(documents: Connection[Any], readable: ReadableDocuments, using: str) -> Iterator[tuple[Sending, int]]:
-    """With the length of their bodies."""
+    """Yield what is to be sent, with the length of the bodies."""
     numbers = resource_types.numbers(using)
     for resource in readable.resources:
         predicate = readable.predicate(resource)

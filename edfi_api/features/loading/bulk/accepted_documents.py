@@ -36,7 +36,7 @@ class AcceptedDocuments(TemporaryDatabase):
         return row[0] if row else None
 
     def among(self, ids: Iterable[bytes]) -> set[bytes]:
-        """Those of accepted documents."""
+        """Return those of the ids that accepted documents have."""
         return {id_ for id_ in ids if self.owner(id_) is not None}
 
     def containing(self, resource_type: int, example: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

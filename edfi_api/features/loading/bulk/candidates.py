@@ -14,7 +14,7 @@ Origin = TypeVar("Origin")
 
 
 class Place(NamedTuple):
-    """Where a candidate comes from: the number of its source, and the line or position in it."""
+    """The place a candidate comes from: the number of its source, and the line or position in it."""
 
     source: int
     line: int

@@ -92,7 +92,7 @@ class _WaitingCandidates(Waiting):
         self._database.execute("DELETE FROM candidate WHERE number = ?", (number,))
 
     def candidate(self, number: int, resources: Sequence[Resource]) -> Candidate[_Again]:
-        """To be tried again; `resources` are in load order."""
+        """Return the candidate that is to be tried again; `resources` are in load order."""
         query = "SELECT rank, source, line, text, is_written FROM candidate WHERE number = ?"
         rank, source, line, text, is_written = self._database.execute(query, (number,)).fetchone()
         return Candidate(resources[rank], text, _Again(number, Place(source, line), bool(is_written)))
@@ -143,7 +143,7 @@ class FreeOrder:
         yield from self._write_held()
 
     def finish(self) -> Iterator[Written[Place]]:
-        """As `settle`; what still waits is refused."""
+        """Do what `settle` does; what still waits is refused."""
         self._expected.clear()
         yield from self.settle()
         for written in self._writer.write(self._candidates(self._waiting.left())):
@@ -262,7 +262,7 @@ class DeferredReferences:
 
 
 def _names_not_before(resources: Sequence[Resource]) -> list[set[str]]:
-    """For each resource, the names of itself and all later ones."""
+    """Return for each resource the names of itself and all later ones."""
     following: set[str] = set()
     found = []
     for resource in reversed(resources):

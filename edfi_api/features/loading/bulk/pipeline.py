@@ -90,7 +90,9 @@ class BulkWriter:
             yield from _written(under_way.batch, under_way.prepared.result(), under_way.written())
 
     def write_together(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
-        """The same in a single transaction; documents may refer to later ones, and references may be circular."""
+        """Write the candidates in a single transaction; documents may refer to later ones, and references may be
+        circular.
+        """
         batch = list(candidates)
         prepared = self._normalised(work := self._work(batch), self._in_this_process.prepare(work))
         yield from _written(batch, prepared, self._writer.write(batch, prepared, resolve_together))
@@ -217,7 +219,7 @@ def bulk_writer(
 
 @contextmanager
 def bulk_writer_by(batch_writer: BatchWriter, using: str, processes: int | None = None) -> Iterator[BulkWriter]:
-    """The same with another way to write a batch."""
+    """Yield a bulk writer with another way to write a batch."""
     writer = BulkWriter(batch_writer, using, available_processors() if processes is None else processes)
     with bulk_session(using):
         try:

@@ -73,13 +73,13 @@ class Prepared:
     descriptors: set[tuple[UUID, str]] = field(default_factory=set)
 
     def add_warnings(self, found: Mapping[int, tuple[Finding, ...]]) -> None:
-        """Those of rules that look up other documents."""
+        """Add the warnings of rules that look up other documents."""
         for position, warnings in found.items():
             if warnings:
                 self.warnings[position] = self.warnings.get(position, ()) + warnings
 
     def without(self, refused: Mapping[int, Refusal]) -> "Prepared":
-        """Without documents that are refused, by position."""
+        """Return what is prepared without documents that are refused, by position."""
         lines = [line for line in self.lines.split(b"\n") if line and int(line.partition(b"\t")[0]) not in refused]
         return replace(
             self,
@@ -156,5 +156,5 @@ _of_this_process = Preparation()
 
 
 def prepare(work: Work) -> Prepared:
-    """For worker processes, in which the compiled resources are kept for all work."""
+    """Prepare the work in a worker process, in which the compiled resources are kept for all work."""
     return _of_this_process.prepare(work)

@@ -18,8 +18,10 @@ from edfi_api.features.loading.bulk.writing import BatchWriter
 
 
 class PreservingWriter(BatchWriter):
-    """As `BatchWriter`. Documents of the change versions `changed_here`, a multirange of PostgreSQL, stay as they are:
-    their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the id."""
+    """Writes batches as `BatchWriter` does. Documents of the change versions `changed_here`, a multirange of
+    PostgreSQL, stay as they are: their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the
+    id.
+    """
 
     # More than for other loads: a batch that meets other writers cannot be written one document at a time.
     attempts = 10

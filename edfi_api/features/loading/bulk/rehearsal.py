@@ -61,13 +61,13 @@ class Rehearsal(BatchWriter):
         return missing - {UUID(bytes=id_) for id_ in self._accepted.among(id_.bytes for id_ in missing)}
 
     def _stored(self, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-        """Without locks; what has been accepted before counts as stored."""
+        """Return the stored documents without locks; what has been accepted before counts as stored."""
         stored = {id_: each.text for id_, each in stored_documents(ids, self._using).items()}
         accepted = {id_: body.encode() for id_ in ids if (body := self._accepted.body(id_.bytes)) is not None}
         return {id_: json_text.loads(text) for id_, text in (stored | accepted).items()}
 
     def _resolve_with_accepted(self, resolve: Resolve, is_stored: set[int]) -> Resolve:
-        """As `resolve`, after what has been accepted before counts as stored."""
+        """Resolve as `resolve` does, after what has been accepted before counts as stored."""
 
         def resolved(
             aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], duplicates: set[int]

@@ -109,7 +109,7 @@ class BatchWriter:
     def _write_staged(
         self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
     ) -> tuple[Conflicts, dict[int, Outcome]]:
-        """In the open transaction. Raises MetConcurrentWrites."""
+        """Write in the open transaction. Raises MetConcurrentWrites."""
         statement = of_rows(keeps_keys=are_descriptors(batch), began=self.leaves_since)
         return write_staged(cursor, prepared.lines, prepared.aliases, resolve, self._client, statement=statement)
 
@@ -121,7 +121,7 @@ class BatchWriter:
         return refusals(conflicts, incoming, self._missing, self._using)
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
-        """Those that belong to no document."""
+        """Return the ids that belong to no document."""
         return resolution.missing(ids, self._using)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
@@ -204,7 +204,7 @@ class BatchWriter:
         return self._preparers.of(candidate.resource).prepare(self._body(candidate), self._stored_uris)
 
     def _body(self, candidate: Candidate[Any]) -> dict[str, Any]:
-        """Without what it brings with it."""
+        """Return the body of a candidate without what it brings with it."""
         body = candidate.body
         pop_imported(body, self.preserved)
         return body

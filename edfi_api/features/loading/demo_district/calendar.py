@@ -62,7 +62,7 @@ class SchoolYear:
 
     @property
     def semester(self) -> Semester:
-        """That of today."""
+        """Return the semester of today."""
         fall, spring = self.semesters
         return fall if self.today < spring.begin else spring
 
@@ -95,7 +95,7 @@ class SchoolYear:
         return _instructional_days(self, begin, end)
 
     def days_held(self, begin: date, end: date) -> tuple[date, ...]:
-        """Those until today."""
+        """Return the days until today."""
         return _instructional_days(self, begin, min(end, self.today))
 
 

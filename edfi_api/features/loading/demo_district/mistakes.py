@@ -56,7 +56,7 @@ def _classes(found: Found, enrollment: Body, semester: Semester) -> list[Body]:
 
 
 def _add_absence(found: Found, enrollment: Body, day: date, year: SchoolYear) -> None:
-    """In the fall, when all schools have absences that can be copied."""
+    """Add an absence in the fall, when all schools have absences that can be copied."""
     end_of_fall = year.semesters[0].end.isoformat()
     copied = next(
         event
@@ -131,7 +131,7 @@ def _impossible_mark(found: Found, enrollment: Body, year: SchoolYear) -> None:
 
 
 def _plan_ends_before_it_begins(found: Found, enrollment: Body, year: SchoolYear) -> None:
-    """Of the first student who has a plan."""
+    """Let the plan of the first student who has one end before it begins."""
     plan = found["StudentSpecialEducationProgramAssociation"][0]
     plan["iepEndDate"] = (year.first_day - timedelta(days=220)).isoformat()
 

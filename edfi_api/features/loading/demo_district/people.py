@@ -28,7 +28,7 @@ FEMALE, MALE = "Female", "Male"
 
 
 def sex(random: Random) -> str:
-    """As the code value of the descriptor."""
+    """Return the sex as the code value of the descriptor."""
     return random.choice((FEMALE, MALE))
 
 

@@ -139,7 +139,7 @@ def sections(offering: PlacedDraft) -> Drafts:
 
 
 def students_of_a_grade(place: PlacedDraft) -> int:
-    """In one school."""
+    """Return the number of students of a grade in one school."""
     kind = kind_of(place)
     students: int = place.above(DISTRICT).sparse["students"]
     return max(1, round(students / len(GRADES) * kind.share))

@@ -26,7 +26,7 @@ _DISABILITIES = ("Autism Spectrum Disorders", "Specific Learning Disability", "S
 
 
 def students(school: PlacedDraft) -> Drafts:
-    """Those of one grade after the other."""
+    """Yield the students of one grade after the other."""
     random = school.random
     numbers = count(1)
     for grade in kind_of(school).grades:
@@ -51,7 +51,7 @@ def _grade(student: PlacedDraft) -> str:
 
 
 def enrollment(student: PlacedDraft) -> Drafts:
-    """From the first day on and without an end, for most."""
+    """Yield enrollments, for most from the first day on and without an end."""
     random, first_day = student.random, student.year.first_day
     days = student.year.days_held(first_day, student.year.last_day)
     entry = random.choice(days[5:-20]) if random.random() < _SHARE_ENTERING_LATE else first_day
@@ -140,7 +140,7 @@ def _enrolled(student: PlacedDraft) -> tuple[str, str]:
 
 
 def marks(attended: PlacedDraft) -> Drafts:
-    """For the semester of the class, once it has begun."""
+    """Yield the marks for the semester of the class, once it has begun."""
     points = min(100, max(35, round(attended.random.gauss(82, 10))))
     session, begin = (attended.above("Session").sparse[name] for name in ("sessionName", "beginDate"))
     if begin > attended.year.today.isoformat():

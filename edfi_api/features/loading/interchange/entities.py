@@ -68,7 +68,7 @@ class Entities:
         return self._by_element.get(target_name) if suffix and not rest else None
 
     def resource(self, name: ResourceName) -> Resource | None:
-        """None for an abstract one."""
+        """Return the resource of a name, None for an abstract one."""
         return self.surface.by_name.get(name)
 
     def concrete(self, name: ResourceName) -> list[Resource]:

@@ -188,7 +188,9 @@ class _Writing:
             self._refuse(waiting, line, reason)
 
     def _without_look_ups(self, free_order: FreeOrder) -> Iterator[Candidate[Place]]:
-        """Those whose references can be resolved; the others are refused, or wait until look-ups are resolved."""
+        """Yield the candidates whose references can be resolved; the others are refused, or wait until look-ups are
+        resolved.
+        """
         for waiting in self.spool.in_order():
             try:
                 body = self._resolver.body_without_look_ups(waiting.fragment, waiting.file)

@@ -42,7 +42,7 @@ class Resolver:
         return self._resolved(fragment, file, frozenset()).body
 
     def body_without_look_ups(self, fragment: Fragment, file: int) -> dict[str, Any]:
-        """As `body`. Raises NeedsLookUp if a reference is a look-up."""
+        """Return what `body` returns. Raises NeedsLookUp if a reference is a look-up."""
         self._is_looking_up = False
         try:
             return self.body(fragment, file)
@@ -95,7 +95,7 @@ class Resolver:
         return found[0]
 
     def _matches(self, example: Fragment) -> list[Fragment]:
-        """Up to two documents that contain the example: enough to detect an ambiguous look-up."""
+        """Return up to two documents that contain the example: enough to detect an ambiguous look-up."""
         number, coerced = resource_types.numbers(self.using)[example.name], self._coerced(example)
         documents = Document.objects.using(self.using).filter(resource_type_id=number, body__contains=coerced)
         found: Iterable[dict[str, Any]] = documents.values_list("body", flat=True)[:2]

@@ -42,7 +42,9 @@ def export_documents(
 
 
 def resources_left_out(surface: Surface, using: str = DEFAULT_DB_ALIAS) -> list[str]:
-    """Those that have documents in the database, but no place in the surface: no rules, no place in the load order."""
+    """Return the resources that have documents in the database, but no place in the surface: no rules, no place in the
+    load order.
+    """
     with snapshot(using) as documents:
         return sorted(name.resource for name in documents.present if name not in surface.by_name)
 
@@ -85,9 +87,10 @@ def into_folder(folder: Path, resources: Iterable[Resource]) -> Iterator[WriteRe
 
 @contextmanager
 def whole_files(folder: Path, resources: Iterable[Resource], suffix: str) -> Iterator[Callable[[Resource], Path]]:
-    """Where to write the file of a resource. All get their names at the end, when they are on disk; until then, and if
-    there is none, what an earlier export has left stays as it was. Then nothing of it stays: not of resources without
-    documents either."""
+    """Yield a function that says where to write the file of a resource. All files get their names at the end, when they
+    are on disk; until then, and if there is none, what an earlier export has left stays as it was. Then nothing of it
+    stays: not of resources without documents either.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with named_in_errors(folder), TemporaryDirectory(prefix=".export-", dir=folder) as hidden:
 

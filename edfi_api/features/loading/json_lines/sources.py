@@ -56,7 +56,7 @@ class Source:
 
     @property
     def size(self) -> int:
-        """In bytes; 0 where it is not known."""
+        """Return the size in bytes; 0 where it is not known."""
         return 0 if self.path is None else size(self.path)
 
 
@@ -82,8 +82,10 @@ def sources(
 
 
 def resource_called(surface: Surface, name: str, renames: Renames = NO_RENAMES) -> Resource:
-    """By endpoint (`students`), with its project (`ed-fi.students`) or as in URLs (`/ed-fi/students`); of several
-    projects with that endpoint, the core's. An unknown one by its new name. Raises UnknownResource."""
+    """Return the resource by endpoint (`students`), with its project (`ed-fi.students`) or as in URLs
+    (`/ed-fi/students`); of several projects with that endpoint, the core's. An unknown one by its new name. Raises
+    UnknownResource.
+    """
     project, _, endpoint = name.strip("/").replace("/", ".").rpartition(".")
     projects = [project] if project else [facts.endpoint for facts in _core_first(surface)]
     for called in (endpoint, renames.renamed(endpoint)):

@@ -27,7 +27,9 @@ class InvalidMapping(Exception):
 
 @dataclass
 class UnknownMapping(Exception):
-    """Neither a bundled mapping, nor a chain of them, nor a file; `bundled` are the names that there are."""
+    """The name is that of neither a bundled mapping, nor a chain of them, nor a file; `bundled` are the names that
+    there are.
+    """
 
     named: str
     bundled: Sequence[str]

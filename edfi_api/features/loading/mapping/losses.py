@@ -27,7 +27,7 @@ class Losses:
         return [_line(kind, place, count) for kind, counts in kinds for place, count in counts.most_common()]
 
     def facts(self) -> dict[str, list[dict[str, Any]]]:
-        """For the JSON report of a load."""
+        """Return the facts for the JSON report of a load."""
         return {"lost": _facts(self.lost), "given": _facts(self.given)}
 
 

@@ -31,7 +31,7 @@ class MappedMembers:
         return leaf[: length if leaf[length - 1] != ALL_ITEMS else length - 1]
 
     def with_open(self, references: Collection[Steps]) -> "MappedMembers":
-        """The same with the values of these references as leaves instead of the references."""
+        """Return the members with the values of these references as leaves instead of the references."""
         leaves = {path: leaf for path, leaf in self.leaves.items() if path not in references}
         leaves.update((path, kind) for path, kind in self.inside.items() if path[:-1] in references)
         return MappedMembers(leaves, self.inside)
@@ -51,7 +51,7 @@ def arrays_of(steps: Steps) -> tuple[Steps, ...]:
 
 
 def steps_of(text: str) -> Steps:
-    """Of a path as files write it: `addresses[*].city`."""
+    """Return the steps of a path as files write it: `addresses[*].city`."""
     return JsonPath.parse(f"$.{text}").steps
 
 

@@ -60,7 +60,7 @@ Action = Move | Lost | Elsewhere
 
 @dataclass(frozen=True, slots=True)
 class MappingPlan:
-    """Where the values of a body go, and what is given if it is missing.
+    """Says where the values of a body go, and what is given if it is missing.
 
     `joined` are the arrays whose items come from several members, with the paths that tell the items apart. Members
     that the standard does not know stay where they are, if `keeps_unknown`.

@@ -184,7 +184,7 @@ class _Walk:
                 self._keep(path, indexes, value)
 
     def _keep(self, path: Steps, indexes: tuple[int, ...], value: Any) -> None:
-        """For what the standard does not know; it is refused, or tolerated, as in documents of the other one."""
+        """Keep what the standard does not know; it is refused, or tolerated, as in documents of the other one."""
         if self.plan.keeps_unknown:
             self.found.put(path, arrays_of(path), indexes, value)
 

@@ -181,7 +181,9 @@ def _exists(cursor: Any, name: str) -> bool:
 
 
 def _fingerprint() -> str:
-    """Of what `fill` writes: migrations, which never change, and the files of the standard and the extensions."""
+    """Return a fingerprint of what `fill` writes: migrations, which never change, and the files of the standard and the
+    extensions.
+    """
     digest = sha256(repr(sorted(needed_migrations())).encode())
     for source in api_settings.model_sources:
         for file in [source] if source.is_file() else sorted(path for path in source.rglob("*") if path.is_file()):

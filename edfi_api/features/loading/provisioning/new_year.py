@@ -12,7 +12,7 @@ _PEOPLE = STUDENT | STAFF | CONTACT
 
 
 def of_every_year(surface: Surface) -> list[Resource]:
-    """In load order, descriptors included; school years are made with the database."""
+    """Return the resources in load order, descriptors included; school years are made with the database."""
     years = {resource.name for resource in surface.resources if resource.kind is ResourceKind.SCHOOL_YEAR}
     people = {resource.name for resource in surface.resources if resource.name.resource in _PEOPLE}
     left_out = years | {

@@ -31,7 +31,7 @@ def fill(using: str) -> None:
 
 
 def put_online(store: DataStore) -> None:
-    """If it was being prepared."""
+    """Put a data store online if it was being prepared."""
     if store.state == State.PREPARING:
         set_state(store, State.ONLINE)
 
@@ -57,7 +57,9 @@ def load_common_documents(using: str) -> None:
 
 
 def _has_school_years(using: str) -> bool:
-    """If so, an administrator may have changed the current school year, which a restart must not undo."""
+    """Whether the database has school years. If so, an administrator may have changed the current school year, which a
+    restart must not undo.
+    """
     resources = current_surface().resources
     names = [resource.name.resource for resource in resources if resource.kind is ResourceKind.SCHOOL_YEAR]
     return Document.objects.using(using).filter(resource_type__name__in=names).exists()

@@ -135,7 +135,7 @@ class RefusalReporter:
         self._on_refusal(refused)
 
     def _aliases(self, written: Written[Any]) -> list[UUID]:
-        """By which others may refer to the document, even if its body is invalid."""
+        """Return the ids by which others may refer to the document, even if its body is invalid."""
         if written.aliases:
             return [UUID(bytes=alias) for alias in written.aliases]
         resource = written.candidate.resource

@@ -14,7 +14,7 @@ _SHOWN = 10
 
 
 def latest(queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
-    """Those among the latest entries of all, so that a search takes the same time however many there are.
+    """Return the refusals among the latest entries of all, so that a search takes the same time however many there are.
 
     The condition is on a range of ids: for `IN` with the latest ones PostgreSQL would read the whole table.
     """

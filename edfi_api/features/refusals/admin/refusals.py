@@ -122,7 +122,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         return request.user.has_perm(VIEW_KEYS)
 
     def has_send_permission(self, request: HttpRequest) -> bool:
-        """Who may change connections may have them send."""
+        """Whether the user may have connections send, as those may who change connections."""
         return request.user.has_perm("exchange.change_connection")
 
     def get_search_results(

@@ -120,7 +120,7 @@ def _with_id(document_uuid: UUID | None, entry: Any) -> int | None:
 
 
 def _first(rows: Any) -> int | None:
-    """None, too, if the data store does not answer: the refusal itself lies elsewhere."""
+    """Return the first, or None, also if the data store does not answer: the refusal itself lies elsewhere."""
     try:
         found: int | None = rows.first()
     except (DatabaseError, InterfaceError):
@@ -133,7 +133,7 @@ def _link(document: int, entry: Any, text: str) -> SafeString:
 
 
 def _address(address: str, entry: Any) -> str:
-    """With the data store of the entry, where there are several."""
+    """Return the address with the data store of the entry, where there are several."""
     if entry.data_store == MAIN_STORE:
         return address
     return f"{address}{'&' if '?' in address else '?'}{PARAMETER}={entry.data_store}"

@@ -76,8 +76,9 @@ class Sender:
 
 
 def causes(sender: Sender, loaded: Sequence[str], size: int | None, offset: int) -> Iterator[dict[str, Any]]:
-    """Those with most entries first, then in load order, with unknown resources last. `loaded` has the paths of
-    resources in this order. With None in place of a size all causes, in bounded memory."""
+    """Yield the causes with most entries first, then in load order, with unknown resources last. `loaded` has the paths
+    of resources in this order. With None in place of a size all causes, in bounded memory.
+    """
     facts = {"loaded": list(loaded), "size": size, "offset": offset}
     # In a transaction, because a cursor that outlives one cannot be used behind a pooler of transactions.
     with atomic(DEFAULT_DB_ALIAS), ledger_connection().chunked_cursor() as cursor:

@@ -44,7 +44,7 @@ class SubmissionsView(EdFiView):
             raise ResourceNotFound
 
     def choose_database(self, request: Any) -> None:
-        """None has to be chosen: entries can be read while the database of the data store is away."""
+        """Choose none: entries can be read while the database of the data store is away."""
         self.sender = Sender(request.user.row_id, data_store_in_address(request.user, request))
 
     def refusals(self) -> "QuerySet[Refusal]":
@@ -142,7 +142,7 @@ def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]], headers: dict[st
 
 
 def _all(found: "QuerySet[Refusal]") -> Iterator[Refusal]:
-    """In bounded memory."""
+    """Yield all refusals in bounded memory."""
     last = -1
     while True:
         chunk = list(found.filter(sequence__gt=last)[:_ROWS_AT_ONCE])

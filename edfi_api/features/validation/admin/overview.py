@@ -179,7 +179,9 @@ def _kinds(using: str) -> list[str]:
 
 
 def _open_results(kind: str | None, using: str) -> list[Open]:
-    """By rule and organization, the largest numbers first; with `kind`, by organizations of this resource."""
+    """Return the open results by rule and organization, the largest numbers first; with `kind`, by organizations of
+    this resource.
+    """
     statement = _BY_ORGANIZATION if kind is None else _BY_KIND
     parameters: dict[str, Any] = {"kind": kind, "most": _MOST_ROWS, "today": localdate()}
     with connections[using].cursor() as cursor:

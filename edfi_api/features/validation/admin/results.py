@@ -194,7 +194,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
     @admin.display(description="other documents")
     def others(self, result: ValidationResult) -> str | SafeString:
-        """Those about which the result says something, too, as far as they are still there."""
+        """Return the documents about which the result says something, too, as far as they are still there."""
         documents = Document.objects.using(result._state.db).filter(document_uuid__in=result.other_documents)
         found = documents.order_by("pk").select_related("resource_type").defer("body")[:_OTHERS_SHOWN]
         return as_list(links(list(found)))
@@ -214,7 +214,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
 
 def _link_to(document: int, text: str, mark: Mapping[str, object]) -> SafeString:
-    """To the page of the document, which marks the members of these names and values."""
+    """Return a link to the page of the document, which marks the members of these names and values."""
     address = reverse("admin:edfi_api_document_change", args=[document])
     marked = urlencode({MARK: [str(value) for value in mark.values() if value is not None]}, doseq=True)
     return format_html('<a href="{}">{}</a>', f"{address}?{marked}#{MARKED}" if marked else address, text)

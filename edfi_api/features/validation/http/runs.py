@@ -145,7 +145,7 @@ class RunView(VisibleResultsView):
         return self.item(SqlRows(_OWN_FIELDS, lambda row: members(row, counts), ROWS, [condition], given=host))
 
     def _counts(self, request: EdFiRequest, condition: Sql) -> _Counts:
-        """Nothing if the client may not read results."""
+        """Return the counts, nothing if the client may not read results."""
         try:
             policy = row_policy(request.user, RESULT, Action.READ, self.surface, self.using)
             visible = self.readable(request).results(policy)

@@ -81,7 +81,7 @@ def _key_change(change: TrackedKeyChange) -> str:
 
 
 def _with_digits(write: Callable[[Change], str], change: Change) -> str:
-    """As the ODS/API has the id."""
+    """Write a change as the ODS/API has the id."""
     id_ = str(change.document_uuid)
     return write(change).replace(id_, id_of_digits(id_), 1)
 

@@ -13,7 +13,9 @@ from edfi_api.features.changes.change_stream.log import Event
 
 
 def message_id(event: Event) -> str:
-    """The same whenever the event is sent: its version, which is unique within a data store, behind the data store."""
+    """Return an id that is the same whenever the event is sent: its version, which is unique within a data store,
+    after that of the data store.
+    """
     return str(event.version) if event.data_store is None else f"{event.data_store}-{event.version}"
 
 

@@ -141,7 +141,7 @@ def _chosen(surface: Surface, options: dict[str, Any]) -> list[Resource]:
 
 
 def _options_of(source: Store, options: dict[str, Any]) -> dict[str, Any]:
-    """Those of `provision_data_store`, with the context and the tenant of the source."""
+    """Return the options of `provision_data_store`, with the context and the tenant of the source."""
     changed = {key.casefold() for key in options["context"]}
     kept = {key: value for key, value in source.context_as_written.items() if key.casefold() not in changed}
     tenant = None if source.tenant is None else source.tenant.name

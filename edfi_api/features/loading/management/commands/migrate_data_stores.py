@@ -84,7 +84,7 @@ def _planned(stores: Iterable[Store]) -> Iterator[Outcome]:
 
 
 def _migrated(stores: Iterable[Store], parallel: int) -> Iterator[Outcome]:
-    """As many at a time, in order; no more are started than are consumed."""
+    """Yield the outcomes in order, of as many migrations at a time; no more are started than are consumed."""
     waiting = iter(stores)
     with process_pool(parallel) as pool:
         while batch := list(islice(waiting, parallel)):
@@ -101,7 +101,7 @@ def _migrated(stores: Iterable[Store], parallel: int) -> Iterator[Outcome]:
 
 
 def _migrate(using: str, databases: dict[str, dict[str, Any]]) -> tuple[str, bool]:
-    """In another process, which has not registered the database."""
+    """Migrate a database in another process, which has not registered the database."""
     connections.settings.update(databases)
     try:
         number = migrate(using)

@@ -73,7 +73,7 @@ class Command(DataStoreCommand):
 
 
 def _rules_of_writes(paths: list[Path]) -> ConfiguredRules:
-    """Those in files and folders of TOML; without paths, those of the settings."""
+    """Return the rules in files and folders of TOML; without paths, those of the settings."""
     if not paths:
         return write_rules_of_settings()
     return rules_named(tuple(str(file) for path in paths for file in declaring_files(path)))
