@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from edfi_api.features.management_api.body_fields import BodyField, BodySerializer, Boolean, Integer, Long, Text, Texts
+from edfi_api.features.management_api.bodies import BodyField, BodySerializer, Boolean, Integer, Long, Text, Texts
 
 
 class AnswerSerializer(BodySerializer):

@@ -3,6 +3,7 @@ version, health and OpenID configuration."""
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -21,9 +22,16 @@ from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.authentication import forget, token_checksum
 from edfi_api.features.management_api import clients, problems, texts
 from edfi_api.features.management_api.access import authenticate
-from edfi_api.features.management_api.bodies import is_empty, read_form
-from edfi_api.features.management_api.body_fields import NOT_EMPTY, BodyRule, BodySerializer, Text, name_rules
-from edfi_api.features.management_api.models import LONGEST_NAME, ManagementClient, ManagementToken
+from edfi_api.features.management_api.bodies import (
+    NOT_EMPTY,
+    BodyRule,
+    BodySerializer,
+    Text,
+    is_empty,
+    name_rules,
+    read_form,
+)
+from edfi_api.features.management_api.models import LONGEST_NAME, ManagementToken
 from edfi_api.features.management_api.openapi_schema import Address, document
 from edfi_api.features.management_api.scopes import Scope
 from edfi_api.features.management_api.views import AnonymousView, base_address, write_transaction
@@ -158,13 +166,13 @@ class IntrospectView(ConnectView):
     def post(self, request: Request, **_: str) -> Response:
         authenticate(request._request)
         token = _the_token(request._request)
+        issuer = base_address(request._request)
         found = clients.find_token(token)
         if found is not None:
-            return Response(_management_claims(found, base_address(request._request)))
+            scope = " ".join(found.scopes)
+            return Response(_claims(found.client.key, scope, found.issued_at, found.expires_at, issuer))
         data_token = _data_token_row(token)
-        if data_token is None:
-            return Response({"active": False})
-        return Response(_data_claims(data_token, base_address(request._request)))
+        return Response({"active": False} if data_token is None else _data_claims(data_token, issuer))
 
 
 class RevokeView(ConnectView):
@@ -185,15 +193,15 @@ def _the_token(request: HttpRequest) -> str:
     return token
 
 
-def _management_claims(token: ManagementToken, issuer: str) -> dict[str, object]:
-    client: ManagementClient = token.client
+def _claims(key: str, scope: str, issued: datetime, expires: datetime, issuer: str) -> dict[str, object]:
+    """What introspection says about every valid token."""
     return {
         "active": True,
-        "client_id": client.key,
-        "scope": " ".join(token.scopes),
-        "exp": int(token.expires_at.timestamp()),
-        "iat": int(token.issued_at.timestamp()),
-        "sub": client.key,
+        "client_id": key,
+        "scope": scope,
+        "exp": int(expires.timestamp()),
+        "iat": int(issued.timestamp()),
+        "sub": key,
         "aud": issuer,
         "iss": issuer,
         "token_type": "Bearer",
@@ -212,15 +220,7 @@ def _data_claims(token, issuer: str) -> dict[str, object]:  # type: ignore[no-un
     client = token.application
     application = client.application
     return {
-        "active": True,
-        "client_id": client.client_id,
-        "scope": application.claim_set_name,
-        "exp": int(token.expires.timestamp()),
-        "iat": int(token.created.timestamp()),
-        "sub": client.client_id,
-        "aud": issuer,
-        "iss": issuer,
-        "token_type": "Bearer",
+        **_claims(client.client_id, application.claim_set_name, token.created, token.expires, issuer),
         "namespacePrefixes": ",".join(application.vendor.namespace_prefixes),
         "educationOrganizationIds": ",".join(map(str, application.education_organization_ids)),
     }

@@ -16,7 +16,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.serializers import ListSerializer, Serializer
 
 from edfi_api.features.management_api.answers import AnswerSerializer, RemovedItem
-from edfi_api.features.management_api.body_fields import BodyField
+from edfi_api.features.management_api.bodies import BodyField
 from edfi_api.features.management_api.listing import UNFILTERED
 from edfi_api.features.management_api.scopes import Scope
 from edfi_api.web.metadata.openapi import VERSION, publisher, with_used_components

@@ -21,7 +21,6 @@ from edfi_api.web.problem_details.catalog import problem_of
 from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
 
 _CONTENDED = (postgres.LockNotAvailable, postgres.DeadlockDetected, postgres.SerializationFailure)
-SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 
 
 class RequestRefused(Exception):
@@ -32,36 +31,32 @@ class RequestRefused(Exception):
         self.problem = problem
 
 
+def _refused(name: str, detail: str | None = None, **more: Any) -> RequestRefused:
+    """A refusal of the table, with this detail in place of its own."""
+    status, type_, title, usual = texts.PROBLEMS[name]
+    return RequestRefused(
+        Problem(status=status, type=type_, title=title, detail=usual if detail is None else detail, **more)
+    )
+
+
 def invalid_data(errors: Mapping[str, Sequence[str]]) -> RequestRefused:
     """Members of the body break rules; texts by name of the member."""
-    return _refusal(
-        400,
-        "bad-request:data",
-        "Data Validation Failed",
-        "Data validation failed. See 'validationErrors' for details.",
-        validation_errors={name: list(texts) for name, texts in errors.items()},
-    )
+    return _refused("data", validation_errors={name: list(found) for name, found in errors.items()})
 
 
 def invalid_json() -> RequestRefused:
     """The body cannot be read as what it should be."""
-    return invalid_data({"$": ["The request body contains invalid JSON."]})
+    return invalid_data({"$": [texts.INVALID_JSON]})
 
 
 def unreadable_body(reason: str) -> RequestRefused:
     """The bytes of the body are not the text that its headers declare."""
-    return invalid_data({"$": [f"The request body cannot be read: {reason}"]})
+    return invalid_data({"$": [texts.UNREADABLE_BODY.format(reason=reason)]})
 
 
-def invalid_parameters(texts: Sequence[str]) -> RequestRefused:
+def invalid_parameters(errors: Sequence[str]) -> RequestRefused:
     """Parameters in the query string break rules."""
-    return _refusal(
-        400,
-        "bad-request:parameter",
-        "Parameter Validation Failed",
-        "Parameter validation failed. See 'errors' for details.",
-        errors=list(texts),
-    )
+    return _refused("parameters", errors=list(errors))
 
 
 def unreadable_parameter() -> RequestRefused:
@@ -69,89 +64,55 @@ def unreadable_parameter() -> RequestRefused:
     return invalid_parameters([texts.UNREADABLE_PARAMETER])
 
 
-def bad_request(detail: str = SEE_ERRORS, errors: Sequence[str] = ()) -> RequestRefused:
-    return _refusal(400, "bad-request", "Bad Request", detail, errors=list(errors))
+def bad_request(detail: str | None = None, errors: Sequence[str] = ()) -> RequestRefused:
+    return _refused("request", detail, errors=list(errors))
 
 
 def unauthenticated(*errors: str, audit_reason: str = "") -> RequestRefused:
-    detail = SEE_ERRORS if errors else "Authentication is required to access this resource."
-    return _refusal(
-        401,
-        "security:authentication",
-        "Authentication Failed",
-        detail,
-        errors=list(errors),
-        headers={"WWW-Authenticate": "Bearer"},
-        audit_reason=audit_reason,
-    )
+    headers = {"WWW-Authenticate": "Bearer"}
+    detail = texts.SEE_ERRORS if errors else None
+    return _refused("authentication", detail, errors=list(errors), headers=headers, audit_reason=audit_reason)
 
 
 def forbidden(*errors: str) -> RequestRefused:
-    detail = SEE_ERRORS if errors else "The authenticated client is not authorized to access this resource."
-    return _refusal(403, "security:authorization", "Authorization Failed", detail, errors=list(errors))
+    return _refused("authorization", texts.SEE_ERRORS if errors else None, errors=list(errors))
 
 
-def not_found(detail: str = "The requested resource could not be found.") -> RequestRefused:
-    return _refusal(404, "not-found", "Not Found", detail)
+def not_found(detail: str | None = None) -> RequestRefused:
+    return _refused("not found", detail)
 
 
 def method_not_allowed(allowed: Sequence[str]) -> RequestRefused:
-    return _refusal(
-        405,
-        "method-not-allowed",
-        "Method Not Allowed",
-        "The request construction was invalid.",
-        headers={"Allow": ", ".join(allowed)},
-    )
+    return _refused("method", headers={"Allow": ", ".join(allowed)})
 
 
 def conflict() -> RequestRefused:
     """A concurrent request got in the way."""
-    return _refusal(
-        409,
-        "conflict",
-        "Conflict",
-        "Unable to process the request due to a concurrent modification. Retry the request.",
-    )
+    return _refused("conflict")
 
 
 def unresolved_reference(detail: str) -> RequestRefused:
-    return _refusal(409, "conflict:unresolved-reference", "Unresolved Reference", detail)
+    return _refused("reference", detail)
 
 
 def dependent_item(detail: str) -> RequestRefused:
-    return _refusal(409, "conflict:dependent-item-exists", "Dependent Item Exists", detail)
+    return _refused("dependent item", detail)
 
 
 def not_unique(*errors: str) -> RequestRefused:
-    return _refusal(
-        409,
-        "conflict:non-unique-identity",
-        "Identifying Values Are Not Unique",
-        "The identifying value(s) of the item are the same as another item that already exists.",
-        errors=list(errors),
-    )
+    return _refused("identity", errors=list(errors))
 
 
 def too_large() -> RequestRefused:
-    return _refusal(413, "about:blank", "Payload Too Large", "")
+    return _refused("size")
 
 
 def unsupported_media_type() -> RequestRefused:
-    return _refusal(
-        415,
-        "unsupported-media-type",
-        "Unsupported Media Type",
-        "The value specified in the 'Content-Type' header is not supported by this host.",
-    )
+    return _refused("media type")
 
 
 def internal_error() -> RequestRefused:
-    return _refusal(500, "internal-server-error", "Internal Server Error", "")
-
-
-def _refusal(status: int, type_: str, title: str, detail: str, **more: Any) -> RequestRefused:
-    return RequestRefused(Problem(status=status, type=type_, title=title, detail=detail, **more))
+    return _refused("error")
 
 
 def problem_for(error: Exception) -> Problem | None:

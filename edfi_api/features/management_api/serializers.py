@@ -24,8 +24,7 @@ from edfi_api.core.startup import current_surface
 from edfi_api.features.exchange.models import ConnectionState
 from edfi_api.features.exchange.stored_connections import current_phase
 from edfi_api.features.management_api import problems, texts
-from edfi_api.features.management_api.bodies import is_empty
-from edfi_api.features.management_api.body_fields import (
+from edfi_api.features.management_api.bodies import (
     EMAIL,
     NO_BLANKS,
     NOT_EMPTY,
@@ -45,6 +44,7 @@ from edfi_api.features.management_api.body_fields import (
     Text,
     Texts,
     at_most,
+    is_empty,
     is_not_positive,
     name_rules,
 )

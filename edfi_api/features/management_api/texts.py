@@ -3,7 +3,63 @@ Admin API 2 has in their place. `{…}` are filled where they are used."""
 
 from collections.abc import Mapping
 
+SEE_ERRORS = "The request could not be processed. See 'errors' for details."
+# Problems by name: the status, the type, the title and the usual detail.
+PROBLEMS: Mapping[str, tuple[int, str, str, str]] = {
+    "data": (
+        400,
+        "bad-request:data",
+        "Data Validation Failed",
+        "Data validation failed. See 'validationErrors' for details.",
+    ),
+    "parameters": (
+        400,
+        "bad-request:parameter",
+        "Parameter Validation Failed",
+        "Parameter validation failed. See 'errors' for details.",
+    ),
+    "request": (400, "bad-request", "Bad Request", SEE_ERRORS),
+    "authentication": (
+        401,
+        "security:authentication",
+        "Authentication Failed",
+        "Authentication is required to access this resource.",
+    ),
+    "authorization": (
+        403,
+        "security:authorization",
+        "Authorization Failed",
+        "The authenticated client is not authorized to access this resource.",
+    ),
+    "not found": (404, "not-found", "Not Found", "The requested resource could not be found."),
+    "method": (405, "method-not-allowed", "Method Not Allowed", "The request construction was invalid."),
+    "conflict": (
+        409,
+        "conflict",
+        "Conflict",
+        "Unable to process the request due to a concurrent modification. Retry the request.",
+    ),
+    "reference": (409, "conflict:unresolved-reference", "Unresolved Reference", ""),
+    "dependent item": (409, "conflict:dependent-item-exists", "Dependent Item Exists", ""),
+    "identity": (
+        409,
+        "conflict:non-unique-identity",
+        "Identifying Values Are Not Unique",
+        "The identifying value(s) of the item are the same as another item that already exists.",
+    ),
+    "size": (413, "about:blank", "Payload Too Large", ""),
+    "media type": (
+        415,
+        "unsupported-media-type",
+        "Unsupported Media Type",
+        "The value specified in the 'Content-Type' header is not supported by this host.",
+    ),
+    "error": (500, "internal-server-error", "Internal Server Error", ""),
+}
+
 # Of all bodies.
+INVALID_JSON = "The request body contains invalid JSON."
+UNREADABLE_BODY = "The request body cannot be read: {reason}"
 EMPTY = "'{name}' must not be empty."
 TOO_LONG = "The length of '{name}' must be {most} characters or fewer. You entered {length} characters."
 NOT_POSITIVE = "'{name}' must be greater than '0'."
@@ -127,30 +183,21 @@ ID_OF_PROFILE = "Profile Id must be greater than zero."
 class V2:
     """What Admin API 2 says in their place."""
 
-    # Details of 404, and what is said of an item that was deleted, by address.
-    _GONE = "Not found: {name} with ID {{id}}. It may have been recently deleted."
-    NOT_FOUND: Mapping[str, str] = {
-        "vendors": _GONE.format(name="vendor"),
-        "applications": _GONE.format(name="application"),
-        "apiclients": _GONE.format(name="apiclient"),
-        "claimSets": _GONE.format(name="claimset"),
-        "profiles": _GONE.format(name="profile"),
-        "odsInstances": _GONE.format(name="odsInstance"),
-        "odsInstanceContexts": _GONE.format(name="odsInstanceContext"),
-        "odsInstanceDerivatives": _GONE.format(name="odsInstanceDerivative"),
-        "tenants": _GONE.format(name="tenant"),
-        "resourceClaims": _GONE.format(name="ResourceClaim"),
+    # What an item is called that does not exist, and one that was deleted, by address.
+    NAMES: Mapping[str, tuple[str, str]] = {
+        "vendors": ("vendor", "Vendor"),
+        "applications": ("application", "Application"),
+        "apiclients": ("apiclient", "ApiClient"),
+        "claimSets": ("claimset", "ClaimSet"),
+        "profiles": ("profile", "Profile"),
+        "odsInstances": ("odsInstance", "Ods Instance"),
+        "odsInstanceContexts": ("odsInstanceContext", "Ods Instance Context"),
+        "odsInstanceDerivatives": ("odsInstanceDerivative", "Ods Instance Derivative"),
+        "tenants": ("tenant", ""),
+        "resourceClaims": ("ResourceClaim", ""),
     }
-    DELETED: Mapping[str, str] = {
-        "vendors": "Vendor deleted successfully",
-        "applications": "Application deleted successfully",
-        "apiclients": "ApiClient deleted successfully",
-        "claimSets": "ClaimSet deleted successfully",
-        "profiles": "Profile deleted successfully",
-        "odsInstances": "Ods Instance deleted successfully",
-        "odsInstanceContexts": "Ods Instance Context deleted successfully",
-        "odsInstanceDerivatives": "Ods Instance Derivative deleted successfully",
-    }
+    NOT_FOUND = "Not found: {name} with ID {id}. It may have been recently deleted."
+    DELETED = "{name} deleted successfully"
     MALFORMED_JSON = (
         "The request body contains malformed JSON. Please ensure your data is properly formatted and try again."
     )

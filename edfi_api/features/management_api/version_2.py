@@ -23,9 +23,7 @@ from edfi_api.core.security.claims.exchange import by_lineage, objects
 from edfi_api.core.security.claims.model import ByAction, Claims, Grants
 from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from edfi_api.features.management_api import access, answers, problems, texts
-from edfi_api.features.management_api.bodies import is_empty
-from edfi_api.features.management_api.body_fields import (
-    EMAIL,
+from edfi_api.features.management_api.bodies import (
     NO_BLANKS,
     NOT_EMPTY,
     ONE_LINE,
@@ -41,6 +39,7 @@ from edfi_api.features.management_api.body_fields import (
     Objects,
     Text,
     at_most,
+    is_empty,
     name_rules,
 )
 from edfi_api.features.management_api.claim_sets import CONSTRAINTS, ClaimSetViewSet
@@ -66,15 +65,10 @@ def _check_prefixes(value: str | None) -> None:
         raise serializers.ValidationError([texts.V2.LONG_PREFIX.format(prefix=each) for each in long])
 
 
-class VendorSerializerV2(ItemSerializer):
+class VendorSerializerV2(VendorSerializer):
     """A vendor, which needs no prefixes."""
 
-    example = VendorSerializer.example
-
-    company = Text(*name_rules(256), source="name")
     namespace_prefixes = NamespacePrefixes(_check_prefixes, ONE_LINE)
-    contact_name = Text(*name_rules(128))
-    contact_email_address = Text(*name_rules(320, EMAIL), source="contact_email")
 
 
 def _no_instances(numbers: Sequence[int | None]) -> list[str]:

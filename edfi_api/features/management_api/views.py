@@ -22,8 +22,7 @@ from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.features.management_api import access, problems, texts
 from edfi_api.features.management_api.access import Caller
-from edfi_api.features.management_api.bodies import integer, read_object
-from edfi_api.features.management_api.body_fields import BodySerializer
+from edfi_api.features.management_api.bodies import BodySerializer, integer, read_object
 from edfi_api.features.management_api.listing import UNFILTERED, Listing, ListingFilter, ListingPagination
 from edfi_api.features.management_api.openapi_schema import ManagementSchema
 from edfi_api.web.problem_details.http.handler import correlation_id
@@ -308,7 +307,7 @@ class CollectionViewSet(CreateViewSet):
 
     def removed(self) -> Response:
         if self.version == "v2":
-            return Response({"title": texts.V2.DELETED[self.address]})
+            return Response({"title": texts.V2.DELETED.format(name=texts.V2.NAMES[self.address][1])})
         return Response(status=204)
 
     def _whole(self, row: Any) -> dict[str, Any]:
@@ -317,8 +316,9 @@ class CollectionViewSet(CreateViewSet):
 
 def missing(version: str, address: str, number: int | str | None) -> problems.RequestRefused:
     """The refusal of an item of this collection that does not exist."""
-    found = texts.V2.NOT_FOUND if version == "v2" else texts.NOT_FOUND
-    return problems.not_found(found[address].format(id=number))
+    if version == "v2":
+        return problems.not_found(texts.V2.NOT_FOUND.format(name=texts.V2.NAMES[address][0], id=number))
+    return problems.not_found(texts.NOT_FOUND[address].format(id=number))
 
 
 def assign(row: Model, values: Mapping[str, Any]) -> list[str]:
