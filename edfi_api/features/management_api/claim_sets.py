@@ -26,10 +26,11 @@ from edfi_api.core.security.models import Application, ClaimSet, Grant, Overridi
 from edfi_api.core.startup import current_surface
 from edfi_api.features.management_api import answers, problems, serializers, texts
 from edfi_api.features.management_api.bodies import integer
-from edfi_api.features.management_api.listing import EXACT, NUMBER, Listing
+from edfi_api.features.management_api.listing import EXACT, Listing
 from edfi_api.features.management_api.views import CollectionViewSet
 
 CONSTRAINTS = ("claim_set_once_per_tenant", "claim_set_name_once_in_any_case", "claim_set_name_is_not_shared")
+_NAME = Field("name", "name", EXACT)
 _GRANTS = "resourceClaimActions"
 _GRANT = f"{_GRANTS}/<claim_id>"
 
@@ -50,10 +51,7 @@ class ClaimSetViewSet(CollectionViewSet):
         "override": serializers.OverrideSerializer,
     }
     action_answers = {"import_": (201, answers.ImportedClaimSet)}
-    listing = Listing(
-        order={"id": "pk", "name": "name", "claimSetName": "name"},
-        filters=(Field("id", "pk", NUMBER), Field("claimSetName", "name", EXACT), Field("name", "name", EXACT)),
-    )
+    listing = Listing(("id", _NAME, "claimSetName"), ("id", "claimSetName", _NAME))
     refusals = dict.fromkeys(CONSTRAINTS, problems.not_unique(texts.CLAIM_SET_TAKEN))
 
     def get_queryset(self) -> QuerySet[ClaimSet]:

@@ -33,7 +33,7 @@ from edfi_api.core.security.models import ApiClient
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.stored_connections import checked
 from edfi_api.features.management_api import access, answers, problems, serializers, texts
-from edfi_api.features.management_api.listing import EXACT, NUMBER, Listing
+from edfi_api.features.management_api.listing import BY_NAME, EXACT, Listing
 from edfi_api.features.management_api.views import CollectionViewSet, CreateViewSet, assign
 
 _METADATA = frozenset({"list", "retrieve"})
@@ -61,10 +61,7 @@ class DataStoreViewSet(CollectionViewSet):
     metadata_actions = _METADATA
     serializer_class = serializers.DataStoreSerializer
     action_answers = {"create": (201, answers.CreatedItem)}
-    listing = Listing(
-        order={"id": "pk", "name": "name", "dataStoreType": "type"},
-        filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT), Field("dataStoreType", "type", EXACT)),
-    )
+    listing = Listing(("id", "name", "dataStoreType"), ("id", "name", "dataStoreType"))
     refusals = {"data_store_name_is_unique": ("Name", texts.V2.INSTANCE_TAKEN)}
 
     def get_queryset(self) -> QuerySet[DataStore]:
@@ -168,7 +165,7 @@ class ContextViewSet(_PartViewSet):
     noun = "data store context"
     serializer_class = serializers.ContextSerializer
     action_answers = {"create": (201, answers.Identified)}
-    listing = Listing(order={"id": "pk", "dataStoreId": "data_store_id", "contextKey": "key", "contextValue": "value"})
+    listing = Listing(("id", "dataStoreId", "contextKey", "contextValue"))
     refusals = {"context_once_per_qualifier": ("ContextKey", texts.CONTEXT_TAKEN)}
 
     def get_queryset(self) -> QuerySet[DataStoreContext]:
@@ -194,7 +191,7 @@ class DerivativeViewSet(_PartViewSet):
     has_unique_types = False
     serializer_class = serializers.DerivativeSerializer
     action_answers = {"create": (201, answers.CreatedItem)}
-    listing = Listing(order={"id": "pk", "dataStoreId": "data_store_id", "derivativeType": "type"})
+    listing = Listing(("id", "dataStoreId", "derivativeType"))
     refusals = {"derivative_type_is_unique": ("DerivativeType", texts.V2.DERIVATIVE_TAKEN)}
 
     def get_queryset(self) -> QuerySet[DataStoreDerivative]:
@@ -230,9 +227,7 @@ class TenantViewSet(CreateViewSet):
     has_tenants = False
     serializer_class = serializers.TenantSerializer
     action_answers = {"create": (201, answers.CreatedItem)}
-    listing = Listing(
-        order={"id": "pk", "name": "name"}, filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT))
-    )
+    listing = BY_NAME
     refusals = {"tenant_once_in_any_case": ("Name", texts.TENANT_TAKEN)}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -254,15 +249,8 @@ class ConnectionViewSet(CollectionViewSet):
 
     noun = "connection"
     serializer_class = serializers.ConnectionSerializer
-    listing = Listing(
-        order={"id": "pk", "name": "name"},
-        filters=(
-            Field("id", "pk", NUMBER),
-            Field("name", "name", EXACT),
-            # Lists have a parameter `direction`, that of their order.
-            Field("connectionDirection", "direction", EXACT),
-        ),
-    )
+    # Lists have a parameter `direction`, that of their order.
+    listing = Listing(("id", "name"), ("id", "name", Field("connectionDirection", "direction", EXACT)))
     refusals = {
         "connection_once_in_any_case": ("Name", texts.CONNECTION_TAKEN),
         "connection_of_one_tenant": ("DataStoreId", texts.NO_STORE),

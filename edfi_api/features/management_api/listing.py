@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.db.models import Model, Q
@@ -9,13 +10,14 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from edfi_api.core.queries.listing.fields import Field, FieldType
 from edfi_api.core.queries.listing.filters import FieldFilter, read_filters
 from edfi_api.core.queries.listing.pages import Listed, listed
 from edfi_api.core.queries.pagination import Page
 from edfi_api.features.management_api import problems, texts
-from edfi_api.features.management_api.bodies import int32, integer
+from edfi_api.features.management_api.bodies import Integer, int32, integer
 
 # A list without `limit` has all items, as in Ed-Fi's servers, but no more than this; then `Total-Count` says how many.
 MOST_ITEMS = 10_000
@@ -32,16 +34,36 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Listing:
-    """What a list can be ordered and filtered by. `order` has the lookups of a query set, or the members of items, by
-    the names of `orderBy`; `is_paged` says whether pages are as short as the version has them."""
+    """What a list can be ordered and filtered by: names of members of its serializer, or fields by themselves.
+    `is_paged` says whether pages are as short as the version has them."""
 
-    order: Mapping[str, str]
-    filters: Sequence[Field] = ()
+    order: Sequence[str | Field] = ()
+    filters: Sequence[str | Field] = ()
     default_order: str = "pk"
     is_paged: bool = True
 
+    def orders(self, serializer: type[Serializer[Any]] | None) -> dict[str, str]:
+        """The lookups, or the members of items, by the names of `orderBy`."""
+        return {each.name: each.source for each in _fields(self.order, serializer)}
 
-UNFILTERED = Listing({})
+    def fields(self, serializer: type[Serializer[Any]] | None) -> Sequence[Field]:
+        """The filters."""
+        return _fields(self.filters, serializer)
+
+
+@cache
+def _fields(named: Sequence[str | Field], serializer: type[Serializer[Any]] | None) -> Sequence[Field]:
+    """The fields of members, each with the column that is the member's source."""
+    members = serializer().fields if serializer else {}
+    return tuple(_field(each, members.get(each)) if isinstance(each, str) else each for each in named)
+
+
+def _field(name: str, member: Any) -> Field:
+    return Field(name, member.source if member else name, NUMBER if isinstance(member, Integer) else EXACT)
+
+
+UNFILTERED = Listing()
+BY_NAME = Listing(("id", "name"), ("id", "name"))
 
 
 class ListingFilter(BaseFilterBackend):
@@ -50,7 +72,7 @@ class ListingFilter(BaseFilterBackend):
 
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
         order = _order(request, view)
-        wanted = _filters(view.listing, request)
+        wanted = _filters(view, request)
         if isinstance(queryset, list):
             return _filtered_items(queryset, wanted, order)
         for each in wanted:
@@ -83,8 +105,8 @@ def _filtered_items(items: list[Row], wanted: Sequence[FieldFilter], order: str)
     return sorted(items, key=lambda item: item[member] if item[member] is not None else "", reverse=order[0] == "-")
 
 
-def _filters(listing: Listing, request: Request) -> list[FieldFilter]:
-    found = read_filters(listing.filters, request.query_params, None)
+def _filters(view: Any, request: Request) -> list[FieldFilter]:
+    found = read_filters(view.listing.fields(view.serializer_class), request.query_params, None)
     if messages := dict.fromkeys(each.message for each in found.unreadable if each.text):
         raise problems.invalid_parameters(list(messages))
     return [each for each in found.read if each.value not in ("", [""])]
@@ -106,12 +128,13 @@ def _order(request: Request, view: Any) -> str:
     given = _given(request)
     offset, limit = _window(request, view)
     direction, order_by = (given.get("direction") or "asc").lower(), (given.get("orderby") or "").lower()
-    orders = {name.lower(): lookup for name, lookup in view.listing.order.items()}
+    allowed = view.listing.orders(view.serializer_class)
+    orders = {name.lower(): lookup for name, lookup in allowed.items()}
     errors = {
         texts.NEGATIVE_OFFSET: offset < 0,
         texts.NO_LIMIT: limit is not None and limit < 1,
         texts.UNKNOWN_DIRECTION: direction not in _DIRECTIONS,
-        texts.UNKNOWN_ORDER.format(names=", ".join(view.listing.order)): bool(orders) and order_by not in {"", *orders},
+        texts.UNKNOWN_ORDER.format(names=", ".join(allowed)): bool(orders) and order_by not in {"", *orders},
     }
     if any(errors.values()):
         raise problems.invalid_parameters([text for text, is_wrong in errors.items() if is_wrong])

@@ -190,9 +190,8 @@ class ManagementSchema(AutoSchema):
         ]
         if self.view.action == "list" and self.view.listing is not UNFILTERED:
             parameters += [_reference("parameters", name) for name in _PAGING]
-            parameters += [
-                {"name": each.name, "in": "query", "schema": {"type": "string"}} for each in self.view.listing.filters
-            ]
+            filters = self.view.listing.fields(self.view.serializer_class)
+            parameters += [{"name": each.name, "in": "query", "schema": {"type": "string"}} for each in filters]
         return parameters
 
     def _get_request_body(self, direction: str = "request") -> Schema | None:

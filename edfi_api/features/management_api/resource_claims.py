@@ -55,10 +55,6 @@ _REFUSALS = {
 _BY_NAME = (Field("id", "id", NUMBER), Field("name", "name", ANY_CASE))
 
 
-def _named(*members: str) -> dict[str, str]:
-    return {name: name for name in members}
-
-
 class ResourceClaimTreeViewSet(ManagementViewSet):
     """The tree of resource claims, or what lies below one."""
 
@@ -66,7 +62,7 @@ class ResourceClaimTreeViewSet(ManagementViewSet):
         "list": (200, answers.ResourceClaimNode(many=True)),
         "retrieve": (200, answers.ResourceClaimNode),
     }
-    listing = Listing(_named("id", "name", "parentId", "parentName"), _BY_NAME, default_order="name")
+    listing = Listing(("id", "name", "parentId", "parentName"), _BY_NAME, default_order="name")
 
     def list(self, request: Request) -> Response:
         return self.listed(_tree()[0])
@@ -202,7 +198,7 @@ class ResourceClaimActionsViewSet(ManagementViewSet):
 
     action_answers = {"list": (200, answers.ClaimActions(many=True))}
     listing = Listing(
-        _named("resourceClaimId", "resourceName"),
+        ("resourceClaimId", "resourceName"),
         (Field("resourceName", "resourceName", ANY_CASE),),
         default_order="resourceClaimId",
     )
@@ -231,7 +227,7 @@ class ResourceClaimStrategiesViewSet(ResourceClaimActionsViewSet):
 
     action_answers = {"list": (200, answers.ClaimStrategies(many=True))}
     listing = Listing(
-        _named("resourceClaimId", "resourceName", "claimName"),
+        ("resourceClaimId", "resourceName", "claimName"),
         ResourceClaimActionsViewSet.listing.filters,
         default_order="resourceClaimId",
     )
@@ -255,7 +251,7 @@ class ActionViewSet(ManagementViewSet):
     """The actions of claims."""
 
     action_answers = {"list": (200, answers.ListedAction(many=True))}
-    listing = Listing(_named("id", "name"), _BY_NAME, default_order="id", is_paged=False)
+    listing = Listing(("id", "name"), _BY_NAME, default_order="id", is_paged=False)
 
     def list(self, request: Request) -> Response:
         return self.listed(
@@ -270,7 +266,7 @@ class AuthorizationStrategyViewSet(ManagementViewSet):
     """The authorization strategies."""
 
     action_answers = {"list": (200, answers.ListedStrategy(many=True))}
-    listing = Listing(_named("id", "name"), default_order="id", is_paged=False)
+    listing = Listing(("id", "name"), default_order="id", is_paged=False)
 
     def list(self, request: Request) -> Response:
         return self.listed(

@@ -30,13 +30,21 @@ from edfi_api.core.security.profiles.models import Profile, ProfileAssignment
 from edfi_api.core.startup import current_surface
 from edfi_api.features.management_api import answers, problems, serializers, texts
 from edfi_api.features.management_api.bodies import int32, integer
-from edfi_api.features.management_api.listing import EXACT, NUMBER, UNFILTERED, Listing, rows_of
+from edfi_api.features.management_api.listing import BY_NAME, EXACT, UNFILTERED, Listing, rows_of
 from edfi_api.features.management_api.views import CollectionViewSet, Refusals, assign, missing
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.json_files import canonical_json
 
 _log = logging.getLogger(__name__)
 _References = tuple[list[DataStore], list[Profile]]
+
+
+def _integers(text: str) -> Sequence[int]:
+    return [int32(each.strip()) for each in text.split(",")]
+
+
+_IDS = Field("ids", "pk__in", FieldType(_integers, texts.NO_IDS))
+_PREFIX = Field("namespacePrefixes", "namespace_prefixes__contains", FieldType(lambda text: [EXACT.read(text)]))
 
 
 class VendorViewSet(CollectionViewSet):
@@ -48,19 +56,8 @@ class VendorViewSet(CollectionViewSet):
     serializer_class = serializers.VendorSerializer
     action_serializers = {"update": serializers.VendorChangeSerializer}
     listing = Listing(
-        order={
-            "id": "pk",
-            "company": "name",
-            "contactName": "contact_name",
-            "contactEmailAddress": "contact_email",
-        },
-        filters=(
-            Field("id", "pk", NUMBER),
-            Field("company", "name", EXACT),
-            Field("namespacePrefixes", "namespace_prefixes__contains", FieldType(lambda text: [EXACT.read(text)])),
-            Field("contactName", "contact_name", EXACT),
-            Field("contactEmailAddress", "contact_email", EXACT),
-        ),
+        ("id", "company", "contactName", "contactEmailAddress"),
+        ("id", "company", _PREFIX, "contactName", "contactEmailAddress"),
     )
     refusals = {"vendor_once_per_tenant": ("Name", texts.VENDOR_TAKEN)}
 
@@ -87,10 +84,6 @@ class VendorViewSet(CollectionViewSet):
         row.delete()
 
 
-def _integers(text: str) -> Sequence[int]:
-    return [int32(each.strip()) for each in text.split(",")]
-
-
 class ApplicationViewSet(CollectionViewSet):
     """Applications with their claim set, organizations, data stores and profiles."""
 
@@ -102,13 +95,7 @@ class ApplicationViewSet(CollectionViewSet):
         "reset_credential": (200, answers.ApplicationCredentials),
     }
     listing = Listing(
-        order={"id": "pk", "applicationName": "name", "vendorId": "vendor_id", "claimSetName": "claim_set_name"},
-        filters=(
-            Field("id", "pk", NUMBER),
-            Field("ids", "pk__in", FieldType(_integers, texts.NO_IDS)),
-            Field("applicationName", "name", EXACT),
-            Field("claimSetName", "claim_set_name", EXACT),
-        ),
+        ("id", "applicationName", "vendorId", "claimSetName"), ("id", _IDS, "applicationName", "claimSetName")
     )
     refusals = {"application_once_per_vendor": ("ApplicationName", texts.APPLICATION_TAKEN)}
 
@@ -199,10 +186,7 @@ class ApiClientViewSet(CollectionViewSet):
     metadata_actions = frozenset({"list", "retrieve"})
     serializer_class = serializers.ApiClientSerializer
     action_answers = {"create": (201, answers.ClientCredentials), "reset_credential": (200, answers.ClientCredentials)}
-    listing = Listing(
-        order={"id": "pk", "applicationId": "application_id", "name": "name"},
-        filters=(Field("applicationid", "application_id", NUMBER),),
-    )
+    listing = Listing(("id", "applicationId", "name"), ("applicationId",))
     refusals = {
         "client_once_per_application": ("Name", texts.CLIENT_NAME_TAKEN),
         "external_identity_of_one_client": ("ExternalIdentity", texts.IDENTITY_TAKEN),
@@ -289,9 +273,7 @@ class ProfileViewSet(CollectionViewSet):
     serializer_class = serializers.ProfileSerializer
     action_serializers = {"list": serializers.ListedProfileSerializer}
     action_answers = {"create": (201, answers.ProfileNotices)}
-    listing = Listing(
-        order={"id": "pk", "name": "name"}, filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT))
-    )
+    listing = BY_NAME
 
     @property
     def refusals(self) -> Refusals:  # type: ignore[override]

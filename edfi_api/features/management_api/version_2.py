@@ -16,7 +16,6 @@ from edfi_api.core.data_stores.connection_strings import LONGEST, MAIN, destinat
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.tenants import tenant_named, visible_to
-from edfi_api.core.queries.listing.fields import Field
 from edfi_api.core.security.claim_names import actions_in_order, claim_of, short_name
 from edfi_api.core.security.claims.compile import all_defaults
 from edfi_api.core.security.claims.exchange import by_lineage, objects
@@ -43,7 +42,7 @@ from edfi_api.features.management_api.bodies import (
     name_rules,
 )
 from edfi_api.features.management_api.claim_sets import CONSTRAINTS, ClaimSetViewSet
-from edfi_api.features.management_api.listing import EXACT, NUMBER, Listing
+from edfi_api.features.management_api.listing import BY_NAME, Listing
 from edfi_api.features.management_api.resource_claims import ACTION_IDS, STRATEGY_IDS
 from edfi_api.features.management_api.serializers import (
     DERIVATIVE_TYPE,
@@ -56,7 +55,6 @@ from edfi_api.features.management_api.serializers import (
     VendorSerializer,
     prefixes,
 )
-from edfi_api.features.management_api.vendors import ApplicationViewSet
 from edfi_api.features.management_api.views import ManagementViewSet
 
 
@@ -392,10 +390,6 @@ ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
     "applications": {
         "serializer_class": ApplicationSerializerV2,
         "action_serializers": {},
-        "listing": Listing(
-            order=ApplicationViewSet.listing.order,
-            filters=(*ApplicationViewSet.listing.filters[:-1], Field("claimsetName", "claim_set_name", EXACT)),
-        ),
     },
     "apiclients": {"serializer_class": ApiClientSerializerV2, "is_found_by_key": False},
     "profiles": {},
@@ -408,33 +402,26 @@ ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
         },
         "is_kept_in_use": True,
         "refusals": dict.fromkeys(CONSTRAINTS, ("Name", texts.V2.CLAIM_SET_TAKEN)),
-        "listing": Listing(
-            order={"id": "pk", "name": "name"}, filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT))
-        ),
+        "listing": BY_NAME,
     },
     "odsInstances": {
         "serializer_class": OdsInstanceSerializer,
         "action_serializers": {"list": ListedOdsInstanceSerializer, "update": OdsInstanceChangeSerializer},
         "has_unique_names": True,
         "is_kept_in_use": True,
-        "listing": Listing(
-            order={"id": "pk", "name": "name", "instanceType": "type"},
-            filters=(Field("id", "pk", NUMBER), Field("name", "name", EXACT), Field("instanceType", "type", EXACT)),
-        ),
+        "listing": Listing(("id", "name", "instanceType"), ("id", "name", "instanceType")),
         "action_answers": {},
     },
     "odsInstanceContexts": {
         "serializer_class": OdsInstanceContextSerializer,
         "refusals": {"context_once_per_qualifier": ("ContextKey", texts.V2.CONTEXT_TAKEN)},
-        "listing": Listing(
-            order={"id": "pk", "odsInstanceId": "data_store_id", "contextKey": "key", "contextValue": "value"}
-        ),
+        "listing": Listing(("id", "odsInstanceId", "contextKey", "contextValue")),
     },
     "odsInstanceDerivatives": {
         "serializer_class": OdsInstanceDerivativeSerializer,
         "action_serializers": {"update": OdsInstanceDerivativeChangeSerializer},
         "has_unique_types": True,
-        "listing": Listing(order={"id": "pk", "odsInstanceId": "data_store_id", "derivativeType": "type"}),
+        "listing": Listing(("id", "odsInstanceId", "derivativeType")),
         "action_answers": {},
     },
 }

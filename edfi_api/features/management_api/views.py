@@ -133,7 +133,7 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
     # The router sets both, as `vendors` of `v3`.
     address: ClassVar[str] = ""
     has_tenants: ClassVar[bool] = True
-    serializer_class: type[Any]
+    serializer_class: Any = None
     # Actions that the scope of authorization metadata allows.
     metadata_actions: ClassVar[frozenset[str]] = frozenset()
     listing: Listing = UNFILTERED

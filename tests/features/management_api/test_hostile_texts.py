@@ -26,8 +26,9 @@ TEXTS = (
 def filters() -> dict[str, str]:
     """Path of each list → the names of its filters."""
     return {
-        address.template: ",".join(field.name for field in address.view.cls(**address.view.initkwargs).listing.filters)
+        address.template: ",".join(field.name for field in view.listing.fields(view.serializer_class))
         for address in all_addresses()
+        for view in [address.view.cls(**address.view.initkwargs)]
         if issubclass(address.view.cls, CreateViewSet)
         and address.actions.get("get") == "list"
         and not address.path.startswith("tenants")
