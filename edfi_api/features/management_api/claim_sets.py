@@ -30,6 +30,7 @@ from edfi_api.features.management_api.listing import EXACT, Listing
 from edfi_api.features.management_api.views import CollectionViewSet
 
 CONSTRAINTS = ("claim_set_once_per_tenant", "claim_set_name_once_in_any_case", "claim_set_name_is_not_shared")
+# Version 3 has it by both names.
 _NAME = Field("name", "name", EXACT)
 _GRANTS = "resourceClaimActions"
 _GRANT = f"{_GRANTS}/<claim_id>"
@@ -51,7 +52,7 @@ class ClaimSetViewSet(CollectionViewSet):
         "override": serializers.OverrideSerializer,
     }
     action_answers = {"import_": (201, answers.ImportedClaimSet)}
-    listing = Listing(("id", _NAME, "claimSetName"), ("id", "claimSetName", _NAME))
+    listing = Listing(("pk", _NAME, "name"), ("pk", "name", _NAME))
     refusals = dict.fromkeys(CONSTRAINTS, problems.not_unique(texts.CLAIM_SET_TAKEN))
 
     def get_queryset(self) -> QuerySet[ClaimSet]:

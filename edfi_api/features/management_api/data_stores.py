@@ -61,7 +61,7 @@ class DataStoreViewSet(CollectionViewSet):
     metadata_actions = _METADATA
     serializer_class = serializers.DataStoreSerializer
     action_answers = {"create": (201, answers.CreatedItem)}
-    listing = Listing(("id", "name", "dataStoreType"), ("id", "name", "dataStoreType"))
+    listing = Listing(("pk", "name", "type"), ("pk", "name", "type"))
     refusals = {"data_store_name_is_unique": ("Name", texts.V2.INSTANCE_TAKEN)}
 
     def get_queryset(self) -> QuerySet[DataStore]:
@@ -165,7 +165,7 @@ class ContextViewSet(_PartViewSet):
     noun = "data store context"
     serializer_class = serializers.ContextSerializer
     action_answers = {"create": (201, answers.Identified)}
-    listing = Listing(("id", "dataStoreId", "contextKey", "contextValue"))
+    listing = Listing(("pk", "data_store_id", "key", "value"))
     refusals = {"context_once_per_qualifier": ("ContextKey", texts.CONTEXT_TAKEN)}
 
     def get_queryset(self) -> QuerySet[DataStoreContext]:
@@ -191,7 +191,7 @@ class DerivativeViewSet(_PartViewSet):
     has_unique_types = False
     serializer_class = serializers.DerivativeSerializer
     action_answers = {"create": (201, answers.CreatedItem)}
-    listing = Listing(("id", "dataStoreId", "derivativeType"))
+    listing = Listing(("pk", "data_store_id", "type"))
     refusals = {"derivative_type_is_unique": ("DerivativeType", texts.V2.DERIVATIVE_TAKEN)}
 
     def get_queryset(self) -> QuerySet[DataStoreDerivative]:
@@ -250,7 +250,7 @@ class ConnectionViewSet(CollectionViewSet):
     noun = "connection"
     serializer_class = serializers.ConnectionSerializer
     # Lists have a parameter `direction`, that of their order.
-    listing = Listing(("id", "name"), ("id", "name", Field("connectionDirection", "direction", EXACT)))
+    listing = Listing(("pk", "name"), ("pk", "name", Field("connectionDirection", "direction", EXACT)))
     refusals = {
         "connection_once_in_any_case": ("Name", texts.CONNECTION_TAKEN),
         "connection_of_one_tenant": ("DataStoreId", texts.NO_STORE),

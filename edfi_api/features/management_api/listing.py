@@ -34,36 +34,30 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Listing:
-    """What a list can be ordered and filtered by: names of members of its serializer, or fields by themselves.
-    `is_paged` says whether pages are as short as the version has them."""
+    """What a list can be ordered and filtered by: columns, which have the names of the members of which they are the
+    sources, or fields by themselves. `is_paged` says whether pages are as short as the version has them."""
 
     order: Sequence[str | Field] = ()
     filters: Sequence[str | Field] = ()
     default_order: str = "pk"
     is_paged: bool = True
 
-    def orders(self, serializer: type[Serializer[Any]] | None) -> dict[str, str]:
-        """The lookups, or the members of items, by the names of `orderBy`."""
-        return {each.name: each.source for each in _fields(self.order, serializer)}
 
-    def fields(self, serializer: type[Serializer[Any]] | None) -> Sequence[Field]:
-        """The filters."""
-        return _fields(self.filters, serializer)
+UNFILTERED = Listing()
+BY_NAME = Listing(("pk", "name"), ("pk", "name"))
 
 
 @cache
-def _fields(named: Sequence[str | Field], serializer: type[Serializer[Any]] | None) -> Sequence[Field]:
-    """The fields of members, each with the column that is the member's source."""
-    members = serializer().fields if serializer else {}
-    return tuple(_field(each, members.get(each)) if isinstance(each, str) else each for each in named)
+def fields_of(columns: Sequence[str | Field], serializer: type[Serializer[Any]] | None) -> Sequence[Field]:
+    """The fields of columns. Items that are no rows of a table have no serializer, and their members for columns."""
+    members = {each.source: each for each in serializer().fields.values()} if serializer else {}
+    found = [_field(each, members.get(each)) if isinstance(each, str) else each for each in columns]
+    return list({each.name: each for each in found}.values())
 
 
-def _field(name: str, member: Any) -> Field:
-    return Field(name, member.source if member else name, NUMBER if isinstance(member, Integer) else EXACT)
-
-
-UNFILTERED = Listing()
-BY_NAME = Listing(("id", "name"), ("id", "name"))
+def _field(column: str, member: Any) -> Field:
+    name = member.field_name if member else column
+    return Field(name, column, NUMBER if isinstance(member, Integer) else EXACT)
 
 
 class ListingFilter(BaseFilterBackend):
@@ -106,7 +100,7 @@ def _filtered_items(items: list[Row], wanted: Sequence[FieldFilter], order: str)
 
 
 def _filters(view: Any, request: Request) -> list[FieldFilter]:
-    found = read_filters(view.listing.fields(view.serializer_class), request.query_params, None)
+    found = read_filters(fields_of(view.listing.filters, view.serializer_class), request.query_params, None)
     if messages := dict.fromkeys(each.message for each in found.unreadable if each.text):
         raise problems.invalid_parameters(list(messages))
     return [each for each in found.read if each.value not in ("", [""])]
@@ -128,8 +122,8 @@ def _order(request: Request, view: Any) -> str:
     given = _given(request)
     offset, limit = _window(request, view)
     direction, order_by = (given.get("direction") or "asc").lower(), (given.get("orderby") or "").lower()
-    allowed = view.listing.orders(view.serializer_class)
-    orders = {name.lower(): lookup for name, lookup in allowed.items()}
+    allowed = {each.name: each.source for each in fields_of(view.listing.order, view.serializer_class)}
+    orders = {name.lower(): source for name, source in allowed.items()}
     errors = {
         texts.NEGATIVE_OFFSET: offset < 0,
         texts.NO_LIMIT: limit is not None and limit < 1,

@@ -17,7 +17,7 @@ from rest_framework.serializers import ListSerializer, Serializer
 
 from edfi_api.features.management_api.answers import AnswerSerializer, RemovedItem
 from edfi_api.features.management_api.bodies import BodyField
-from edfi_api.features.management_api.listing import UNFILTERED
+from edfi_api.features.management_api.listing import UNFILTERED, fields_of
 from edfi_api.features.management_api.scopes import Scope
 from edfi_api.web.metadata.openapi import VERSION, publisher, with_used_components
 from edfi_api.web.metadata.responses import PROBLEM, PROBLEM_SCHEMA
@@ -190,7 +190,7 @@ class ManagementSchema(AutoSchema):
         ]
         if self.view.action == "list" and self.view.listing is not UNFILTERED:
             parameters += [_reference("parameters", name) for name in _PAGING]
-            filters = self.view.listing.fields(self.view.serializer_class)
+            filters = fields_of(self.view.listing.filters, self.view.serializer_class)
             parameters += [{"name": each.name, "in": "query", "schema": {"type": "string"}} for each in filters]
         return parameters
 

@@ -6,56 +6,28 @@ from collections.abc import Mapping
 SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 # Problems by name: the status, the type, the title and the usual detail.
 PROBLEMS: Mapping[str, tuple[int, str, str, str]] = {
-    "data": (
-        400,
-        "bad-request:data",
-        "Data Validation Failed",
-        "Data validation failed. See 'validationErrors' for details.",
-    ),
-    "parameters": (
-        400,
-        "bad-request:parameter",
-        "Parameter Validation Failed",
-        "Parameter validation failed. See 'errors' for details.",
-    ),
+    "data": (400, "bad-request:data", "Data Validation Failed",
+             "Data validation failed. See 'validationErrors' for details."),
+    "parameters": (400, "bad-request:parameter", "Parameter Validation Failed",
+                   "Parameter validation failed. See 'errors' for details."),
     "request": (400, "bad-request", "Bad Request", SEE_ERRORS),
-    "authentication": (
-        401,
-        "security:authentication",
-        "Authentication Failed",
-        "Authentication is required to access this resource.",
-    ),
-    "authorization": (
-        403,
-        "security:authorization",
-        "Authorization Failed",
-        "The authenticated client is not authorized to access this resource.",
-    ),
+    "authentication": (401, "security:authentication", "Authentication Failed",
+                       "Authentication is required to access this resource."),
+    "authorization": (403, "security:authorization", "Authorization Failed",
+                      "The authenticated client is not authorized to access this resource."),
     "not found": (404, "not-found", "Not Found", "The requested resource could not be found."),
     "method": (405, "method-not-allowed", "Method Not Allowed", "The request construction was invalid."),
-    "conflict": (
-        409,
-        "conflict",
-        "Conflict",
-        "Unable to process the request due to a concurrent modification. Retry the request.",
-    ),
+    "conflict": (409, "conflict", "Conflict",
+                 "Unable to process the request due to a concurrent modification. Retry the request."),
     "reference": (409, "conflict:unresolved-reference", "Unresolved Reference", ""),
     "dependent item": (409, "conflict:dependent-item-exists", "Dependent Item Exists", ""),
-    "identity": (
-        409,
-        "conflict:non-unique-identity",
-        "Identifying Values Are Not Unique",
-        "The identifying value(s) of the item are the same as another item that already exists.",
-    ),
+    "identity": (409, "conflict:non-unique-identity", "Identifying Values Are Not Unique",
+                 "The identifying value(s) of the item are the same as another item that already exists."),
     "size": (413, "about:blank", "Payload Too Large", ""),
-    "media type": (
-        415,
-        "unsupported-media-type",
-        "Unsupported Media Type",
-        "The value specified in the 'Content-Type' header is not supported by this host.",
-    ),
+    "media type": (415, "unsupported-media-type", "Unsupported Media Type",
+                   "The value specified in the 'Content-Type' header is not supported by this host."),
     "error": (500, "internal-server-error", "Internal Server Error", ""),
-}
+}  # fmt: skip
 
 # Of all bodies.
 INVALID_JSON = "The request body contains invalid JSON."

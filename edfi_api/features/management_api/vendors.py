@@ -56,8 +56,7 @@ class VendorViewSet(CollectionViewSet):
     serializer_class = serializers.VendorSerializer
     action_serializers = {"update": serializers.VendorChangeSerializer}
     listing = Listing(
-        ("id", "company", "contactName", "contactEmailAddress"),
-        ("id", "company", _PREFIX, "contactName", "contactEmailAddress"),
+        ("pk", "name", "contact_name", "contact_email"), ("pk", "name", _PREFIX, "contact_name", "contact_email")
     )
     refusals = {"vendor_once_per_tenant": ("Name", texts.VENDOR_TAKEN)}
 
@@ -94,9 +93,7 @@ class ApplicationViewSet(CollectionViewSet):
         "create": (201, answers.ApplicationCredentials),
         "reset_credential": (200, answers.ApplicationCredentials),
     }
-    listing = Listing(
-        ("id", "applicationName", "vendorId", "claimSetName"), ("id", _IDS, "applicationName", "claimSetName")
-    )
+    listing = Listing(("pk", "name", "vendor_id", "claim_set_name"), ("pk", _IDS, "name", "claim_set_name"))
     refusals = {"application_once_per_vendor": ("ApplicationName", texts.APPLICATION_TAKEN)}
 
     def get_queryset(self) -> QuerySet[Application]:
@@ -118,15 +115,18 @@ class ApplicationViewSet(CollectionViewSet):
         row = Application()
         stores, profiles = self._resolve(row, serializer, values)
         credentials = create_application(row, [store.pk for store in stores], by=self.by)
-        self._finish(row, profiles, values)
-        return self.created(row, _credentials(row, credentials), members=",".join(serializer.members))
+        self._assign_profiles(row, profiles)
+        answer = self.created(row, _credentials(row, credentials), members=",".join(serializer.members))
+        self._enable(row, values)
+        return answer
 
     def change(self, row: Application, serializer: Any, values: dict[str, Any]) -> None:
         stores, profiles = self._resolve(row, serializer, values)
         row.save(update_fields=["vendor", "name", "claim_set_name", "education_organization_ids"])
-        self._finish(row, profiles, values)
+        self._assign_profiles(row, profiles)
         if first := row.api_clients.order_by("pk").first():
             first.data_stores.set(stores)
+        self._enable(row, values)
 
     def remove(self, row: Application) -> None:
         remove_application(row, by=self.by)
@@ -167,9 +167,12 @@ class ApplicationViewSet(CollectionViewSet):
         row.education_organization_ids = list(dict.fromkeys(values["education_organization_ids"]))
         return stores, profiles
 
-    def _finish(self, row: Application, profiles: Sequence[Profile], values: dict[str, Any]) -> None:
+    def _assign_profiles(self, row: Application, profiles: Sequence[Profile]) -> None:
         if profiles or ProfileAssignment.objects.filter(application=row).exists():
             assign_profiles(row, [profile.name for profile in profiles], by=self.by)
+
+    def _enable(self, row: Application, values: dict[str, Any]) -> None:
+        """Enable or disable all clients, if the body says so."""
         for client in row.api_clients.all() if "enabled" in values else ():
             set_approved(client, values["enabled"], by=self.by)
 
@@ -186,7 +189,7 @@ class ApiClientViewSet(CollectionViewSet):
     metadata_actions = frozenset({"list", "retrieve"})
     serializer_class = serializers.ApiClientSerializer
     action_answers = {"create": (201, answers.ClientCredentials), "reset_credential": (200, answers.ClientCredentials)}
-    listing = Listing(("id", "applicationId", "name"), ("applicationId",))
+    listing = Listing(("pk", "application_id", "name"), ("application_id",))
     refusals = {
         "client_once_per_application": ("Name", texts.CLIENT_NAME_TAKEN),
         "external_identity_of_one_client": ("ExternalIdentity", texts.IDENTITY_TAKEN),

@@ -42,7 +42,6 @@ from edfi_api.features.management_api.bodies import (
     name_rules,
 )
 from edfi_api.features.management_api.claim_sets import CONSTRAINTS, ClaimSetViewSet
-from edfi_api.features.management_api.listing import BY_NAME, Listing
 from edfi_api.features.management_api.resource_claims import ACTION_IDS, STRATEGY_IDS
 from edfi_api.features.management_api.serializers import (
     DERIVATIVE_TYPE,
@@ -402,26 +401,22 @@ ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
         },
         "is_kept_in_use": True,
         "refusals": dict.fromkeys(CONSTRAINTS, ("Name", texts.V2.CLAIM_SET_TAKEN)),
-        "listing": BY_NAME,
     },
     "odsInstances": {
         "serializer_class": OdsInstanceSerializer,
         "action_serializers": {"list": ListedOdsInstanceSerializer, "update": OdsInstanceChangeSerializer},
         "has_unique_names": True,
         "is_kept_in_use": True,
-        "listing": Listing(("id", "name", "instanceType"), ("id", "name", "instanceType")),
         "action_answers": {},
     },
     "odsInstanceContexts": {
         "serializer_class": OdsInstanceContextSerializer,
         "refusals": {"context_once_per_qualifier": ("ContextKey", texts.V2.CONTEXT_TAKEN)},
-        "listing": Listing(("id", "odsInstanceId", "contextKey", "contextValue")),
     },
     "odsInstanceDerivatives": {
         "serializer_class": OdsInstanceDerivativeSerializer,
         "action_serializers": {"update": OdsInstanceDerivativeChangeSerializer},
         "has_unique_types": True,
-        "listing": Listing(("id", "odsInstanceId", "derivativeType")),
         "action_answers": {},
     },
 }

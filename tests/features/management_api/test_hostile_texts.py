@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from edfi_api.core.security.models import Vendor
+from edfi_api.features.management_api.listing import fields_of
 from edfi_api.features.management_api.urls import all_addresses
 from edfi_api.features.management_api.views import CreateViewSet
 from tests.features.management_api.managing import APPLICATION, VENDOR, Managing, created_id
@@ -26,7 +27,7 @@ TEXTS = (
 def filters() -> dict[str, str]:
     """Path of each list → the names of its filters."""
     return {
-        address.template: ",".join(field.name for field in view.listing.fields(view.serializer_class))
+        address.template: ",".join(field.name for field in fields_of(view.listing.filters, view.serializer_class))
         for address in all_addresses()
         for view in [address.view.cls(**address.view.initkwargs)]
         if issubclass(address.view.cls, CreateViewSet)
