@@ -12,10 +12,11 @@ from edfi_api.common.addresses import standard_segment
 from edfi_api.common.conf import api_settings
 from edfi_api.core.startup import current_surface
 from edfi_api.features.changes.change_queries.http.views import TrackedResourceViewSet
-from edfi_api.features.management_api.urls import claim_set_routes, management_routes
+from edfi_api.features.management_api.urls import management_routes
 from edfi_api.features.validation.extension_model import is_extension_served
 from edfi_api.features.validation.http.extension import extension_views
 from edfi_api.web.batch.views import batch_routes
+from edfi_api.web.metadata.claim_sets import claim_set_routes
 from edfi_api.web.viewsets.router import DataRouter
 
 surface = current_surface()

@@ -230,3 +230,18 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
         return None
+
+
+def masked(encrypted: str | None) -> str | None:
+    """A stored connection string as it is shown, without its password."""
+    if encrypted is None:
+        return None
+    try:
+        text = decrypt(encrypted)
+        if text == MAIN:
+            return MAIN
+        where = destination(text)
+    except ConnectionUnusable:
+        return MASK
+    shown = {"host": where.host, "port": where.port, "username": where.user, "database": where.database}
+    return "".join(f"{name}={value};" for name, value in shown.items() if value) + f"password={MASK}"

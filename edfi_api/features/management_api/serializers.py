@@ -11,8 +11,7 @@ from django.core.exceptions import ValidationError
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
-from edfi_api.core.data_stores.connection_strings import LONGEST, MAIN, MASK, decrypt, destination
-from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.connection_strings import LONGEST, masked
 from edfi_api.core.data_stores.models import DerivativeType, State
 from edfi_api.core.data_stores.stores import check_segment
 from edfi_api.core.security.claims.compile import all_defaults
@@ -376,21 +375,6 @@ class ListedProfileSerializer(ItemSerializer):
 
 
 # Data stores and tenants
-
-
-def masked(encrypted: str | None) -> str | None:
-    """What answers show of a stored connection string."""
-    if encrypted is None:
-        return None
-    try:
-        text = decrypt(encrypted)
-        if text == MAIN:
-            return MAIN
-        where = destination(text)
-    except ConnectionUnusable:
-        return MASK
-    shown = {"host": where.host, "port": where.port, "username": where.user, "database": where.database}
-    return "".join(f"{name}={value};" for name, value in shown.items() if value) + f"password={MASK}"
 
 
 class ConnectionString(Text):

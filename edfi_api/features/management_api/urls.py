@@ -158,14 +158,3 @@ def _connect(prefix: str) -> Iterator[URLPattern]:
         yield fixed_path(f"{prefix}connect/{name}", view.as_view(), f"management-{name}")
         # Ed-Fi's servers have the context of a data store behind it, which means nothing here.
         yield below(f"{prefix}connect/{name}", view.as_view(), f"management-{name}-of-context")
-
-
-def claim_set_routes() -> list[URLPattern]:
-    """`management/view-claimsets` and `management/reload-claimsets` at the root of the data API, with and without a
-    tenant."""
-    views = {"view-claimsets": claims.ViewClaimSetsView, "reload-claimsets": claims.ReloadClaimSetsView}
-    return [
-        fixed_path(f"management/{tenant}{name}", view.as_view(), f"management-{name}{'-of-tenant' if tenant else ''}")
-        for name, view in views.items()
-        for tenant in ("", "<tenant_name>/")
-    ]

@@ -6,7 +6,8 @@ from typing import Any
 
 from pytest_django import Settings
 
-from edfi_api.features.management_api.urls import claim_set_routes, management_routes
+from edfi_api.features.management_api.urls import management_routes
+from edfi_api.web.metadata.claim_sets import claim_set_routes
 
 
 def serve_management_api(settings: Settings, **others: Any) -> None:
