@@ -504,10 +504,10 @@ class RemoteApi:
                 raise
             read = b""
         finally:
-            if is_read:
-                response.release_conn()
-            else:
+            if not is_read:
                 response.close()
+            # A closed one, too: without its place in the pool, later requests would wait for ever.
+            response.release_conn()
         lower = {name.lower(): value for name, value in response.headers.items()}
         return RemoteAnswer(response.status, lower, read)
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -233,6 +234,27 @@ def test_what_is_compressed_is_bounded_as_well(
 
     with pytest.raises(RemoteTooLarge, match="more than 50,000 bytes"):
         api.get(api.data_address("ed-fi/students"), most=50_000)
+
+
+def test_answers_that_are_too_large_leave_their_connections_to_others(
+    source: ReferenceSource, connect: Connect
+) -> None:
+    api = RemoteApi(connect(), Trust(), connections=2)
+    page = token_hex(2_000_000)  # Cannot be compressed, so that it ends before it has been read.
+    source.fault = lambda number, path: (200, page, {}) if path == STUDENTS else None
+
+    def requests() -> None:
+        for _ in range(3):
+            with pytest.raises(RemoteTooLarge):
+                api.get(api.data_address("ed-fi/students"), most=50_000)
+        answered.append(api.get(api.data_address("ed-fi/schools")).status)
+
+    answered: list[int] = []
+    thread = threading.Thread(target=requests, daemon=True)
+    thread.start()
+    thread.join(20)
+
+    assert answered == [200]
 
 
 def test_problems_are_bounded() -> None:
