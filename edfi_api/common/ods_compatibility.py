@@ -211,10 +211,17 @@ class OdsCompatibility(Enum):
     OPENAPI = OdsWay(
         OdsArea.DOCUMENTATION,
         "`/metadata` is the list of OpenAPI documents, with `All`, the resources and descriptors together; operations "
-        "are named `deleteStudentById`; unknown metadata is a problem; `/composites`, of which there are none, needs a "
-        "token",
-        "`/metadata` is an object, as of the Data Management Service, `deleteStudentsById`, and a text",
-        ("web/metadata/discovery.py", "web/metadata/paths.py", "web/metadata/urls.py"),
+        "are named `deleteStudentById`; items of inherited collections have one schema, "
+        "`edFi_educationOrganizationAddress`; unknown metadata is a problem; `/composites`, of which there are none, "
+        "needs a token",
+        "`/metadata` is an object, as of the Data Management Service, `deleteStudentsById`, one for each subclass, "
+        "`edFi_schoolAddress`, and a text",
+        (
+            "web/metadata/components.py",
+            "web/metadata/discovery.py",
+            "web/metadata/paths.py",
+            "web/metadata/urls.py",
+        ),
         "Ed-Fi's SDK generator reads the list, and code is written against what it generates",
     )
     TOKENS = OdsWay(

@@ -8,8 +8,10 @@ meadowlark/docs/reference/contract.md#discovery-and-metadata.
 from collections.abc import Iterable
 from typing import Any
 
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX, extension_key, lower_camel, singular
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
+from edfi_api.web.metadata.inherited_collections import capitalised, inherited_collections
 
 Schema = dict[str, Any]
 _Steps = tuple[str, ...]
@@ -76,6 +78,7 @@ class ComponentNames:
         self._prefixes = {project.name: _camel_case(project.endpoint) for project in surface.projects}
         self._prefixes_by_key = {extension_key(name): prefix for name, prefix in self._prefixes.items()}
         self.url_paths = {resource.name: resource.url_path for resource in surface.resources}
+        self._inherited = inherited_collections(surface) if OdsCompatibility.OPENAPI.applies else {}
 
     def of_resource(self, name: ResourceName) -> str:
         return f"{self._prefixes[name.project]}_{lower_camel(name.resource)}"
@@ -86,6 +89,14 @@ class ComponentNames:
     def of_extension(self, component: str, key: str) -> str:
         """`edFi_school`, extended by `tpdm`, → `tpdm_schoolExtension`."""
         return f"{self._prefixes_by_key[key]}_{component.partition('_')[2]}Extension"
+
+    def of_item(self, resource: ResourceName, component: str, steps: _Steps) -> str:
+        """The name for items of the collection at these steps. As by the ODS/API, if so wanted, those of an inherited
+        collection have one name in all subclasses, that of the superclass in front."""
+        inherited = self._inherited.get(resource, {}).get(steps)
+        if inherited is None:
+            return component + capitalised(singular(steps[-1]))
+        return self.of_resource(inherited.superclass) + inherited.item
 
 
 def schemas(resources: Iterable[Resource], names: ComponentNames) -> dict[str, Schema]:
@@ -146,7 +157,7 @@ class _Walk:
         return {"description": text, "x-Ed-Fi-descriptor": path}
 
     def _item(self, component: str, steps: _Steps, schema: Schema) -> Schema:
-        name = component + _capitalised(singular(steps[-1]))
+        name = self._names.of_item(self._resource.name, component, steps)
         return self._add(name, component, steps, self._object(name, schema, (*steps, ALL_ITEMS)))
 
     def _child(self, component: str, steps: _Steps, schema: Schema) -> Schema:
@@ -159,7 +170,7 @@ class _Walk:
                 return component + _EXTENSIONS_SUFFIX
             case [*_, container, key] if container == EXTENSIONS:
                 return self._names.of_extension(component.removesuffix(_EXTENSIONS_SUFFIX), key)
-        return component + _capitalised(steps[-1])
+        return component + capitalised(steps[-1])
 
     def _reference(self, component: str, steps: _Steps, schema: Schema) -> Schema:
         """All references to a target share a component, so it does not describe the role of a single one."""
@@ -213,7 +224,3 @@ def _camel_case(endpoint: str) -> str:
     """`ed-fi` → `edFi`."""
     first, *others = endpoint.lower().split("-")
     return first + "".join(word.capitalize() for word in others)
-
-
-def _capitalised(word: str) -> str:
-    return word[:1].upper() + word[1:]

@@ -258,6 +258,28 @@ def test_the_list_of_documents_has_one_of_all(ods: ApiTestClient) -> None:
     assert isinstance(example["otherNames"], list)
 
 
+def test_items_of_inherited_collections_have_one_schema(ods: ApiTestClient) -> None:
+    schemas = http().get("/metadata/data/v3/swagger.json").json()["components"]["schemas"]
+
+    items = {
+        (name, member): value["items"]["$ref"].rpartition("/")[2]
+        for name in ("edFi_school", "edFi_localEducationAgency", "edFi_studentCTEProgramAssociation")
+        for member, value in schemas[name]["properties"].items()
+        if value.get("type") == "array"
+    }
+    assert items["edFi_school", "educationOrganizationCategories"] == "edFi_educationOrganizationCategory"
+    assert items["edFi_localEducationAgency", "categories"] == "edFi_educationOrganizationCategory"
+    assert items["edFi_school", "addresses"] == "edFi_educationOrganizationAddress"
+    assert items["edFi_school", "gradeLevels"] == "edFi_schoolGradeLevel"
+    assert (
+        items["edFi_studentCTEProgramAssociation", "programParticipationStatuses"]
+        == "edFi_generalStudentProgramAssociationProgramParticipationStatus"
+    )
+    periods = schemas["edFi_educationOrganizationAddress"]["properties"]["periods"]["items"]
+    assert periods == {"$ref": "#/components/schemas/edFi_educationOrganizationAddressPeriod"}
+    assert not {"edFi_schoolAddress", "edFi_school_addresses"} & schemas.keys()
+
+
 def test_a_put_without_a_body(ods: ApiTestClient) -> None:
     path = path_of(ods.post("/students", STUDENT | {"studentUniqueId": "79"}))
 
