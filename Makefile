@@ -18,7 +18,7 @@ help:
 	@echo 'make shell  Django'"'"'s shell on the database of the home'
 	@echo 'make test   lint, types and all tests; TESTS=tests/meadowlark/run runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
-	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests, benchmarks'
+	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests, benchmarks, many examples'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-exchange  servers push and pull: a district, thousands of changes, kills; SEEDS=2'
@@ -81,9 +81,11 @@ test-api-in-a-store: $(VENV)/ready-for-tests
 		--ignore=tests/core/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
 
 # What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests, the programs of
-# benchmarks, and others that take ten seconds each.
+# benchmarks, and others that take ten seconds each. Then the tests of properties, with more examples.
 test-long: $(VENV)/ready-for-tests
 	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --long -m long
+	EXAMPLES=150 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --numprocesses=2 --dist=worksteal -m hypothesis
 
 # Servers that push and pull: a whole district, and thousands of changes with kills.
 SEEDS ?= 2

@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.dispatch import receiver
 from django.test import Client
 from django.test.signals import setting_changed
@@ -40,6 +40,7 @@ from tests.support.inserted_client import InsertedClient, take_far_ids
 from tests.support.logs import Log
 from tests.support.restoring import remember_what_migrate_left, restore_what_has_grown, restore_what_migrate_left
 from tests.support.serving import Served
+from tests.support.template_database import template_database
 
 DATA = "/data/ed-fi"
 
@@ -73,6 +74,8 @@ def pytest_configure() -> None:
     settings.EDFI_API["WRITE_RECORDER"] = ""
     # Without it, each new client lists all static files.
     settings.WHITENOISE_AUTOREFRESH = True
+    # The iterations of the default take a third of a second for each password.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
     # Data stores of tests lie on servers of their own.
     settings.EDFI_API["STORE_HOSTS"] = ("*",)
     api_settings.reload()  # Conftests of folders that the command names were imported before.
@@ -231,6 +234,24 @@ def log() -> Iterator[Log]:
     yield log
     root.handlers[:], level = before
     root.setLevel(level)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, django_db_blocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """One of several processes migrates; the others copy its database."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    of_tests = connections[DEFAULT_DB_ALIAS].settings_dict["TEST"]
+    with ExitStack() as template:
+        with django_db_blocker.unblock():
+            name = template.enter_context(template_database(tmp_path_factory.getbasetemp().parent))
+        of_tests["TEMPLATE"] = name
+        yield
+        with django_db_blocker.unblock():
+            template.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 
+from edfi_api.core.security.claims import compile as claims
 from edfi_api.core.security.requests.authentication import client_of_token, token_checksum
+from edfi_api.core.storage.database_state import database_state
 
 _ROWS = """
 SELECT to_jsonb(vendor)::text, to_jsonb(application)::text, to_jsonb(client)::text, to_jsonb(access)::text,
@@ -56,17 +58,26 @@ class InsertedClient:
     def __init__(self, token: str) -> None:
         self._token = token
         self._client = client_of_token(token)
+        assert claims.operations(self._client)
+        self._claim_set = _compiled_claim_sets()[self._client.claim_set_id]
         self._rows = self._execute(_ROWS, None)
 
     def insert(self) -> str:
-        """Insert the rows; return the token. Its client is known to this process, as if it had sent a request."""
+        """Insert the rows; return the token. Its client and its claim set are known to this process, as if it had sent
+        a request."""
         claim_set_id, claims_version, expires = self._execute(_INSERT, self._rows)
         client_of_token.cache[token_checksum(self._token)] = replace(
             self._client, claim_set_id=claim_set_id, claims_version=claims_version, token_expires=expires
         )
+        if (claim_set_id, claims_version) == (self._client.claim_set_id, self._claim_set.version):
+            _compiled_claim_sets()[claim_set_id] = self._claim_set
         return self._token
 
     def _execute(self, statement: str, parameters: Any) -> Any:
         with connection.cursor() as cursor:
             cursor.execute(statement, parameters)
             return cursor.fetchone()
+
+
+def _compiled_claim_sets() -> dict[int, Any]:
+    return database_state(DEFAULT_DB_ALIAS).value(claims._compiled)

@@ -142,10 +142,8 @@ def _count_of_unknown_owners(source: OdsSource, chosen: Iterable[DocumentQuery],
     column = Envelope.CREATED_BY_OWNERSHIP.value
     roots = {str(query.root) for query in chosen if column in source.tables[str(query.root)]}
     unknown = f"{column} IS NOT NULL AND {column} <> ALL (%(known)s)"
-    counts = (
-        source.rows(f"SELECT count(*) FROM {quoted(root)} WHERE {unknown}", {"known": known}) for root in sorted(roots)
-    )
-    return sum(count for ((count,),) in counts)
+    counts = [f"(SELECT count(*) FROM {quoted(root)} WHERE {unknown})" for root in sorted(roots)]
+    return int(source.rows(f"SELECT {' + '.join(['0', *counts])}", {"known": known})[0][0])
 
 
 def _up_to_key_changes(chosen: Iterable[DocumentQuery]) -> Iterator[list[DocumentQuery]]:

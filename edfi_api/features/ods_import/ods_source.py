@@ -20,6 +20,7 @@ from psycopg.sql import SQL
 
 from edfi_api.features.ods_import.exceptions import SourceUnusable
 from edfi_api.features.ods_import.reading import Origin, Portion, Rows, read
+from edfi_api.features.sql_views.casts import literal
 
 _OPTIONS = " ".join(
     f"-c {name}={value}"
@@ -87,6 +88,13 @@ class OdsSource:
         """The rows of several queries, read by all connections; see `reading`."""
         with as_unusable():
             yield from read([self.connection, *self.others], portions)
+
+    def with_rows(self, tables: Iterable[str]) -> frozenset[str]:
+        """Those of the tables that are not empty, asked at once: most tables of a source are."""
+        each = " UNION ALL ".join(
+            f"SELECT {literal(table)} WHERE EXISTS (SELECT FROM {quoted(table)})" for table in tables
+        )
+        return frozenset(table for (table,) in self.rows(each)) if each else frozenset()
 
     def has_rows(self, table: str) -> bool:
         """Whether a table that `tables` has is not empty."""

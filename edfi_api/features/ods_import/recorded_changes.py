@@ -113,6 +113,11 @@ class RecordedChanges:
         """Whether the source records the changes of this resource."""
         return _table(query) in self._source.tables
 
+    def changed(self) -> list[DocumentQuery]:
+        """Those of the resources of which it has recorded any."""
+        changed = self._source.with_rows(sorted({_table(query) for query in self.queries if self.has(query)}))
+        return [query for query in self.queries if _table(query) in changed]
+
     def changes(self, query: DocumentQuery, since: int) -> Iterator[list[TrackedChange]]:
         """Yield the changes in the order of their versions, some at a time."""
         values = {"since": since, "discriminator": query.discriminator}
@@ -153,13 +158,12 @@ class TrackedChanges:
     def take(self, since: int, deletes: Deletes) -> None:
         """Record deletes and key changes behind this version, and carry out the deletes of what is here, as far as
         nothing refers to it yet. Referrers come before their targets."""
-        for query in reversed(self._recorded.queries):
-            if self._recorded.has(query):
-                for changes in self._recorded.changes(query, since):
-                    for change in changes:
-                        if change.fault:
-                            self._refuse(query, change, change.fault)
-                    self._record(query, [change for change in changes if not change.fault], deletes)
+        for query in reversed(self._recorded.changed()):
+            for changes in self._recorded.changes(query, since):
+                for change in changes:
+                    if change.fault:
+                        self._refuse(query, change, change.fault)
+                self._record(query, [change for change in changes if not change.fault], deletes)
         deletes.carry_out()
 
     def _record(self, query: DocumentQuery, changes: Sequence[TrackedChange], deletes: Deletes) -> None:

@@ -22,6 +22,8 @@ from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.web.viewsets.responses import JsonArray, etag
 
+# In bytes, of the text of a document.
+_LARGE = 2**16
 # The length of a moment in whole seconds.
 _SECONDS = len("2026-11-21T19:29:42")
 
@@ -116,13 +118,19 @@ class Representation:
         self.linker.add_links(body, document, self.extractor, using)
         return json_text.dumps(part.project(body))
 
-    def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
-        """A JSON array of documents."""
+    def collection(
+        self, documents: Iterable[StoredDocument], using: str, *, keeps_text: bool = False
+    ) -> "CollectionText":
+        """A JSON array of documents. With `keeps_text` the last one keeps its text, even if it is large."""
         array = JsonArray()
-        document: StoredDocument | None = None
-        for document in documents:  # Documents may be large: no other name keeps one while the next is read.
+        last: StoredDocument | None = None
+        for document in documents:
             array.append(self.served(document, using)[1])
-        return CollectionText(array.finish(), document)
+            # No name keeps the text of a large document while the next one is read.
+            is_light = keeps_text or len(document.text) < _LARGE
+            last = document if is_light else document._replace(text=b"")
+            del document
+        return CollectionText(array.finish(), last)
 
 
 @dataclass(frozen=True, slots=True)

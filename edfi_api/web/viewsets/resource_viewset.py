@@ -153,7 +153,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
             found = collection.page(page.rows_of(documents), page.size, page.offset)
-            return total, representation.collection(found, self.using)
+            return total, representation.collection(found, self.using, keeps_text=documents.order_by is not None)
 
         total, text = self.read(request, documents, query)
         headers = profiled_headers(part)

@@ -119,7 +119,7 @@ def documents(url):
 # A run migrates a database, and so takes seconds. `make test-long` has time for all steps.
 def some_and_all(steps):
     return pytest.mark.parametrize(
-        "steps", [pytest.param(steps[1::3], id="some"), pytest.param(steps, marks=pytest.mark.long, id="all")]
+        "steps", [pytest.param(steps[1::6], id="some"), pytest.param(steps, marks=pytest.mark.long, id="all")]
     )
 
 

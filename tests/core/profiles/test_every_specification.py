@@ -40,7 +40,7 @@ SERVER_MEMBERS = {"id", "_etag", "_lastModifiedDate"}
 
 @pytest.fixture(
     params=[
-        (STANDARDS[0],),
+        pytest.param((STANDARDS[0],), marks=pytest.mark.standards),
         pytest.param((STANDARDS[1],), marks=pytest.mark.standards),
         (SERVED_BY_DEFAULT,),
         (SERVED_BY_DEFAULT, LAKE_COUNTY),

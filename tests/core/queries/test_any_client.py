@@ -2,7 +2,6 @@
 over what each may see. Whatever it asks, a client learns nothing of the rest: not from rows, totals, or the order.
 """
 
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -17,10 +16,11 @@ from edfi_api.core.security.profiles.loading import assign_profiles, read_defini
 from tests.conftest import ApiTestClient, new_token
 from tests.core.profiles.definitions import profile_xml
 from tests.core.queries.students_in_python import BODIES, FIELDS, NUMBER, comparisons, holds, ordered, pages
+from tests.support.examples import examples
 from tests.web.batch.batch_client import BatchClient
 from tests.web.batch.operations import DESCRIPTORS, enrolment, school
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "25"))
+EXAMPLES = examples(12)
 SCHOOLS = (1, 2, 3)
 KEY = "studentUniqueId"
 ENVELOPE = {"id", "_etag", "_lastModifiedDate"}

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 from urllib.parse import urlencode
 
 import pytest
@@ -10,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.core.queries.students_in_python import BODIES, FIELDS, NUMBER, comparisons, holds, ordered, pages
-
-EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
+from tests.support.examples import examples
 
 
 @pytest.fixture
@@ -21,7 +19,7 @@ def students(api):
     return api
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     found=st.lists(comparisons(), max_size=3),
     order=st.lists(st.sampled_from(list(FIELDS)), unique=True, max_size=3).flatmap(
@@ -44,7 +42,7 @@ def test_any_query_is_answered_as_by_python(students, found, order, size):
     assert counted["Total-Count"] == str(len(expected))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3)))
 def test_no_made_up_token_is_an_error_of_the_server(students, content):
     text = base64.urlsafe_b64encode(json.dumps(content).encode()).decode()

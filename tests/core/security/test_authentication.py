@@ -17,6 +17,7 @@ from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.requests import authentication
 from edfi_api.core.security.requests.authentication import client_of_token
 from tests.core.security.conftest import Send
+from tests.support.examples import examples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.core.security.urls")]
 
@@ -90,7 +91,7 @@ def test_the_checksum_of_a_token_is_not_a_token(get_caller: Send, token: str) ->
     assert get_caller(f"Bearer {stored.token_checksum}").status_code == 401
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     header=st.text(st.characters(max_codepoint=255)) | st.text(st.characters(max_codepoint=255)).map("Bearer {}".format)
 )

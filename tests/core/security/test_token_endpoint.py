@@ -18,6 +18,7 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.requests.authentication import client_of_token
 from tests.core.security.conftest import Send, basic
+from tests.support.examples import examples
 
 WRONG_SECRET = [
     "The key or the secret is wrong, or the client was disabled. Both are sent as Basic credentials, or as client_id "
@@ -32,7 +33,9 @@ pytestmark = [
 ]
 FORM = "application/x-www-form-urlencoded"
 in_any_way = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -1,7 +1,6 @@
 """Changes of keys in chains of parents, exchanges of keys and deletes among them, however windows end."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -20,9 +19,10 @@ from edfi_api.model.surface.resource import Surface
 from tests.features.exchange.cascading_source import CascadingSource
 from tests.features.exchange.reference_source import Stored
 from tests.support.databases import DOCUMENTS
+from tests.support.examples import examples
 from tests.support.factories import DocumentFactory
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "4"))
+EXAMPLES = examples(4)
 SESSIONS, OFFERINGS, SECTIONS, ENROLLMENTS = ORDER = (
     "ed-fi/sessions",
     "ed-fi/courseOfferings",

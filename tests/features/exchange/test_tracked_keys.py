@@ -1,6 +1,5 @@
 """Keys as a source lists them with deletes and key changes, of every resource."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -22,10 +21,11 @@ from tests.features.exchange.cascading_source import CascadingSource
 from tests.features.exchange.district import District
 from tests.features.exchange.reference_source import ReferenceSource, Stored
 from tests.support.databases import DOCUMENTS
+from tests.support.examples import examples
 from tests.support.factories import DocumentFactory
 from tests.support.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "20"))
+EXAMPLES = examples(10)
 Connect = Callable[..., Connection]
 Pull = Callable[..., Pulled]
 

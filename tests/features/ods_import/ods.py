@@ -23,6 +23,14 @@ ODS = FOLDER / "ods-5.2.sql"
 
 
 @dataclass(frozen=True)
+class Content:
+    """The rows of each table as `COPY` writes them, and the highest change version."""
+
+    rows: dict[str, bytes]
+    version: int
+
+
+@dataclass(frozen=True)
 class Ods:
     """A database beside that of the tests. `address` has the rights of `reader`, who may only SELECT."""
 
@@ -42,13 +50,16 @@ class Ods:
 
     def empty(self) -> None:
         """Remove all rows. Tables without any are left alone, or hundreds of new files would be made."""
+        if tables := self._tables_with_rows():
+            self.run(f"TRUNCATE {', '.join(tables)}")
+
+    def _tables_with_rows(self) -> list[str]:
         tables = self.run(
             "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
             " WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'"
             "   AND pg_relation_size(c.oid) > 0"
         )
-        if tables:
-            self.run(f"TRUNCATE {', '.join(table for (table,) in tables)}")
+        return [table for (table,) in tables]
 
     def fill(self, views: Iterable[View]) -> None:
         """Copy the rows of our views; tables that the ODS does not have are left out."""
@@ -68,6 +79,24 @@ class Ods:
                     for data in out:
                         copy.write(data)
             target.execute("SELECT setval('changes.changeversionsequence', greatest(%s, 1))", [self._newest(target)])
+
+    def content(self) -> Content:
+        """All rows, to be put back by `put`: reading hundreds of views takes longer than most imports."""
+        [(version,)] = self.run("SELECT last_value FROM changes.changeversionsequence")
+        with self.connect() as connection:
+            rows = {}
+            for table in self._tables_with_rows():
+                with connection.cursor().copy(f"COPY {table} TO STDOUT") as copy:
+                    rows[table] = b"".join(copy)
+        return Content(rows, version)
+
+    def put(self, content: Content) -> None:
+        """The rows into empty tables."""
+        with self.connect() as connection:
+            for table, rows in content.rows.items():
+                with connection.cursor().copy(f"COPY {table} FROM STDIN") as copy:
+                    copy.write(rows)
+            connection.execute("SELECT setval('changes.changeversionsequence', %s)", [content.version])
 
     def _newest(self, connection: psycopg.Connection[Any]) -> int:
         tables = connection.execute(

@@ -7,8 +7,9 @@ import pytest
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.ods_import.models import OwnershipToken
+from tests.features.ods_import.ods import Content
 from tests.features.ods_import.running import import_documents
-from tests.features.ods_import.stored import stored
+from tests.features.ods_import.stored import Stored, stored
 from tests.support.databases import DOCUMENTS
 
 SCHOOL = {
@@ -29,10 +30,20 @@ SCHEDULE = {
 NEXT = "nextval('changes.changeversionsequence')"
 
 
+@pytest.fixture(scope="module")
+def kept() -> list[tuple[Content, dict[str, Stored]]]:
+    """What `filled` has made for the first test, which the others get too."""
+    return []
+
+
 @pytest.fixture
-def filled(moved_out, api_without_check):
+def filled(moved_out, api_without_check, ods, kept):
     """The ODS has a school with a student."""
     api = api_without_check
+    if kept:
+        [(content, documents)] = kept
+        ods.put(content)
+        return documents
 
     def write() -> None:
         for path, body in (
@@ -45,7 +56,9 @@ def filled(moved_out, api_without_check):
         ):
             assert api.post(path, body).status_code == 201
 
-    return moved_out(write)
+    documents = moved_out(write)
+    kept.append((ods.content(), documents))
+    return documents
 
 
 @pytest.fixture

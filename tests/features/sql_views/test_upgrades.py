@@ -45,6 +45,7 @@ def views() -> dict[str, list[str]]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_an_extension_and_another_standard_come_and_go() -> None:
     with transaction.atomic():

@@ -68,7 +68,7 @@ class Case:
 
 @pytest.fixture(
     params=[
-        ("3.3.1-b",),
+        pytest.param(("3.3.1-b",), marks=pytest.mark.standards),
         pytest.param(("4.0",), marks=pytest.mark.standards),
         ("5.2", LAKE_COUNTY),
         pytest.param(("6.1",), marks=pytest.mark.standards),

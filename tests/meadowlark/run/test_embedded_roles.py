@@ -139,7 +139,9 @@ def test_a_home_of_an_earlier_version_is_given_to_the_application(earlier_home: 
         _check_moved(server)
 
 
-@pytest.mark.parametrize("steps", [1, 3, 4, 5, 7, 8, 10, 12, 13])
+@pytest.mark.parametrize(
+    "steps", [1, 7, 13, *(pytest.param(each, marks=pytest.mark.long) for each in (3, 4, 5, 8, 10, 12))]
+)
 def test_what_a_killed_start_has_not_moved_is_moved_by_the_next(
     earlier_home: Path, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ def test_the_page_about_calling_the_api(served: Served) -> None:
     assert disagreements(page, outputs) == []
 
 
+@pytest.mark.long
 def test_the_page_about_profiles(served: Served, tmp_path: Path) -> None:
     page = served.page(PROFILES, **{"../profiles": str(tmp_path / "profiles")})
 

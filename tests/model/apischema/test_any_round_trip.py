@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from edfi_api.model.apischema.reader import read_api_schemas
 from edfi_api.model.apischema.writer import api_schema
 from tests.model.surface.random_models import Entities, entities, paths_to_entities, paths_to_values, surface_of
+from tests.support.examples import examples
 
 
 @given(entities(paths_to_entities) | entities(paths_to_values))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_resources_are_equal_after_a_round_trip(made: Entities) -> None:
     surface = surface_of(made)
 

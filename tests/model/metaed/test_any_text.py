@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from edfi_api.model.metaed.compiler import check_projects
 from edfi_api.model.metaed.errors import Problem
 from tests.model.metaed.projects import MessagesOf, write_project
+from tests.support.examples import examples
 
 SAMPLES = Path(__file__).parents[1] / "metaed_projects"
 VALID_TEXTS = [path.read_text(encoding="utf-8") for path in sorted((SAMPLES / "traffic").rglob("*.metaed"))]
@@ -19,7 +20,10 @@ WORDS = sorted(
     | {'"', '""', "//", ".", "-", "+", "007", "is", "Is", "_", "é", "\x00", "\ufeff", "\u2028", "\r", "}", "9" * 30}
 )
 bounded = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(50),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

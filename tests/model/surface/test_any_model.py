@@ -21,6 +21,7 @@ from tests.model.surface.random_models import (
     surface_of,
     value_of,
 )
+from tests.support.examples import examples
 
 PROPOSAL = re.compile(r"^ambiguous: .*'(merge \S+ with \S+)'")
 
@@ -40,7 +41,7 @@ def proposed_merges(made: Entities) -> list[tuple[str, str]]:
 
 
 @given(entities(paths_to_entities) | entities(paths_to_values))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_path_exists_and_every_reference_can_be_followed(made: Entities) -> None:
     surface = surface_of(made)
 
@@ -51,7 +52,7 @@ def test_every_path_exists_and_every_reference_can_be_followed(made: Entities) -
 
 
 @given(entities(paths_to_values))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_merged_school_years_and_unique_ids_stay_query_fields(made: Entities) -> None:
     surface = surface_of(made)
 
@@ -66,7 +67,7 @@ def test_merged_school_years_and_unique_ids_stay_query_fields(made: Entities) ->
 
 
 @given(entities(paths_to_values))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_proposed_merge_is_valid_and_resolves_the_ambiguity(made: Entities) -> None:
     while proposals := proposed_merges(made):
         name, merge = proposals[0]

@@ -12,6 +12,7 @@ from edfi_api.model.xsd.schema_file import SchemaFiles
 from tests.model.surface.models import write_project
 from tests.model.xsd.models import SHARED_STRINGS, Schemas, loaded, parsed, saved
 from tests.model.xsd.outline import XS
+from tests.support.examples import examples
 
 # Targets of the texts, so that all of them compile.
 FIXED = """
@@ -113,7 +114,7 @@ def referred_to(schemas: Schemas) -> set[str]:
 
 
 @given(core=entities, own=entities, extended=properties, based=st.booleans(), overrides=st.booleans())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_file_is_valid_every_type_exists_and_no_name_occurs_twice(core, own, extended, based, overrides) -> None:
     files = files_of(core_text(core, based), extension_text(own, extended, overrides))
 

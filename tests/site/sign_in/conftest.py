@@ -10,11 +10,6 @@ Configure = Callable[..., None]
 PASSWORD = "correct horse battery"
 
 
-@pytest.fixture(autouse=True)
-def _fast_passwords(settings: Settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def configure(settings: Settings) -> Configure:
     def changed(**values: object) -> None:

@@ -1,13 +1,12 @@
 """Operations at random: on a few documents of resources that depend on each other, in every kind and condition."""
 
-import os
-
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.web.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student
 
 # More of them with `make stress-batches`.
-EXAMPLES = int(os.environ.get("EXAMPLES", "30"))
+EXAMPLES = examples(12)
 AGENCY_CATEGORY = f"{ED_FI}/LocalEducationAgencyCategoryDescriptor#Regular"
 NUMBERS = st.integers(1, 3)
 NAMES = st.sampled_from("ABC")

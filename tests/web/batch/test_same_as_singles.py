@@ -98,6 +98,7 @@ def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batc
         assert sorted(each["index"] for each in problem["failedOperations"]) == refused
 
 
+@pytest.mark.long
 def test_documents_of_every_resource(surface, documents, batch, small_sets, preparers):
     resources = surface.resources
     bodies = [

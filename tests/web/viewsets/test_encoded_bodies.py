@@ -19,6 +19,7 @@ from meadowlark.serving.lean_handler import LeanRequest
 from tests.conftest import ApiTestClient, http
 from tests.features.management_api.managing import token_of
 from tests.features.management_api.serving import serve_management_api
+from tests.support.examples import examples
 from tests.support.factories import STUDENT
 
 MARK = b"\xef\xbb\xbf"
@@ -185,7 +186,7 @@ def test_a_document_is_stored_as_it_was_meant(api: ApiTestClient) -> None:
 
 
 def test_every_chunking_of_a_text_is_the_same_text() -> None:
-    @of_examples(max_examples=100, deadline=None)
+    @of_examples(max_examples=examples(40), deadline=None)
     @given(st.text(), st.sampled_from(["utf-8", "utf-16", "utf-32-be", "utf-8-sig"]), st.integers(1, 7))
     def check(text: str, encoding: str, size: int) -> None:
         sent = ("{" + text).encode(encoding)
@@ -198,7 +199,7 @@ def test_every_chunking_of_a_text_is_the_same_text() -> None:
     check()
 
 
-@of_examples(max_examples=100, deadline=None)
+@of_examples(max_examples=examples(40), deadline=None)
 @given(st.binary(max_size=300), st.sampled_from(["gzip", "deflate"]), st.integers(1, 40))
 def test_any_compressed_bytes_are_read_or_refused(sent: bytes, coding: str, size: int) -> None:
     whole = CODINGS[coding][1](sent)

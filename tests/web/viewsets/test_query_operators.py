@@ -2,18 +2,18 @@
 
 import base64
 import json
-import os
 from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.support.factories import STUDENT
 from tests.support.serving import like_the_ods
 from tests.web.viewsets.students import unique_ids
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
+EXAMPLES = examples(30)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The table of the ways of the ODS/API agrees with the code that consults it."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,18 @@ EDFI_API = Path(__file__).parents[3] / "edfi_api"
 TABLE = EDFI_API / "ods_compatibility.py"
 
 
+@cache
+def sources() -> dict[str, str]:
+    """The code of all modules but that of the table, by their paths."""
+    return {str(path.relative_to(EDFI_API)): path.read_text() for path in EDFI_API.rglob("*.py") if path != TABLE}
+
+
 @pytest.mark.parametrize("way", OdsCompatibility, ids=lambda way: way.name)
 def test_the_code_consults_the_table_where_it_says(way: OdsCompatibility) -> None:
     settings = {f"api_settings.{way.value.setting}"} if way.value.setting != "COMPATIBILITY" else set()
     names = {f"OdsCompatibility.{way.name}", *settings}
-    found = {
-        str(path.relative_to(EDFI_API))
-        for path in EDFI_API.rglob("*.py")
-        if path != TABLE and any(re.search(rf"\b{re.escape(name)}\b", path.read_text()) for name in names)
-    }
+    asking = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
+    found = {path for path, code in sources().items() if asking.search(code)}
 
     assert found == set(way.value.where)
 

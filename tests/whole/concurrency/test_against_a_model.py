@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from tests.conftest import item_path
+from tests.support.examples import examples
 from tests.whole.concurrency.conftest import SmallSchool
 from tests.whole.concurrency.integrity import assert_integrity
 
@@ -137,9 +138,10 @@ def model(api, documents, resource_named, surface):
     return type("ModelOfThisTest", (Model,), {"school": SmallSchool(api), "surface": surface})
 
 
+@pytest.mark.hypothesis
 def test_any_sequence_of_requests_agrees_with_the_model(model):
     limits = settings(
-        max_examples=8,
+        max_examples=examples(4),
         stateful_step_count=25,
         deadline=None,
         derandomize=True,

@@ -30,6 +30,7 @@ def years(prepared_once: Database) -> Iterator[dict[str, Database]]:
         database.drop()
 
 
+@pytest.mark.long
 def test_its_command_makes_two_data_stores(prepared_database: Database, years: dict[str, Database]) -> None:
     [script] = MAKING["command"]
     environment = os.environ | {

@@ -7,11 +7,12 @@ import pytest
 from django.test import Client
 from hypothesis import HealthCheck, settings
 
+from tests.support.examples import examples
 from tests.whole.robustness.real_server import RealServer
 
 # The same inputs in every run; the database is rolled back after the test, not after each input.
 anything = settings(
-    max_examples=150,
+    max_examples=examples(50),
     deadline=None,
     derandomize=True,
     database=None,

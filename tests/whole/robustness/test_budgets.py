@@ -6,7 +6,7 @@ Measured for the processes of the server and PostgreSQL, so the result is indepe
 import json
 from collections.abc import Iterable, Iterator
 from http.client import HTTPConnection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 import pytest
@@ -123,8 +123,14 @@ SHAPES = {
 }
 
 
+# The gate sends those that take most, `make test-long` all.
+_HEAVIEST_SHAPES = {"objects in a body with an escape", "repeated names", "a deep nest of long names", "long numbers"}
+
+
 @needs_peaks
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", [pytest.param(each, marks=() if each in _HEAVIEST_SHAPES else pytest.mark.long) for each in SHAPES]
+)
 def test_any_shape_of_an_unknown_member(meter, shape):
     cost = meter.send("POST", STUDENTS, text_with("unknown", SHAPES[shape]))
 
@@ -132,13 +138,19 @@ def test_any_shape_of_an_unknown_member(meter, shape):
 
 
 LONG_TEXTS = {"letters": "a", "blanks": " ", "digits": "1", "slashes": "1/", "escapes": r"\u0000"}
+TYPES = ("string", "date", "date-time", "time", "integer", "number", "boolean", "descriptor", "array", "object")
+
+
+def _types_and_contents() -> Iterator[Any]:
+    """The gate sends one text for each type, `make test-long` every text."""
+    for number, type_ in enumerate(TYPES):
+        for place, content in enumerate(LONG_TEXTS):
+            is_quick = place == number % len(LONG_TEXTS)
+            yield pytest.param(type_, content, marks=() if is_quick else pytest.mark.long)
 
 
 @needs_peaks
-@pytest.mark.parametrize("content", LONG_TEXTS)
-@pytest.mark.parametrize(
-    "type_", ["string", "date", "date-time", "time", "integer", "number", "boolean", "descriptor", "array", "object"]
-)
+@pytest.mark.parametrize(("type_", "content"), _types_and_contents())
 def test_a_member_of_any_type_with_as_long_a_text_as_fits(meter, surface, documents, type_, content):
     resource, member = next(
         (resource, name)

@@ -152,15 +152,22 @@ def _compile(claim_set_id: int, claim_set_name: str) -> _CompiledClaimSet:
 
 def _claims_of(claim_set_ids: Sequence[int]) -> dict[int, dict[str, _Actions]]:
     claims, grants = stored_resource_claims(), stored_grants(claim_set_ids)
-    lineages = {name: lineage(claims, name) for name in claims}
-    return {
-        each: {
-            name: actions
-            for name, names in lineages.items()
-            if (actions := _actions(names, claims, grants[each])) is not None
-        }
-        for each in claim_set_ids
-    }
+    return {each: _granted_by(grants[each], claims) for each in claim_set_ids}
+
+
+def _granted_by(grants: Grants, claims: _ResourceClaims) -> dict[str, _Actions]:
+    """By claim, those with granted actions. Most claims are of resources, and share the actions of their parent."""
+    known: dict[str | None, _Actions | None] = {None: None}
+
+    def actions_of(name: str) -> _Actions | None:
+        parent = claims[name].parent
+        if name in grants or _defaults(claims[name]):
+            return _actions(lineage(claims, name), claims, grants)
+        if parent is not None and parent not in known:
+            known[parent] = actions_of(parent)
+        return known[parent]
+
+    return {name: actions for name in claims if (actions := actions_of(name)) is not None}
 
 
 def _actions(names: list[str], claims: _ResourceClaims, grants: Grants) -> _Actions | None:

@@ -26,7 +26,7 @@ from tests.support.serving import Served
 from tests.whole.contract.conftest import Case, cases
 
 # The ordinary run takes every so many resources; `--profile-rules=N` takes all of them, each with N rules.
-_STEP, _STEP_OF_DESCRIPTORS = 40, 250
+_STEP, _STEP_OF_DESCRIPTORS = 80, 250
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

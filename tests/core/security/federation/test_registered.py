@@ -29,6 +29,7 @@ from tests.core.security.federation.identity_provider import (
     ed_key,
     rsa_key,
 )
+from tests.support.examples import examples
 from tests.support.logs import Log
 
 
@@ -248,7 +249,7 @@ HEADERS = st.dictionaries(st.sampled_from(["alg", "kid", "typ", "crit", "b64", "
 CLAIMS = st.dictionaries(st.sampled_from(["aud", "exp", "iat", "nbf", "client_id", "sub", "jti", "nonce"]), JSON)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(header=HEADERS, claims=CLAIMS, is_signed=st.booleans())
 def test_no_token_is_an_error_of_the_server(
     provider: IdentityProvider, known: ApiClient, header: dict[str, Any], claims: dict[str, Any], is_signed: bool

@@ -28,6 +28,7 @@ from edfi_api.features.changes.change_queries.tracked_changes import TrackedWind
 from tests.core.documents.organizations import closure_of
 from tests.core.security.strategies.scenario import EO, EOP, Scenario
 from tests.support.databases import DOCUMENTS, connection, rolled_back
+from tests.support.examples import examples
 
 SCHOOLS, DISTRICTS = (11, 12, 21), (1, 2)
 STUDENTS, CONTACTS, STAFF = ("S1", "S2", "S3"), ("C1", "C2"), ("T1", "T2")
@@ -129,7 +130,7 @@ def position(request, monkeypatch):
 
 @pytest.mark.usefixtures("position")
 @settings(
-    max_examples=4,
+    max_examples=examples(3),
     deadline=None,
     derandomize=True,
     database=None,
@@ -190,7 +191,7 @@ SOME_STRATEGIES = st.lists(
 
 @pytest.mark.usefixtures("position")
 @settings(
-    max_examples=5,
+    max_examples=examples(3),
     deadline=None,
     derandomize=True,
     database=None,

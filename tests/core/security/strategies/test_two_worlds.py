@@ -1,7 +1,6 @@
 """Two worlds that differ only in what a client may not read give equal answers to whatever it sends."""
 
 import json
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +12,10 @@ from tests.conftest import ApiTestClient
 from tests.core.security.strategies.granted import student, writer
 from tests.core.security.strategies.scenario import EOP, Scenario
 from tests.features.loading.bulk.both_ways import rolled_back
+from tests.support.examples import examples
 from tests.web.batch.batch_client import BatchClient, parts
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
+EXAMPLES = examples(5)
 OWN, HIDDEN, ABSENT = "S-own", "S-hidden", "S-absent"
 NAMES = st.sampled_from([OWN, HIDDEN, HIDDEN, ABSENT])
 BODIES = st.builds(

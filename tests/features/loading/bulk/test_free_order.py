@@ -57,6 +57,7 @@ def lines_of_the_demo_district(standard: str, surface: Surface) -> list[bytes]:
     return [line for line in lines if not any(int(found) % 20 for found in _STUDENT.findall(line))]
 
 
+@pytest.mark.long
 def test_the_demo_district_can_be_loaded_in_any_order(
     db, lines_of_the_demo_district: list[bytes], tmp_path: Path, preparers
 ) -> None:

@@ -1,6 +1,5 @@
 """A bulk write has the results, and leaves the rows, of writing the same documents one after the other."""
 
-import os
 from unittest.mock import patch
 
 import pytest
@@ -16,9 +15,10 @@ from edfi_api.features.loading.bulk import batches, write_documents
 from references.exceptions import MissingTarget, UnresolvedReference
 from tests.features.loading.bulk.both_ways import both_ways
 from tests.features.loading.bulk.conftest import ED_FI, GRADE
+from tests.support.examples import examples
 
 # More of them with `make stress-batches`.
-EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
+EXAMPLES = examples(20)
 INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED
 
 
