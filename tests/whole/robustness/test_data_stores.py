@@ -205,6 +205,7 @@ def test_known_tokens_reach_stores_while_the_control_database_is_away(stores: St
     wait_until(lambda: {stores.send("2050") for _ in range(6)} == {200}, 30)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not streaming_replica.is_possible(), reason="pg_basebackup is not installed here")
 def test_reads_of_a_store_go_to_its_streaming_replica_while_it_is_fresh(stores: Stores) -> None:
     """Writes never; and not those of the client that wrote, nor while the replica lags, is down or is promoted."""
