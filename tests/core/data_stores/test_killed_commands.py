@@ -18,7 +18,7 @@ from tests.conftest import new_token
 from tests.core.data_stores.conftest import StoreClient
 from tests.support.management_commands import run
 
-_COMMANDS = "edfi_api.core.data_stores.management.commands"
+_COMMANDS = "edfi_api.features.loading.management.commands"
 _PROVISIONING, _CLONING = (
     "edfi_api.features.loading.provisioning.provisioning",
     "edfi_api.features.loading.provisioning.cloning",
