@@ -228,13 +228,13 @@ def ended(tmp_path, monkeypatch, capfd, current_views):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("command", "option", "values"), parameters(have_own_transaction=False))
+@pytest.mark.parametrize(("command", "option", "values"), list(parameters(have_own_transaction=False)))
 def test_a_bad_value_is_reported_in_one_line(ended, command: str, option: argparse.Action, values: list[str]) -> None:
     assert_reported_in_one_line(ended, command, option, values)
 
 
 @pytest.mark.usefixtures("transactional_db")
-@pytest.mark.parametrize(("command", "option", "values"), parameters(have_own_transaction=True))
+@pytest.mark.parametrize(("command", "option", "values"), list(parameters(have_own_transaction=True)))
 def test_a_bad_value_of_a_command_with_its_own_transaction(
     ended, command: str, option: argparse.Action, values: list[str]
 ) -> None:

@@ -150,7 +150,7 @@ def _types_and_contents() -> Iterator[Any]:
 
 
 @needs_peaks
-@pytest.mark.parametrize(("type_", "content"), _types_and_contents())
+@pytest.mark.parametrize(("type_", "content"), list(_types_and_contents()))
 def test_a_member_of_any_type_with_as_long_a_text_as_fits(meter, surface, documents, type_, content):
     resource, member = next(
         (resource, name)
