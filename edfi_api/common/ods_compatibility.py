@@ -95,6 +95,14 @@ class OdsCompatibility(Enum):
         "serializers of vendors and generated clients write names with a capital",
         setting="MEMBERS_IN_ANY_CASE",
     )
+    NAMES = OdsWay(
+        OdsArea.READING,
+        "members and endpoints have names of their own, `ferryBoatReference`, `tankInformation`, by rules that the "
+        "contract lists; those of Ed-Fi's compiler are read, too",
+        "they have those of Ed-Fi's compiler: `ferryBoatBoatReference`, `tankInformations`",
+        ("core/startup.py",),
+        "code is written against them; the bundled standard 6.1 has four such names, all others are of extensions",
+    )
     CAPITAL_CHANGE_VERSIONS = OdsWay(
         OdsArea.CHANGES,
         "the available change versions are there as `OldestChangeVersion` and `NewestChangeVersion`, too",
@@ -190,7 +198,12 @@ class OdsCompatibility(Enum):
         "a document has every collection, `[]` where there is none, at every depth; ids in `id`, `href`, changes have "
         "32 digits; `_lastModifiedDate` has microseconds; decimals have a decimal place: `67.0`",
         "empty collections are absent, ids have hyphens, dates of change are in whole seconds, `67`",
-        ("web/metadata/openapi.py", "web/viewsets/factory.py", "features/changes/change_queries/http/views.py"),
+        (
+            "features/changes/change_queries/http/views.py",
+            "web/metadata/openapi.py",
+            "web/relations/views.py",
+            "web/viewsets/ods_representation.py",
+        ),
         "clients iterate over collections without asking, and notice changes by their dates",
     )
     REPEATED_PARAMETERS = OdsWay(
@@ -328,13 +341,6 @@ NOT_FOLLOWED = (
         "descriptors that differ in case only are two",
         "they are one",
         "a reference finds either, so that the two cannot be told apart",
-    ),
-    OdsFault(
-        OdsArea.WRITING,
-        "a role name that ends with the name of its target is the whole name (`ferryBoatReference`); a common whose "
-        "last word has no plural has none (`tankInformation`)",
-        "names as Ed-Fi's compiler forms them: `ferryBoatBoatReference`, `tankInformations`; only extensions have such",
-        "documents are stored under these names, whatever the setting is",
     ),
     OdsFault(
         OdsArea.WRITING,

@@ -5,15 +5,18 @@ several resources call `current_surface`.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.compilation import Compilation
 from edfi_api.core.storage import resource_types
 from edfi_api.model import apischema, xsd
 from edfi_api.model.surface.cache import CODE_PACKAGES, load_or_build
+from edfi_api.model.surface.ods_names import served_as_by_the_ods
 from edfi_api.model.surface.resource import Surface
 
 
@@ -33,8 +36,13 @@ def current_surface() -> Surface:
 
 
 def compilation_of(sources: Sequence[Path], cache_dir: Path | None) -> Compilation:
-    """The compilation of these sources, from the cache if it has a folder and is up to date."""
-    return load_or_build(Compilation, sources, cache_dir, build=_compiled, code=(*CODE_PACKAGES, apischema, xsd))
+    """The compilation of these sources, from the cache if it has a folder and is up to date. Its surface has the names
+    that are to be served."""
+    code = (*CODE_PACKAGES, apischema, xsd)
+    compilation = load_or_build(Compilation, sources, cache_dir, build=_compiled, code=code)
+    if OdsCompatibility.NAMES.applies:
+        return replace(compilation, surface=served_as_by_the_ods(compilation.surface))
+    return compilation
 
 
 def _compiled(sources: Sequence[Path]) -> Compilation:

@@ -22,11 +22,12 @@ from edfi_api.core.compilation import Compilation
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.security.claims.file import fill_claims
 from edfi_api.core.security.requests.authentication import client_of_token
-from edfi_api.core.startup import compilation_of, current_compilation
+from edfi_api.core.startup import compilation_of
 from edfi_api.core.storage import resource_types
 from edfi_api.features.changes.change_queries import key_fields
 from edfi_api.features.changes.change_queries.http.views import TrackedResourceViewSet
 from edfi_api.model.surface.resource import Surface
+from edfi_api.web.batch.views import batch_routes
 from edfi_api.web.viewsets.router import DataRouter
 from tests.support.databases import DOCUMENTS
 from tests.support.factories import DocumentFactory
@@ -39,6 +40,8 @@ OTHERS_MARKED = tuple(
     for name in STANDARDS
 )
 LAKE_COUNTY = Path(__file__).parents[1] / "model/extension_project" / "lake_county"
+# Names that the ODS/API forms in another way.
+SHIPYARD = Path(__file__).parents[1] / "model/metaed_projects" / "shipyard"
 
 
 @dataclass(frozen=True)
@@ -72,17 +75,31 @@ class Served:
         return module
 
     def _of_own_surface(self, pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
-        """Replaces the routes of data, relations and metadata, which depend on the surface."""
-        from edfi_api.web.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
+        """Replaces the routes of data, batches, relations, history and metadata, which depend on the surface."""
+        from edfi_api.features.changes.history import urls as history  # noqa: PLC0415  It compiles the configured surface.
+        from edfi_api.web.metadata import urls  # noqa: PLC0415  Likewise.
         from edfi_api.web.relations import urls as relations  # noqa: PLC0415  Likewise.
 
-        if getattr(pattern, "urlconf_name", None) is urls:
-            return path("", include(urls.metadata_routes(self.compilation, self.standard)))
-        if getattr(pattern, "urlconf_name", None) is relations:
-            return path("", include(relations.relation_routes(self.surface)))
-        if pattern.pattern.name != "data":
-            return pattern
-        return re_path(pattern.pattern.regex.pattern, DataRouter(self.surface, TrackedResourceViewSet), name="data")
+        match getattr(pattern, "urlconf_name", None), pattern.pattern.name:
+            case included, _ if included is urls:
+                return path("", include(urls.metadata_routes(self.compilation, self.standard)))
+            case included, _ if included is relations:
+                return path("", include(relations.relation_routes(self.surface)))
+            case included, _ if included is history:
+                return path("", include(history.history_routes(self.surface)))
+            case _, "data":
+                return re_path(pattern.pattern.regex.pattern, self._router, name="data")
+            case _, "batch":
+                return next(each for each in self._batches if str(each.pattern) == str(pattern.pattern))
+        return pattern
+
+    @cached_property
+    def _router(self) -> DataRouter:
+        return DataRouter(self.surface, TrackedResourceViewSet)
+
+    @cached_property
+    def _batches(self) -> list[URLPattern]:
+        return batch_routes(self._router.served)
 
     @contextmanager
     def instead(self) -> Iterator[None]:
@@ -109,22 +126,25 @@ def served(standard: str, *extensions: Path) -> Served:
 
 
 @contextmanager
-def like_the_ods() -> Iterator[Served]:
-    """Serve the configured surface as with `MEADOWLARK_COMPATIBILITY=ods`, in the transaction of the test."""
+def like_the_ods(*extensions: Path) -> Iterator[Served]:
+    """Serve the configured surface, with extension projects, as with `MEADOWLARK_COMPATIBILITY=ods`, in the transaction
+    of the test."""
     # The map of the configured surface must not be made while the setting is on.
     from meadowlark import urls  # noqa: F401, PLC0415  It compiles the configured surface.
 
     changes = {"EDFI_API": settings.EDFI_API | _values_like_the_ods(), "MIDDLEWARE": [*settings.MIDDLEWARE]}
     with override_settings(**changes):
-        served = _served_like_the_ods()
+        served = _served_like_the_ods(*extensions)
         with served.instead():
             yield served
 
 
 @cache
-def _served_like_the_ods() -> Served:
+def _served_like_the_ods(*extensions: Path) -> Served:
     """Its URL map is made once, while the setting is on."""
-    made = Served("like_the_ods", current_compilation(), api_settings.data_standard)
+    compilation = compilation_of((*api_settings.model_sources, *extensions), api_settings.CACHE_DIR)
+    name = "-".join(["like_the_ods", *(path.name for path in extensions)])
+    made = Served(name, compilation, api_settings.data_standard)
     assert made.urls
     return made
 

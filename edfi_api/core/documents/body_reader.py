@@ -1,15 +1,18 @@
 """Sent bodies of one schema → coerced bodies, and what was tolerated in them or cannot be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.coercion import Coercion, compile_coercion
-from edfi_api.core.documents.leniency import Leniency, Reason
+from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.member_names import MemberNames, Renaming
+from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.core.documents.tolerated import tolerated
 from edfi_api.core.documents.violations import Violation, as_many_as_reported
+from edfi_api.model.surface.resource import OtherName
 
 _VIOLATIONS = {
     Reason.UNKNOWN_MEMBER: violations.unknown_member,
@@ -31,7 +34,8 @@ class ReadBody(NamedTuple):
 class BodyReader:
     """Reads the bodies of one schema; compiled once.
 
-    `known` is a wider schema, if members that only it has are no unknown ones; `compiled` makes the coercion.
+    `known` is a wider schema, if members that only it has are no unknown ones; `compiled` makes the coercion; `served`
+    are the names that clients know in place of those of the schema.
     """
 
     def __init__(
@@ -39,10 +43,12 @@ class BodyReader:
         schema: dict[str, Any],
         known: dict[str, Any] | None = None,
         compiled: Callable[[dict[str, Any]], Coercion] = compile_coercion,
+        served: Iterable[OtherName] = (),
     ) -> None:
         self._schema = schema
         self._known = schema if known is None else known
         self._coerce = compiled(schema)
+        self._served = OtherNames.of(served)
 
     def read(self, sent: dict[str, Any], leniency: Leniency | None = None) -> ReadBody:
         """Read a sent body. Without `leniency` members are read in any case, and nothing is refused."""
@@ -54,13 +60,18 @@ class BodyReader:
         renaming = Renaming(leniency.any_case)
         renamed = self._names.renamed(sent, renaming)
         body = self._coerce(renamed, leniency)
-        others = as_many_as_reported(tolerated(renamed, self._schema, self._known))
+        others = as_many_as_reported(self._tolerated(renamed))
         leniency.tolerated = as_many_as_reported((*renaming.read, *others))
         refused = renaming.refused
         if leniency.is_strict:
             refused = [*refused, *(_VIOLATIONS[each.reason](each.path) for each in leniency.tolerated)]
         return ReadBody(renamed, body, refused)
 
+    def _tolerated(self, body: dict[str, Any]) -> Iterator[Tolerated]:
+        """What is tolerated beside names, by the paths that clients know."""
+        for each in tolerated(body, self._schema, self._known):
+            yield replace(each, path=self._served.path(each.path)) if self._served.is_any else each
+
     @cached_property
     def _names(self) -> MemberNames:
-        return MemberNames(self._schema, self._known)
+        return MemberNames(self._schema, self._known, served=self._served)

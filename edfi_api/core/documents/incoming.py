@@ -117,7 +117,7 @@ class Preparer:
         self.resource = resource
         self.is_like_ods = is_like_ods
         compiled = compile_ods_coercion if is_like_ods else compile_coercion
-        self._reader = BodyReader(resource.json_schema, known_schema, compiled)
+        self._reader = BodyReader(resource.json_schema, known_schema, compiled, resource.served_names)
         self._has_namespace = JsonPath((_NAMESPACE,)) in resource.identity
         self._validator = (OdsValidator if is_like_ods else Validator)(resource)
         self.extractor = Extractor(resource)

@@ -1,4 +1,5 @@
-"""Members of a sent body whose names differ from those of the schema in case only.
+"""Members of a sent body whose names differ from those of the schema in case only, or are the other ones that clients
+know.
 
 Runs only for bodies in which coercion has met a member that the schema does not have.
 """
@@ -10,8 +11,10 @@ from typing import Any
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.coercion import added_members
 from edfi_api.core.documents.leniency import Reason, Tolerated
+from edfi_api.core.documents.other_names import NO_OTHER_NAMES, OtherNames
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation
 from edfi_api.model.surface.naming import EXTENSIONS
+from edfi_api.model.surface.resource import ALL_ITEMS
 
 _ID = "id"
 _LONGEST_NAME_REPORTED = 100
@@ -44,13 +47,17 @@ class MemberNames:
     """The names at one place of a schema, and below it; children are made at first use.
 
     `known` is the schema of which `schema` is the part that a client may write: members that only `known` has are
-    renamed, too, but never refused, since they are dropped whatever they hold.
+    renamed, too, but never refused, since they are dropped whatever they hold. `served` are the names that clients know
+    in place of those of the schema; both are read.
     """
 
-    def __init__(self, schema: Schema, known: Schema | None = None, name: str | None = None) -> None:
+    def __init__(
+        self, schema: Schema, known: Schema | None = None, name: str | None = None, served: OtherNames = NO_OTHER_NAMES
+    ) -> None:
         self._schema = schema
         self._known = schema if known is None else known
         self._name = name
+        self._served = served
         self._children: dict[str, MemberNames] = {}
 
     def renamed(self, value: Any, renaming: Renaming, path: str = "$") -> Any:
@@ -75,8 +82,9 @@ class MemberNames:
             if name in as_sent:
                 renaming.refuse(violations.spelt_twice(place, as_sent[name]))
                 continue
-            if name != sent and name in self._reported:
-                renaming.note(place, name, is_read=renaming.any_case or self._name == EXTENSIONS)
+            if name != sent != self._served.own.get(name) and name in self._reported:
+                spelt = self._served.own.get(name, name)
+                renaming.note(place, spelt, is_read=renaming.any_case or self._name == EXTENSIONS)
             as_sent[name] = sent[:_LONGEST_NAME_REPORTED]
             renamed[name] = self._child(name).renamed(child, renaming, place)
         return renamed
@@ -84,7 +92,8 @@ class MemberNames:
     @cached_property
     def _canonical(self) -> dict[str, str]:
         """Map the name in lower case to the name of the model."""
-        return {name.lower(): name for name in (*added_members(self._name), *self._known.get("properties", {}))}
+        known = {name.lower(): name for name in (*added_members(self._name), *self._known.get("properties", {}))}
+        return {served.lower(): name for name, served in self._served.own.items()} | known
 
     @cached_property
     def _reported(self) -> frozenset[str]:
@@ -94,7 +103,7 @@ class MemberNames:
     @cached_property
     def _items(self) -> "MemberNames":
         known: Schema = self._known["items"]
-        return MemberNames(self._schema.get("items", known), known, "")
+        return MemberNames(self._schema.get("items", known), known, "", self._served.at(ALL_ITEMS))
 
     def _child(self, name: str) -> "MemberNames":
         if name not in self._children:
@@ -102,7 +111,7 @@ class MemberNames:
             if known is None:
                 return _NOTHING
             visible = self._schema.get("properties", {}).get(name, {})
-            self._children[name] = MemberNames(visible, known, name)
+            self._children[name] = MemberNames(visible, known, name, self._served.at(name))
         return self._children[name]
 
 

@@ -19,7 +19,8 @@ def as_many_as_reported(found: Iterable[Found]) -> list[Found]:
 
 
 class BrokenRule(StrEnum):
-    """The rules for which another server has a sentence of its own."""
+    """The rules for which another server has a sentence of its own, and that of the names of members, whose violations
+    name them as they were sent."""
 
     REQUIRED = "required"
     NOT_BLANK = "not blank"
@@ -31,6 +32,7 @@ class BrokenRule(StrEnum):
     DECIMAL = "decimal"
     DISTINCT = "distinct"
     EQUAL = "equal"
+    SPELLING = "spelling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ def other_case(path: str, name: str) -> Violation:
         path,
         f"{_name(path)} is not a member of this resource; its name is spelt {name}.",
         f'"{_name(path)}" was sent; names are case-sensitive. Write {name}.',
+        BrokenRule.SPELLING,
     )
 
 
@@ -164,9 +167,8 @@ def read_in_other_case(path: str) -> Violation:
 
 
 def spelt_twice(path: str, other: str) -> Violation:
-    return Violation(
-        path, f"{_name(path)} and {other} are two spellings of one member; only one of them can be sent.", ""
-    )
+    message = f"{_name(path)} and {other} are two spellings of one member; only one of them can be sent."
+    return Violation(path, message, "", BrokenRule.SPELLING)
 
 
 def other_form(path: str) -> Violation:

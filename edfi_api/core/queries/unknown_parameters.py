@@ -52,7 +52,8 @@ class MeantFilters:
 
     @cached_property
     def _members(self) -> frozenset[str]:
-        names = [*_SERVER_MEMBERS, *_names(self._resource.json_schema)]
+        served = (other.name for other in self._resource.served_names)
+        names = [*_SERVER_MEMBERS, *_names(self._resource.json_schema), *served]
         numbers = _names_of_numbers([self._resource.name.resource, *names])
         return frozenset(name.lower().lstrip("_") for name in (*names, *numbers))
 

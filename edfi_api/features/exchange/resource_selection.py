@@ -50,10 +50,10 @@ def selected(mode: SelectionMode, listed: Iterable[str], targets: Targets) -> se
 
 def targets_of(surface: Surface) -> Targets:
     """The dependencies of this server, by paths such as ed-fi/students."""
-    dependencies = Dependencies(surface)
-    found = {resource.url_path.strip("/"): set[str]() for resource in surface.resources}
-    for name, targets in dependencies.targets.items():
-        found[dependencies.path(name).strip("/")] = {dependencies.path(each).strip("/") for each in targets}
+    paths = {resource.name: resource.url_path.strip("/") for resource in surface.resources}
+    found = {path: set[str]() for path in paths.values()}
+    for name, targets in Dependencies(surface).targets.items():
+        found[paths[name]] = {paths[each] for each in targets}
     return found
 
 

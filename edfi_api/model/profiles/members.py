@@ -25,12 +25,19 @@ class MemberKind(StrEnum):
 class Members:
     """The members of an object by their JSON names, and those that projects add below `_ext`, by its keys.
 
-    `required` are the names that the object's schema requires.
+    `required` are the names that the object's schema requires; `other_names` are those of the ODS/API for names of
+    members.
     """
 
     by_name: Mapping[str, "ProfileMember"]
     extensions: Mapping[str, "Members"] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
+    other_names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The names by which members can be named."""
+        return (*self.by_name, *self.other_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class _Builder:
         self._references = {reference.path.steps for reference in resource.references}
         self._descriptors = {descriptor.path.steps for descriptor in resource.descriptors}
         self._item_keys = {rule.array.steps: rule.item_paths for rule in resource.array_uniqueness}
+        self._other_names = {other.path.steps: other.name for other in resource.ods_names}
 
     def members(self, schema: Mapping[str, Any], steps: tuple[str, ...]) -> Members:
         properties = schema.get("properties", {})
@@ -75,6 +83,7 @@ class _Builder:
             {name: self._member(each, (*steps, name)) for name, each in properties.items() if name != EXTENSIONS},
             {key: self.members(each, (*steps, EXTENSIONS, key)) for key, each in extensions.items()},
             frozenset(schema.get("required", ())),
+            {other: name for name in properties if (other := self._other_names.get((*steps, name)))},
         )
 
     def _member(self, schema: Mapping[str, Any], steps: tuple[str, ...]) -> ProfileMember:

@@ -99,6 +99,11 @@ class _Place:
     name: str = ""
     is_extension: bool = False
 
+    def named(self, name: str) -> str | None:
+        """The JSON name of the member; None if no spelling fits."""
+        found = member_named(name, self.members.all_names, self.enclosing)
+        return None if found is None else self.members.other_names.get(found, found)
+
 
 def view_of(
     part: ProfileRule, resource: str, members: ResourceMembers, usage: Usage, superclass: str = ""
@@ -229,7 +234,7 @@ class _PartReader:
         named = NamedMember(definition.property_name, definition.line)
         if self._is_server_member(named, "Collection item filter property"):
             return None
-        name = member_named(named.name, place.members.by_name.keys(), place.enclosing)
+        name = place.named(named.name)
         filtered = None if name is None else place.members.by_name[name]
         if name is None or filtered is None or not filtered.is_text:
             self._error(
@@ -280,7 +285,7 @@ class _PartReader:
         """The JSON name of a member; None, and a finding, if there is none of this name."""
         if self._is_server_member(named, kind):
             return None
-        found = member_named(named.name, place.members.by_name.keys(), place.enclosing)
+        found = place.named(named.name)
         if found is None:
             self._report_unknown(named, kind, rule, place)
         elif found != named.name:
@@ -323,16 +328,14 @@ class _PartReader:
 
     def _check_repetitions(self, rule: ProfileRule, place: _Place) -> None:
         members = [
-            *((named, place.members.by_name.keys()) for named in rule.properties),
+            *rule.properties,
             *(
-                (NamedMember(element.name, element.line), place.members.by_name.keys())
+                NamedMember(element.name, element.line)
                 for element in rule.elements
                 if element.kind is not ElementKind.EXTENSION
             ),
         ]
-        self._report_repetitions(
-            [(named, member_named(named.name, names, place.enclosing) or named.name) for named, names in members]
-        )
+        self._report_repetitions([(named, place.named(named.name) or named.name) for named in members])
         self._report_repetitions(
             [(NamedMember(each.name, each.line), each.name.lower()) for each in rule.elements_of(ElementKind.EXTENSION)]
         )

@@ -16,6 +16,7 @@ from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.interchange import descriptor_as_interchange, entity_as_interchange, published_paths
 from edfi_api.model.surface.json_schema import document_schema
 from edfi_api.model.surface.load_order import in_load_order
+from edfi_api.model.surface.ods_names import OdsNames, ods_endpoint
 from edfi_api.model.surface.path_table import (
     DocumentBody,
     Documents,
@@ -87,6 +88,7 @@ class _Compilation:
         self.documents = Documents(self.declarations, self.identities)
         self.tables = Tables(self.declarations, self.identities)
         self.references = ReferenceReader(self.declarations, self.path_table)
+        self.ods_names = OdsNames(self.declarations, self.identities)
         self._documents: dict[EntityKey, DocumentBody] = {}
         self._path_tables: dict[EntityKey, PathTable] = {}
 
@@ -125,6 +127,7 @@ class _Compilation:
             extensions_last(self.references.descriptors(terminals, schema)),
             self._query_fields(entity),
         )
+        ods_names = self.ods_names.of(document)
         return Resource(
             name=self.declarations.resource_name(entity),
             project_endpoint=naming.url_segment(project.name),
@@ -140,11 +143,13 @@ class _Compilation:
             array_uniqueness=array_uniqueness(terminals),
             common_identity=common_identity(terminals),
             query_fields=fields,
-            code_fields=code_fields(schema, fields, {each.path for each in descriptors}),
+            code_fields=code_fields(schema, fields, {each.path for each in descriptors}, ods_names),
             decimals=decimal_limits(terminals),
             value_paths=value_paths(terminals),
             securable_elements=securable_elements(entity, table, self.declarations),
             authorization_pathways=authorization_pathways(entity),
+            ods_names=ods_names,
+            ods_endpoint=ods_endpoint(entity),
             domains=domains_of(entity.key, self.model),
             documentation=entity.documentation,
             deprecated=entity.deprecated,

@@ -102,7 +102,7 @@ class Dependencies:
         return ResourceName(self._core, resource)
 
     def path(self, name: ResourceName) -> str:
-        return self._resources[name].url_path
+        return self._resources[name].served_path
 
 
 def _rewired(targets: Targets, person: ResourceName, associations: frozenset[ResourceName]) -> Targets:

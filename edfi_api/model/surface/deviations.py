@@ -24,7 +24,7 @@ from edfi_api.model.surface.resource import (
     ValuePaths,
 )
 
-_Rewrite = Callable[[JsonPath], JsonPath]
+Rewrite = Callable[[JsonPath], JsonPath]
 
 
 class _FitsNothing(Exception):
@@ -114,16 +114,17 @@ def _renamed(resource: Resource, path: JsonPath, new_name: str) -> Resource:
         is_affected = other.steps[:length] == path.steps
         return JsonPath((*path.steps[:-1], new_name, *other.steps[length:])) if is_affected else other
 
-    changes = {f.name: _rewritten(getattr(resource, f.name), rewrite) for f in fields(resource)}
+    changes = {f.name: rewritten(getattr(resource, f.name), rewrite) for f in fields(resource)}
     renamed = replace(resource, **changes)
-    return replace(renamed, value_paths=_in_order(renamed.value_paths))
+    others = tuple(other for other in renamed.ods_names if other.path.steps[-1] != other.name)
+    return replace(renamed, value_paths=_in_order(renamed.value_paths), ods_names=others)
 
 
 def _in_order(values: ValuePaths) -> ValuePaths:
     return ValuePaths(**{f.name: tuple(sorted(getattr(values, f.name), key=str)) for f in fields(values)})
 
 
-def _rewritten(value: Any, rewrite: _Rewrite) -> Any:
+def rewritten(value: Any, rewrite: Rewrite) -> Any:
     """A copy of frozen values with every path into this resource's bodies rewritten."""
     match value:
         case JsonPath():
@@ -133,14 +134,14 @@ def _rewritten(value: Any, rewrite: _Rewrite) -> Any:
         case ArrayUniqueness():
             return _rewritten_array(value, rewrite)
         case tuple():
-            return tuple(_rewritten(item, rewrite) for item in value)
+            return tuple(rewritten(item, rewrite) for item in value)
         case _ if is_dataclass(value) and not isinstance(value, type):
-            return replace(value, **{f.name: _rewritten(getattr(value, f.name), rewrite) for f in fields(value)})
+            return replace(value, **{f.name: rewritten(getattr(value, f.name), rewrite) for f in fields(value)})
         case _:
             return value
 
 
-def _rewritten_array(uniqueness: ArrayUniqueness, rewrite: _Rewrite) -> ArrayUniqueness:
+def _rewritten_array(uniqueness: ArrayUniqueness, rewrite: Rewrite) -> ArrayUniqueness:
     """Item paths are relative to their array, so they are rewritten as full paths."""
     items = (*uniqueness.array.steps, ALL_ITEMS)
     whole = (rewrite(JsonPath((*items, *path.steps))) for path in uniqueness.item_paths)

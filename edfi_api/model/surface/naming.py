@@ -185,6 +185,22 @@ def singular(word: str) -> str:
 _PLURAL_RULES = VERTEX_AND_INDEX + IRREGULAR
 
 
+# The words that have no plural in the ODS/API, which knows fewer of them.
+ODS_UNCOUNTABLE = frozenset({"equipment", "fish", "information", "money", "rice", "series", "sheep", "species"})
+
+
+@cache
+def ods_plural(name: str) -> str:
+    """The plural that the ODS/API forms, of the last word alone: `drugInformation` → `drugInformation`, `health` →
+    `healths`, `ombudsman` → `ombudsmen`. All others are those of `plural`."""
+    last_word = _words(name)[-1].lower()
+    if last_word in ODS_UNCOUNTABLE:
+        return name
+    if last_word.endswith("man"):
+        return name[:-2] + "en"
+    return name + "s" if name.lower() in UNCOUNTABLE else plural(name)
+
+
 def _matches(word: str, patterns: Iterable[re.Pattern[str]]) -> bool:
     return any(pattern.search(word) for pattern in patterns)
 

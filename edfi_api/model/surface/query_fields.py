@@ -15,7 +15,15 @@ from edfi_api.model.surface.columns import UNIQUE_ID, Column, Table
 from edfi_api.model.surface.constraints import Lookup
 from edfi_api.model.surface.naming import joined_without_overlap, lower_camel
 from edfi_api.model.surface.path_table import Terminal, Value
-from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, QueryField, QueryType, ValuePaths
+from edfi_api.model.surface.resource import (
+    ALL_ITEMS,
+    DecimalLimit,
+    JsonPath,
+    OtherName,
+    QueryField,
+    QueryType,
+    ValuePaths,
+)
 
 BOOLEANS = frozenset({PropertyType.BOOLEAN})
 NUMBERS = frozenset(
@@ -99,7 +107,7 @@ def query_fields(main: Table, inherited: Table | None, lookup: Lookup) -> tuple[
     columns = [*main.columns.values(), *_without_key(inherited)]
     by_name: dict[str, list[Column]] = defaultdict(list)
     for column in sorted(columns, key=lambda column: (not column.is_key, column.id)):
-        by_name[_field_name(column)].append(column)
+        by_name[field_name(column)].append(column)
     fields = (_field(name, same_name, lookup) for name, same_name in by_name.items())
     return (ID_FIELD, *(field for field in fields if field.paths))
 
@@ -116,7 +124,7 @@ def _field(name: str, columns: Iterable[Column], lookup: Lookup) -> QueryField:
     return QueryField(name, field_type, tuple(paths))
 
 
-def _field_name(column: Column) -> str:
+def field_name(column: Column) -> str:
     """`SchoolId` → `schoolId`. The databases' suffixes `Id` of descriptors and `USI` of people are not in the API."""
     parts = column.parts
     if column.is_surrogate:
@@ -127,20 +135,25 @@ def _field_name(column: Column) -> str:
 
 
 def code_fields(
-    schema: dict[str, Any], fields: Iterable[QueryField], descriptors: Collection[JsonPath]
+    schema: dict[str, Any],
+    fields: Iterable[QueryField],
+    descriptors: Collection[JsonPath],
+    ods_names: Iterable[OtherName] = (),
 ) -> tuple[QueryField, ...]:
     """The fields of identification codes, which are collections at the root of a document with this schema: scalars of
-    their items. A name that one of the other `fields` has already is that field's."""
+    their items, under their names in the ODS/API. A name that one of the other `fields` has already is that field's."""
     taken = {field.name.lower() for field in fields}
+    others = {other.path: other.name for other in ods_names}
     found: dict[str, QueryField] = {}
     for collection, array in schema["properties"].items():
         if array["type"] != "array" or not collection.lower().endswith(IDENTIFICATION_CODES.lower()):
             continue
         for name, member in array["items"].get("properties", {}).items():
             path = JsonPath((collection, ALL_ITEMS, name))
-            if member["type"] not in ("object", "array") and name.lower() not in taken:
+            called = others.get(path, name)
+            if member["type"] not in ("object", "array") and called.lower() not in taken:
                 field_type = QueryType.DESCRIPTOR if path in descriptors else _type_in_schema(member)
-                found.setdefault(name, QueryField(name, field_type, (path,)))
+                found.setdefault(called, QueryField(called, field_type, (path,)))
     return tuple(found.values())
 
 

@@ -144,6 +144,14 @@ class QueryField:
     paths: tuple[JsonPath, ...]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class OtherName:
+    """A member of the body by its path, and another name that it has outside."""
+
+    path: JsonPath
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class DecimalLimit:
     """Precision and scale of a decimal; `$.x` with 5 and 2 is between -999.99 and 999.99. `least` and `most` are the
@@ -199,7 +207,9 @@ class Resource:
 
     `common_identity` are the members (values and reference objects) that are identity in their enclosing common, and
     not part of the document's own. `code_fields` are query fields that only the ODS/API has: members of the items of
-    one collection each. `is_read_only` is for resources that views of their own serve, in place of stored documents.
+    one collection each. `ods_names` are the members that have other names in the ODS/API, `ods_endpoint` is that of the
+    endpoint, empty if it is the same; `served_names` and `served_endpoint` are those that they have for clients, too.
+    `is_read_only` is for resources that views of their own serve, in place of stored documents.
     """
 
     name: ResourceName
@@ -222,6 +232,10 @@ class Resource:
     value_paths: ValuePaths = field(default_factory=ValuePaths)
     securable_elements: SecurableElements = field(default_factory=SecurableElements)
     authorization_pathways: tuple[str, ...] = ()
+    ods_names: tuple[OtherName, ...] = field(default=(), compare=False)
+    ods_endpoint: str = field(default="", compare=False)
+    served_names: tuple[OtherName, ...] = ()
+    served_endpoint: str = ""
     organization: OwnOrganization | None = None
     domains: tuple[str, ...] = ()
     documentation: str = ""
@@ -234,8 +248,13 @@ class Resource:
 
     @cached_property
     def url_path(self) -> str:
-        """`/ed-fi/students`: the canonical path in `Location` headers and links."""
+        """`/ed-fi/students`: the path that is kept, whatever clients call the endpoint."""
         return f"/{self.project_endpoint}/{self.endpoint}"
+
+    @cached_property
+    def served_path(self) -> str:
+        """The path in `Location` headers, links and OpenAPI documents."""
+        return f"/{self.project_endpoint}/{self.served_endpoint or self.endpoint}"
 
     @cached_property
     def key_fields(self) -> tuple[tuple[QueryField, JsonPath], ...]:
@@ -363,8 +382,11 @@ class Surface:
 
     @cached_property
     def by_endpoint(self) -> dict[tuple[str, str], Resource]:
-        """Keyed by lower-cased project segment and endpoint: paths are matched case-insensitively."""
-        return {(r.project_endpoint.lower(), r.endpoint.lower()): r for r in self.resources}
+        """Keyed by lower-cased project segment and endpoint: paths are matched case-insensitively. A resource that
+        clients know by another endpoint has both."""
+        own = {(r.project_endpoint.lower(), r.endpoint.lower()): r for r in self.resources}
+        other = {(r.project_endpoint.lower(), r.served_endpoint.lower()): r for r in self.resources}
+        return {key: resource for key, resource in other.items() if key[1]} | own
 
     def resource_at(self, path: str) -> Resource | None:
         """The resource with this path, `ed-fi/students`, in any case; the inverse of `Resource.url_path`."""

@@ -10,9 +10,11 @@ from edfi_api.core.documents.body_reader import BodyReader
 from edfi_api.core.documents.coercion import trim_descriptor
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.core.documents.validation import Validator
 from edfi_api.core.documents.violations import Violation
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
+from edfi_api.web.problem_details.catalog.served_names import renamed
 
 _MEMBER = "$.naturalKey"
 _DESCRIPTOR = "descriptor"
@@ -30,7 +32,9 @@ class NaturalKeys:
         try:
             return self._of(resource).read(sent, any_case=api_settings.MEMBERS_IN_ANY_CASE), []
         except DataValidationFailed as failed:
-            return None, [replace(each, path=f"{_MEMBER}{each.path[1:]}") for each in failed.violations]
+            names = OtherNames.of(resource.served_names)
+            found = (renamed(each, names) for each in failed.violations)
+            return None, [replace(each, path=f"{_MEMBER}{each.path[1:]}") for each in found]
 
     def part_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any] | None:
         """The members of a document that are its identity; None if they are not valid. The others need not be."""
@@ -68,7 +72,7 @@ class _Key:
             frozenset(path.steps[0] for path in resource.identity),
             by_last_step,
             frozenset(name for name, paths in by_last_step.items() if not _are_one_value(paths, resource)),
-            BodyReader(schema),
+            BodyReader(schema, served=resource.served_names),
             Validator(replace(resource, json_schema=schema, array_uniqueness=(), decimals=())),
         )
 
@@ -99,13 +103,15 @@ class _Key:
     def _in_canonical_case(self, sent: Mapping[str, Any], *, any_case: bool) -> Mapping[str, Any]:
         """The names at the root, where the members of references may stand, too. Raises DataValidationFailed."""
         names = (*self.members, *self.by_last_step, *([_DESCRIPTOR] if self.resource.is_descriptor else ()))
-        by_lower = {name.lower(): name for name in names}
+        served = {other.name: other.path.steps[-1] for other in self.resource.served_names}
+        by_lower = {other.lower(): name for other, name in served.items() if name in names}
+        by_lower |= {name.lower(): name for name in names}
         found: dict[str, Any] = {}
         for name, value in sent.items():
             canonical = by_lower.get(name.lower(), name)
             if canonical in found:
                 raise DataValidationFailed([violations.spelt_twice(f"$.{name}", canonical)])
-            if canonical != name and not any_case:
+            if canonical not in (name, served.get(name)) and not any_case:
                 raise DataValidationFailed([violations.other_case(f"$.{name}", canonical)])
             found[canonical] = value
         return found

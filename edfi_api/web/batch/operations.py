@@ -112,7 +112,7 @@ class Result:
         if operation.kind is not None:
             members["op"] = operation.kind.value
         if operation.resource is not None:
-            members["resource"] = operation.resource.url_path
+            members["resource"] = operation.resource.served_path
         members["status"] = self.status
         if self.id:
             members["id"] = self.id

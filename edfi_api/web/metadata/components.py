@@ -77,7 +77,7 @@ class ComponentNames:
     def __init__(self, surface: Surface) -> None:
         self._prefixes = {project.name: _camel_case(project.endpoint) for project in surface.projects}
         self._prefixes_by_key = {extension_key(name): prefix for name, prefix in self._prefixes.items()}
-        self.url_paths = {resource.name: resource.url_path for resource in surface.resources}
+        self.url_paths = {resource.name: resource.served_path for resource in surface.resources}
         self._inherited = inherited_collections(surface) if OdsCompatibility.OPENAPI.applies else {}
 
     def of_resource(self, name: ResourceName) -> str:

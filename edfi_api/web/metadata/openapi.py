@@ -7,8 +7,10 @@ from typing import Any
 from edfi_api.common import addresses
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents.ods_form import compile_completion
+from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.model.examples import Bodies, Examples
 from edfi_api.model.surface.bundled_descriptors import bundled_values
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.metadata.components import ComponentNames, Schema, schemas
 from edfi_api.web.metadata.paths import PathItem, path_items, shared_parameters, whole
@@ -45,16 +47,17 @@ def all_document(surface: Surface, root: str, standard: Path | None = None) -> O
 def _document(
     surface: Surface, root: str, subject: str, resources: Iterable[Resource], standard: Path | None
 ) -> OpenApi:
-    in_order = sorted(resources, key=lambda resource: resource.url_path)
+    in_order = sorted(resources, key=lambda resource: resource.served_path)
     names = ComponentNames(surface)
     core = surface.core_project
     examples = examples_of(surface, standard)
     paths: dict[str, PathItem] = {}
     for resource in in_order:
-        contents = whole(names.of_resource(resource.name), _example(resource, examples))
-        paths |= path_items(resource, names, core.name, contents)
+        contents = whole(names.of_resource(resource.name), served_example(resource, _example(resource, examples)))
+        paths |= path_items(in_served_names(resource), names, core.name, contents)
     info = titled(surface, subject, f"{_described(surface, subject)}\n\n{_INTRODUCTION.read_text()}")
-    return data_document(root, info, in_order, paths, schemas(in_order, names) | tracked_schemas(in_order, names))
+    own = schemas(map(in_served_names, in_order), names) | tracked_schemas(in_order, names)
+    return data_document(root, info, in_order, paths, own)
 
 
 def _example(resource: Resource, examples: Examples) -> dict[str, Any]:
@@ -62,6 +65,12 @@ def _example(resource: Resource, examples: Examples) -> dict[str, Any]:
     example = examples.of(resource)
     if OdsCompatibility.COMPLETE_DOCUMENTS.applies:
         compile_completion(resource.json_schema)(example)
+    return example
+
+
+def served_example(resource: Resource, example: dict[str, Any]) -> dict[str, Any]:
+    """A body of the resource under the names that clients know, in place."""
+    OtherNames.of(resource.served_names).rename(example)
     return example
 
 
@@ -144,7 +153,7 @@ def _described(surface: Surface, subject: str) -> str:
 
 def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:
     """A tag for each endpoint name, which two projects may share."""
-    descriptions = {resource.endpoint: resource.documentation for resource in resources}
+    descriptions = {in_served_names(each).endpoint: each.documentation for each in resources}
     return [{"name": name, "description": description} for name, description in descriptions.items()]
 
 

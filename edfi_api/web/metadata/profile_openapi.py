@@ -15,9 +15,10 @@ from edfi_api.core.documents.visible_part import writable_schema
 from edfi_api.core.queries.visible_fields import with_visible_fields
 from edfi_api.core.security.profiles.catalog import ProfilePart, StoredProfile
 from edfi_api.model.profiles.definition import Usage
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.metadata.components import ADDED_BY_SERVER, LINK, ComponentNames, Schema, schema_reference, schemas
-from edfi_api.web.metadata.openapi import OpenApi, data_document, examples_of, titled
+from edfi_api.web.metadata.openapi import OpenApi, data_document, examples_of, served_example, titled
 from edfi_api.web.metadata.paths import Contents, PathItem, path_items, whole
 from edfi_api.web.metadata.responses import Content
 from edfi_api.web.metadata.tracked_change_schemas import tracked_schemas
@@ -93,6 +94,7 @@ def profile_document(surface: Surface, root: str, profile: StoredProfile, standa
     covered = [(resource, parts) for resource in _in_order(surface) if (parts := _parts(profile, resource))]
     for resource, parts in covered:
         contents = _contents(components, parts, whole(names.of_resource(resource.name), examples.of(resource)))
+        served_example(resource, contents.example)
         items = path_items(_queryable(resource, parts), names, surface.core_project.name, contents)
         paths |= _with_operations(items, parts)
     resources = [resource for resource, _ in covered]
@@ -132,9 +134,9 @@ def _info(surface: Surface, profile: StoredProfile) -> dict[str, str]:
 def _narrowed(part: ProfilePart) -> Resource:
     """The resource as if it had the visible members only."""
     if part.view is None:
-        return part.resource
+        return in_served_names(part.resource)
     narrow = readable_schema if part.usage is Usage.READABLE else writable_schema
-    return replace(part.resource, json_schema=narrow(part.resource.json_schema, part.view))
+    return in_served_names(replace(part.resource, json_schema=narrow(part.resource.json_schema, part.view)))
 
 
 def _queryable(resource: Resource, parts: _Parts) -> Resource:

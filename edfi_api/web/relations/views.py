@@ -1,11 +1,12 @@
 """Related documents over HTTP: a page of names, with bodies on request."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
 from django.http.response import HttpResponseBase
 
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
 from edfi_api.core.security.profiles.visibility import Visibility, visibility_of
@@ -16,7 +17,8 @@ from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.relations.parameters import Direction, RelatedResources, RelationsQuery, read
 from edfi_api.web.relations.related import RelatedDocument, related_documents
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
-from edfi_api.web.viewsets.representation import Linker, Representation
+from edfi_api.web.viewsets.ods_representation import Representations, id_of_digits
+from edfi_api.web.viewsets.representation import Representation
 from edfi_api.web.viewsets.requests import document_uuid
 from edfi_api.web.viewsets.responses import JsonArray, json_file_response
 
@@ -31,18 +33,20 @@ class RelationsView(AuthorizedView):
     related_resources: RelatedResources = None  # type: ignore[assignment]
     representations: Mapping[ResourceName, Representation] = {}
     profiles: ProfileCatalogs = None  # type: ignore[assignment]
+    shown_id: Callable[[object], str] = str
 
     @classmethod
     def of(cls, surface: Surface) -> Any:
         """The view of all resources of a surface."""
-        linker = Linker(surface)
-        representations = {each.name: Representation(Extractor(each), linker) for each in surface.resources}
+        made = Representations(surface)
+        representations = {each.name: made.of(each, Extractor(each)) for each in surface.resources}
         related_resources = RelatedResources(surface)
         return cls.as_view(
             surface=surface,
             related_resources=related_resources,
             representations=representations,
             profiles=ProfileCatalogs(surface),
+            shown_id=id_of_digits if OdsCompatibility.COMPLETE_DOCUMENTS.applies else str,
         )
 
     def get(self, request: EdFiRequest, project: str, endpoint: str, document_id: str) -> HttpResponseBase:
@@ -79,8 +83,8 @@ class RelationsView(AuthorizedView):
     def _text(self, related: RelatedDocument, query: RelationsQuery, visibility: Visibility) -> bytes:
         resource = self.surface.by_name[related.name]
         members: dict[str, object] = {
-            "resource": resource.url_path.removeprefix("/"),
-            "id": related.document.document_uuid,
+            "resource": resource.served_path.removeprefix("/"),
+            "id": self.shown_id(related.document.document_uuid),
             "naturalKey": related.natural_key,
         }
         if query.with_bodies and len(parts := visibility.parts(resource)) <= 1:

@@ -9,8 +9,8 @@ from edfi_api.core.security.profiles.negotiation import ProfiledResource
 from edfi_api.core.security.profiles.preparation import profile_preparers
 from edfi_api.core.writes.writing import WritableResource
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
-from edfi_api.web.viewsets.ods_representation import Completions, OdsLinker, OdsRepresentation
-from edfi_api.web.viewsets.representation import Linker, Representation
+from edfi_api.web.viewsets.ods_representation import Representations
+from edfi_api.web.viewsets.representation import Representation
 from edfi_api.web.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.web.viewsets.responses import PRIVATE, FixedHeaders
 
@@ -21,18 +21,14 @@ class ServedSurface:
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
         self.preparers = Preparers(surface, OdsCompatibility.BODIES.applies)
-        self.is_read_like_ods = OdsCompatibility.COMPLETE_DOCUMENTS.applies
-        self.linker = (OdsLinker if self.is_read_like_ods else Linker)(surface)
+        self._representations = Representations(surface)
         self.profiles = ProfileCatalogs(surface)
         self.profile_queries = OfParts(lambda part: QueryByExample(with_visible_fields(part.resource, part.view)))
         self.profile_preparers = profile_preparers(self.preparers)
 
     def representation(self, resource: Resource) -> Representation:
         """How documents of the resource are written into answers."""
-        extractor = self.preparers[resource.name].extractor
-        if self.is_read_like_ods:
-            return OdsRepresentation(extractor, self.linker, completions=Completions(resource))
-        return Representation(extractor, self.linker)
+        return self._representations.of(resource, self.preparers[resource.name].extractor)
 
     def writable(self, resource: Resource) -> WritableResource:
         """The resource with what its writes need."""

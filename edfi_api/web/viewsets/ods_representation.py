@@ -1,17 +1,20 @@
-"""Documents as the ODS/API writes them: ids of 32 digits, every collection, moments with microseconds."""
+"""Documents as the ODS/API writes them: ids of 32 digits, every collection, moments with microseconds, and its names of
+members."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.ods_form import Completion, compile_completion
+from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.core.documents.readable_schema import readable_schema
 from edfi_api.core.documents.text_projection import TextProjection
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
 from edfi_api.core.storage.stored import StoredDocument
-from edfi_api.model.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.viewsets.representation import Linker, Representation
 
 
@@ -52,11 +55,12 @@ class OdsRepresentation(Representation):
     """A `Representation` with what the ODS/API adds. The text is always parsed."""
 
     completions: Completions = field(kw_only=True)
+    names: OtherNames | None = field(kw_only=True)
 
     def under(self, part: ProfilePart | None, members: TextProjection | None = None) -> "OdsRepresentation":
         if part is None and members is None:
             return self
-        return OdsRepresentation(self.extractor, self.linker, part, members, completions=self.completions)
+        return replace(self, part=part, members=members)
 
     def _id_and_date(self, document: StoredDocument) -> tuple[str, str]:
         return id_of_digits(document.document_uuid), document.last_modified
@@ -67,4 +71,21 @@ class OdsRepresentation(Representation):
             self.linker.add_links(body, document, self.extractor, using)
         visible = body if self.part is None else self.part.project(body)
         self.completions.of(self.part)(visible)
+        if self.names is not None:
+            self.names.rename(visible)
         return json_text.dumps(visible)
+
+
+class Representations:
+    """Makes the representations of the resources of a surface, as the ODS/API writes documents if that is wanted."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._are_of_ods = OdsCompatibility.COMPLETE_DOCUMENTS.applies
+        self._linker = (OdsLinker if self._are_of_ods else Linker)(surface)
+
+    def of(self, resource: Resource, extractor: Extractor) -> Representation:
+        """The representation of the whole documents of a resource."""
+        if not self._are_of_ods:
+            return Representation(extractor, self._linker)
+        names = OtherNames.of(resource.served_names) if resource.served_names else None
+        return OdsRepresentation(extractor, self._linker, completions=Completions(resource), names=names)

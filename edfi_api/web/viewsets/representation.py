@@ -63,7 +63,7 @@ class Linker:
         served, names = self._surface.by_name, resource_types.names(using)
         if id(names) not in self._known:
             starts = {
-                str(number): (name.resource, f"{served[name].url_path}/")
+                str(number): (name.resource, f"{served[name].served_path}/")
                 for number, name in names.items()
                 if name in served
             }

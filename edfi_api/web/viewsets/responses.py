@@ -135,7 +135,7 @@ def location(request: HttpRequest, prefix: str, resource: Resource, document_uui
     # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
     script_name = request.META.get("SCRIPT_NAME")
     start = f"{request.scheme}://{request.get_host()}{iri_to_uri(script_name) if script_name else ''}"
-    return f"{start}/{prefix}{resource.url_path}/{document_uuid}"
+    return f"{start}/{prefix}{resource.served_path}/{document_uuid}"
 
 
 class EdFiJsonRenderer(BaseRenderer):

@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
+from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.core.queries.exceptions import ParameterValidationFailed, UnknownQueryField
 from edfi_api.core.queries.parameters import is_natural_number
 from edfi_api.core.security.models import ApiClient
@@ -17,7 +18,7 @@ from edfi_api.core.storage import store
 from edfi_api.features.changes.change_queries import history
 from edfi_api.features.changes.change_queries.differences import ABSENT, differences
 from edfi_api.features.changes.change_queries.history import DELETE, Version
-from edfi_api.model.surface.resource import Surface
+from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.web.viewsets.requests import document_uuid
@@ -56,7 +57,7 @@ class HistoryView(AuthorizedView):
         shown = history.visible(found, resource, uuid, policy, before, using=self.using)
         if live is None and not shown:
             raise ResourceNotFound
-        written = _Written(parts, _names(request, shown))
+        written = _Written(resource, parts, _names(request, shown))
         answer = [written.members(newer, older) for newer, older in pairwise([*shown, None]) if newer is not None]
         headers = {}
         if len(found) > size:
@@ -68,7 +69,8 @@ class HistoryView(AuthorizedView):
 class _Written:
     """Versions as JSON, through the part of a profile; without bodies if several parts apply."""
 
-    def __init__(self, parts: list[ProfilePart], names: dict[int, str]) -> None:
+    def __init__(self, resource: Resource, parts: list[ProfilePart], names: dict[int, str]) -> None:
+        self._other_names = OtherNames.of(resource.served_names)
         self._parts = parts
         self._names = names
 
@@ -94,12 +96,12 @@ class _Written:
     def _body(self, version: Version) -> dict[str, Any] | None:
         if version.text is None or len(self._parts) > 1:
             return None
-        body = version.body
+        body: dict[str, Any] = version.body
         part = self._parts[0] if self._parts else None
-        if part is None or part.view is None:
-            return body
-        found: dict[str, Any] = part.project(body)
-        return found
+        if part is not None and part.view is not None:
+            body = part.project(body)
+        self._other_names.rename(body)
+        return body
 
 
 def _change(path: str, old: Any, new: Any) -> dict[str, Any]:

@@ -275,11 +275,10 @@ class Puller:
         """Return the resources on both sides, in the order of the source."""
         targets = targets_of(self._surface)
         chosen = selected(SelectionMode(self._connection.selection), self._connection.resources, targets)
-        by_path = {resource.url_path.strip("/"): resource for resource in self._surface.resources}
         found = [
-            ReadResource(by_path[path], there)
+            ReadResource(here, there)
             for path, there in self._source.capabilities.resources.items()
-            if path in chosen
+            if (here := self._surface.resource_at(path)) is not None and here.url_path.strip("/") in chosen
         ]
         return [each for each in found if self._connection.with_descriptors or not each.here.is_descriptor]
 

@@ -15,10 +15,12 @@ from typing import Any
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents import json_text
+from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.features.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
 from edfi_api.features.loading.json_lines.lines import damaged_gzip_reported, uncompressed
 from edfi_api.features.loading.renames import Renames
 from edfi_api.model.surface.naming import EXTENSIONS
+from edfi_api.model.surface.resource import ALL_ITEMS, Resource
 
 _BYTE_ORDER_MARK = "\ufeff"
 _HEADER = re.compile(r"[^.\[\]\s]+(\[\d{1,4}\])?(\.[^.\[\]\s]+(\[\d{1,4}\])?)*")
@@ -38,7 +40,7 @@ class WrongHeader(Exception):
 
 
 def bodies(
-    file: BufferedReader, schema: dict[str, Any], longest: int, renames: Renames
+    file: BufferedReader, resource: Resource, longest: int, renames: Renames
 ) -> Iterator[tuple[int, bytes | UnreadableLine]]:
     """The line where each row begins, and its body as JSON text or what is wrong with the row. Rows of blank cells are
     skipped. `longest` bounds the bytes of a line and of a row.
@@ -58,7 +60,7 @@ def bodies(
         if not any(cells):
             continue
         if columns is None:
-            columns = _columns([cell.strip() for cell in cells], schema, line, renames)
+            columns = _columns([cell.strip() for cell in cells], resource, line, renames)
         else:
             yield line, _body(cells, columns, longest)
 
@@ -76,15 +78,16 @@ def _lines(file: BufferedReader, longest: int) -> Iterator[str]:
             yield text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
 
 
-def _columns(headers: list[str], schema: dict[str, Any], line: int, renames: Renames) -> list[Steps | None]:
+def _columns(headers: list[str], resource: Resource, line: int, renames: Renames) -> list[Steps | None]:
     """The places of the columns; None for one without a header, which must be blank."""
     if len(headers) == 1 and (separator := next((each for each in _NO_SEPARATORS if each in headers[0]), None)):
         raise UnreadableFile(line, f"columns are separated by {_NO_SEPARATORS[separator]}, not by commas")
     columns: list[Steps | None] = []
+    served = OtherNames.of(resource.served_names)
     wrong = []
     for header in headers:
         try:
-            steps = _steps(header, schema, renames) if header else None
+            steps = _steps(header, resource.json_schema, served, renames) if header else None
         except WrongHeader as error:
             wrong.append(f"{header!r}: {error.reason}")
             continue
@@ -97,7 +100,7 @@ def _columns(headers: list[str], schema: dict[str, Any], line: int, renames: Ren
     return columns
 
 
-def _steps(header: str, schema: dict[str, Any], renames: Renames) -> Steps:
+def _steps(header: str, schema: dict[str, Any], served: OtherNames, renames: Renames) -> Steps:
     """The steps to a value. Raises WrongHeader."""
     if not _HEADER.fullmatch(header):
         raise WrongHeader("it is not a path such as schoolReference.schoolId or addresses[0].city")
@@ -108,16 +111,16 @@ def _steps(header: str, schema: dict[str, Any], renames: Renames) -> Steps:
             if kind != "array":
                 raise WrongHeader(f"{passed} is not an array")
             steps.append(int(index))
-            schema = schema["items"]
+            schema, served = schema["items"], served.at(ALL_ITEMS)
             continue
         if kind == "array":
             raise WrongHeader(f"{passed} is an array, its first item is {passed}[0]")
         properties = schema.get("properties", {})
-        known = renames.known_name(name, properties)
+        known = renames.known_name(served.stored(name), properties)
         if known not in properties:
             known = _in_other_case(name, properties, passed)
         steps.append(known)
-        schema = properties[known]
+        schema, served = properties[known], served.at(known)
     if schema.get("type") in ("object", "array"):
         raise WrongHeader(f"it is an {schema['type']}, and needs the path of a value in it")
     return tuple(steps)

@@ -68,7 +68,7 @@ class SourceReader:
         resource = self.sources[number].resource
         if resource is None:
             raise UnreadableFile(1, _CSV_OF_NO_RESOURCE)
-        for line, body in csv_rows.bodies(file, resource.json_schema, self.longest_line, self.renames):
+        for line, body in csv_rows.bodies(file, resource, self.longest_line, self.renames):
             if isinstance(body, UnreadableLine):
                 self.refuse(number, line, resource, body.reason)
             else:

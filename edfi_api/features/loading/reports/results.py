@@ -22,6 +22,7 @@ from edfi_api.features.loading.reports.rule_warnings import WarningCounts
 from edfi_api.features.loading.reports.tolerated_counts import ToleratedCounts
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.web.problem_details.catalog import problem_of
+from edfi_api.web.problem_details.catalog.served_names import error_in_served_names
 from references.exceptions import MissingTarget, UnresolvedReference
 
 REFUSED = "refused"
@@ -156,9 +157,10 @@ def no_such(kind: str, name: str, surface: Surface) -> str:
 
 def refusal_reason(written: Written[Any], refusal: Refusal) -> str:
     """The messages of the API's error response, each with its path; for a missing target also its identity."""
-    if not isinstance(refusal, UnresolvedReference):
-        return reason_in_words(refusal)
-    return reason_in_words(refusal, dict(_targets_meant(written.candidate.body, refusal)))
+    served = error_in_served_names(refusal, written.candidate.resource)
+    if not isinstance(served, UnresolvedReference):
+        return reason_in_words(served)
+    return reason_in_words(served, dict(_targets_meant(written.candidate.body, served)))
 
 
 def reason_in_words(error: Exception, meant: Mapping[str, str] | None = None) -> str:
@@ -172,11 +174,16 @@ def reason_in_words(error: Exception, meant: Mapping[str, str] | None = None) ->
 
 
 def _targets_meant(body: dict[str, Any], refusal: UnresolvedReference) -> Iterator[tuple[str, str]]:
+    """The keys of the targets as they were sent, unless members were sent under names in another form."""
     for missing in refusal.documents:
-        yield missing.path, f" {orjson.dumps(_value_at(body, missing)).decode()}"
+        if (key := _value_at(body, missing)) is not None:
+            yield missing.path, f" {orjson.dumps(key).decode()}"
 
 
 def _value_at(body: Any, missing: MissingTarget) -> Any:
     for member, index in _STEP.findall(missing.path):
-        body = body[member] if member else body[int(index)]
+        try:
+            body = body[member] if member else body[int(index)]
+        except KeyError:
+            return None
     return body

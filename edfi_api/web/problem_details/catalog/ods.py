@@ -24,10 +24,12 @@ from edfi_api.core.security.profiles import exceptions as profiles
 from edfi_api.core.storage import exceptions as storage
 from edfi_api.model.surface.json_schema import find_schema
 from edfi_api.model.surface.naming import REFERENCE_SUFFIX
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details import http_exceptions as viewsets
 from edfi_api.web.problem_details.catalog import authorization, clients, conflicts, requests
 from edfi_api.web.problem_details.catalog.registry import bad_request, not_found, problem_of, quoted, validation_failed
+from edfi_api.web.problem_details.catalog.served_names import error_in_served_names
 from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
 from references import exceptions as references
 
@@ -61,6 +63,9 @@ def media_type(problem: Problem, attempt: RefusedAttempt) -> str:
 
 def answered_problem(error: Exception, attempt: RefusedAttempt = _UNKNOWN) -> Problem | None:
     """The problem to answer with, in the words of the ODS/API if the setting wants them; None for a bug."""
+    error = error_in_served_names(error, attempt.resource)
+    if attempt.resource is not None and attempt.resource.served_names:
+        attempt = replace(attempt, resource=in_served_names(attempt.resource))
     if OdsCompatibility.PROBLEM_TEXTS.applies and (problem := _problem_of(error, attempt)):
         return problem
     return problem_of(error)

@@ -11,6 +11,7 @@ from edfi_api.core.security.requests.authorization import readable_rows
 from edfi_api.core.storage import exceptions as storage
 from edfi_api.core.storage.near_keys import near_keys
 from edfi_api.model.surface.naming import is_descriptor_name
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.web.problem_details.hints.attempted_request import (
     AttemptedRequest,
@@ -44,7 +45,7 @@ def unresolved_reference(error: references.UnresolvedReference, attempt: Attempt
         yield _of_descriptor(missing, attempt, is_compared=number < _MOST_COMPARED)
     for number, missing in enumerate(error.documents):
         resource = _resource(missing.resource, attempt)
-        where = "" if resource is None else f" by POST to {resource.url_path}"
+        where = "" if resource is None else f" by POST to {resource.served_path}"
         found = value_at(attempt.document, missing.path)
         near = "" if resource is None or number >= _MOST_COMPARED else _near_key(missing, resource, found, attempt)
         instead = near or f"Correct the key, or send the item first{where}."
@@ -84,7 +85,7 @@ def _of_descriptor(missing: references.MissingTarget, attempt: AttemptedRequest,
     form = "" if "#" in uri else f" A descriptor is written as its URI, uri://NAMESPACE/{missing.resource}#CODE VALUE."
     near = readable_near_descriptors(uri, resource, attempt) if is_compared else []
     meant = f" Did you mean {' or '.join(told_apart(each, uri) for each in near)}?" if near else ""
-    return f"{missing.path}: {quoted(uri)} was sent.{form}{meant} GET {resource.url_path} lists those that exist."
+    return f"{missing.path}: {quoted(uri)} was sent.{form}{meant} GET {resource.served_path} lists those that exist."
 
 
 def _key_sent(sent: Any) -> str:
@@ -106,9 +107,10 @@ def _resource(name: str, attempt: AttemptedRequest) -> Resource | None:
 
 @hints_for.register
 def key_change_not_supported(error: storage.KeyChangeNotSupported, attempt: AttemptedRequest) -> Iterator[str]:
-    names = listed(str(path)[2:] for path in error.resource.identity)
+    resource = in_served_names(error.resource)
+    names = listed(str(path)[2:] for path in resource.identity)
     yield (
-        f"The key of {error.resource.url_path} is {names}. To have other values, POST a new item, let those that refer "
+        f"The key of {resource.url_path} is {names}. To have other values, POST a new item, let those that refer "
         f"to this one refer to it, and DELETE {attempt.path}."
     )
 

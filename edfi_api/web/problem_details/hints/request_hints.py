@@ -119,7 +119,7 @@ def _misplaced(path: str, segments: list[str], surface: Surface) -> str:
 
 def _missing_document(attempt: AttemptedRequest, resource: Resource) -> str:
     return (
-        f"No document of {resource.url_path} has the id in {attempt.path}: it was deleted, or is another server's. "
+        f"No document of {resource.served_path} has the id in {attempt.path}: it was deleted, or is another server's. "
         f"{_by_key(resource)}"
     )
 
@@ -127,7 +127,7 @@ def _missing_document(attempt: AttemptedRequest, resource: Resource) -> str:
 def _by_key(resource: Resource) -> str:
     """How a document is found by its key, by the names of query fields."""
     fields = [f"{field.name}=..." for field, _ in resource.key_fields]
-    return f"GET {resource.url_path}?{'&'.join(fields[:6])} finds one by its key." if fields else ""
+    return f"GET {resource.served_path}?{'&'.join(fields[:6])} finds one by its key." if fields else ""
 
 
 def _where(segments: list[str], surface: Surface, is_data: bool) -> str:
@@ -139,10 +139,10 @@ def _where(segments: list[str], surface: Surface, is_data: bool) -> str:
     if not is_data:
         known = next((_ELSEWHERE[each.lower()] for each in reversed(segments) if each.lower() in _ELSEWHERE), None)
         resource = _called(segments[-1] if segments else "", surface)
-        at = f"Its path is /{addresses.DATA}{resource.url_path}." if resource else ""
+        at = f"Its path is /{addresses.DATA}{resource.served_path}." if resource else ""
         return known or at or "GET / lists the addresses of this server, and /docs describes every resource."
     resource = _called(segments[0] if len(segments) == 1 else segments[1] if len(segments) > 1 else "", surface)
-    path = resource.url_path if resource else "/ed-fi/students"
+    path = resource.served_path if resource else "/ed-fi/students"
     return f"A path has the project first, one of {listed(projects.values())}, then the resource: {path}."
 
 
@@ -165,7 +165,7 @@ def _in_project(segments: list[str], position: int, projects: dict[str, str], su
     if resource is not None:
         beginning = "" if is_data else f"/{addresses.DATA}"
         deletes = "deletes, keyChanges and partitions are behind the resource itself"
-        return f"The path is {beginning}{resource.url_path}, or {beginning}{resource.url_path}/ID; {deletes}."
+        return f"The path is {beginning}{resource.served_path}, or {beginning}{resource.served_path}/ID; {deletes}."
     return _near_resources(rest[0], project, surface)
 
 
@@ -173,13 +173,13 @@ def _near_resources(endpoint: str, project: str, surface: Surface) -> str:
     own = [each for each in surface.resources if each.project_endpoint.lower() == project]
     for abstract in surface.abstract_resources:
         if endpoint.lower() in (abstract.name.resource.lower(), f"{abstract.name.resource.lower()}s"):
-            kinds = [surface.by_name[name].url_path for name in abstract.subclasses if name in surface.by_name]
+            kinds = [surface.by_name[name].served_path for name in abstract.subclasses if name in surface.by_name]
             return f"{abstract.name.resource} is abstract; its kinds are {listed(kinds)}."
-    exact = [each.url_path for each in own if _singular(each) == endpoint.lower()]
+    exact = [each.served_path for each in own if _singular(each) == endpoint.lower()]
     near = exact or [f"/{own[0].project_endpoint}/{name}" for name in near_names(endpoint, [e.endpoint for e in own])]
     meant = f"Did you mean {' or '.join(near)}? " if near else ""
     other = _called(endpoint, surface)
-    elsewhere = f"It is in another project: {other.url_path}. " if other and not near else ""
+    elsewhere = f"It is in another project: {other.served_path}. " if other and not near else ""
     return f"{meant}{elsewhere}The project {project} has no resource {shown(endpoint)}; /docs lists all."
 
 

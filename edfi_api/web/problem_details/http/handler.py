@@ -20,6 +20,7 @@ from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.web.problem_details.catalog.ods import RefusedAttempt, answered_problem, media_type
+from edfi_api.web.problem_details.catalog.served_names import error_in_served_names
 from edfi_api.web.problem_details.hints.http.refused_requests import hints_of_view, hints_without_view
 from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
 
@@ -38,7 +39,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         _audit(problem, context["request"])
     request = context["request"]._request
     headers = problem.headers | _links(problem, request)
-    body = _with_hints(problem, request, lambda: hints_of_view(error, context))
+    served = error_in_served_names(error, attempt.resource)
+    body = _with_hints(problem, request, lambda: hints_of_view(served, context))
     response = Response(body, problem.status, headers=headers, content_type=media_type(problem, attempt))
     response.problem_type, response.log_facts = problem.urn, problem.log_facts  # type: ignore[attr-defined]
     return response

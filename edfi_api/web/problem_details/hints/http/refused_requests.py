@@ -11,6 +11,7 @@ from edfi_api.core.documents.leniency import Leniency, Reason
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.profiles.negotiation import is_of_a_profile
 from edfi_api.core.writes.writing import Write
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details.hints import AttemptedRequest, hints_of
 
@@ -74,9 +75,9 @@ def _query(request: Any) -> Mapping[str, str]:
 def _schema(request: Any, write: Write | None, resource: Any, client: Any) -> dict[str, Any] | None:
     """Return the schema for a write that no view has read yet, if no profile can apply."""
     if write is not None:
-        return write.schema
+        return None if write.schema is None else in_served_names(write.resource.resource).json_schema
     may_be_profiled = getattr(client, "profile_ids", ()) or is_of_a_profile(request.META.get("CONTENT_TYPE", ""))
-    return None if may_be_profiled or not isinstance(resource, Resource) else resource.json_schema
+    return None if may_be_profiled or not isinstance(resource, Resource) else in_served_names(resource).json_schema
 
 
 def _unknown_members(leniency: Leniency | None) -> tuple[str, ...]:
