@@ -13,7 +13,7 @@ from edfi_api.core.documents.coercion import added_members
 from edfi_api.core.documents.leniency import Reason, Tolerated
 from edfi_api.core.documents.other_names import NO_OTHER_NAMES, OtherNames
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation
-from edfi_api.model.surface.naming import EXTENSIONS
+from edfi_api.model.surface.naming import EXTENSIONS, bare_key
 from edfi_api.model.surface.resource import ALL_ITEMS
 
 _ID = "id"
@@ -73,7 +73,7 @@ class MemberNames:
         renamed: dict[str, Any] = {}
         as_sent: dict[str, str] = {}
         for sent, child in value.items():
-            name = self._canonical.get(sent.lower(), sent)
+            name = sent if sent in self._reported else self._canonical.get(self._bare(sent), sent)
             if child is None:
                 if name == sent:
                     renamed.setdefault(name, None)
@@ -91,9 +91,12 @@ class MemberNames:
 
     @cached_property
     def _canonical(self) -> dict[str, str]:
-        """Map the name in lower case to the name of the model."""
-        known = {name.lower(): name for name in (*added_members(self._name), *self._known.get("properties", {}))}
-        return {served.lower(): name for name, served in self._served.own.items()} | known
+        """Map the name in lower case, of keys of `_ext` without hyphens, to the name of the model."""
+        known = {self._bare(name): name for name in (*added_members(self._name), *self._known.get("properties", {}))}
+        return {self._bare(served): name for name, served in self._served.own.items()} | known
+
+    def _bare(self, name: str) -> str:
+        return bare_key(name) if self._name == EXTENSIONS else name.lower()
 
     @cached_property
     def _reported(self) -> frozenset[str]:

@@ -256,6 +256,11 @@ def extension_key(project_name: str) -> str:
     return project_name.lower()
 
 
+def bare_key(name: str) -> str:
+    """A key of `_ext` without what tells its spellings apart: the URL segment `grand-bend` is `grandbend`."""
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
 def resource_name(entity: Entity) -> str:
     """The resource name of an entity: `School`, `GradeLevelDescriptor`, `SchoolYearType`."""
     if entity.kind is EntityKind.DESCRIPTOR:

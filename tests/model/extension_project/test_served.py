@@ -69,6 +69,17 @@ def test_a_reference_leads_to_the_entity_of_its_own_project(api, documents, own)
     assert link["href"].startswith("/lake-county/sections/")
 
 
+def test_a_key_of_ext_may_be_the_segment_of_urls(api, school):
+    sent = school | {"_ext": {"lake-county": {"foundingDate": "1901-09-01"}}}
+
+    refused = api.post("/schools", sent, HTTP_PREFER="handling=strict")
+    created = api.post("/schools", sent)
+
+    assert list(refused.json()["validationErrors"]) == ["$._ext.lake-county"]
+    assert created["Lenient-Handling"] == '"$._ext.lake-county";reason=other-case'
+    assert api.get(item_path(created)).json()["_ext"] == {"lakecounty": {"foundingDate": "1901-09-01"}}
+
+
 def test_additions_are_stored_and_served_below_ext(api, school):
     sent = with_additions(school, lakeShare=0.25, mottos=None)
     expected = with_additions(school, lakeShare=0.25)

@@ -19,7 +19,7 @@ from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.features.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
 from edfi_api.features.loading.json_lines.lines import damaged_gzip_reported, uncompressed
 from edfi_api.features.loading.renames import Renames
-from edfi_api.model.surface.naming import EXTENSIONS
+from edfi_api.model.surface.naming import EXTENSIONS, bare_key
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource
 
 _BYTE_ORDER_MARK = "\ufeff"
@@ -127,12 +127,14 @@ def _steps(header: str, schema: dict[str, Any], served: OtherNames, renames: Ren
 
 
 def _in_other_case(name: str, properties: Iterable[str], passed: str) -> str:
-    """The member whose name differs from this one in case only, where names are read in any case. Raises
-    WrongHeader."""
-    known = next((each for each in properties if each.lower() == name.lower()), None)
+    """The member whose name differs from this one in case only, where names are read in any case; a key of `_ext` may
+    be the segment of URLs. Raises WrongHeader."""
+    is_key = passed.rpartition(".")[2] == EXTENSIONS
+    bare = bare_key if is_key else str.lower
+    known = next((each for each in properties if bare(each) == bare(name)), None)
     if known is None:
         raise WrongHeader(f"there is no member {name}{f' in {passed}' if passed else ''}")
-    if not api_settings.MEMBERS_IN_ANY_CASE and passed.rpartition(".")[2] != EXTENSIONS:
+    if not api_settings.MEMBERS_IN_ANY_CASE and not is_key:
         raise WrongHeader(f"the member is spelt {known}")
     return known
 
