@@ -86,11 +86,11 @@ class OdsCompatibility(Enum):
         "resource; two spellings of one member are refused",
         "one that differs from a member of the resource in case only is refused with 400, which names both",
         (
-            "web/viewsets/requests.py",
-            "web/batch/singles.py",
-            "web/batch/natural_keys.py",
             "features/loading/bulk/preparation.py",
             "features/loading/json_lines/csv_rows.py",
+            "web/batch/natural_keys.py",
+            "web/batch/singles.py",
+            "web/viewsets/requests.py",
         ),
         "serializers of vendors and generated clients write names with a capital",
         setting="MEMBERS_IN_ANY_CASE",
@@ -166,9 +166,9 @@ class OdsCompatibility(Enum):
     )
     IDS = OdsWay(
         OdsArea.ADDRESSES,
-        "`Location` has the id in 32 digits",
+        "`Location` has the id in 32 digits; so do the results of batches and relations",
         "with hyphens, as the Data Management Service",
-        ("web/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_representation.py", "web/viewsets/ods_viewset.py"),
         "clients keep these ids, compare them and join on them",
     )
     METHODS_OF_ITEMS = OdsWay(
@@ -201,7 +201,6 @@ class OdsCompatibility(Enum):
         (
             "features/changes/change_queries/http/views.py",
             "web/metadata/openapi.py",
-            "web/relations/views.py",
             "web/viewsets/ods_representation.py",
         ),
         "clients iterate over collections without asking, and notice changes by their dates",

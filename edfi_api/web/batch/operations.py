@@ -28,6 +28,7 @@ from edfi_api.web.problem_details.http_exceptions import (
     ResourceNotFound,
     UnsupportedMediaType,
 )
+from edfi_api.web.viewsets.ods_representation import shown_id
 from edfi_api.web.viewsets.requests import document_uuid, write_condition
 
 
@@ -115,7 +116,7 @@ class Result:
             members["resource"] = operation.resource.served_path
         members["status"] = self.status
         if self.id:
-            members["id"] = self.id
+            members["id"] = shown_id(self.id)
         if self.location:
             members |= {"location": self.location, "etag": self.etag, "changeVersion": self.change_version}
         if self.problem is not None:

@@ -34,6 +34,7 @@ from edfi_api.web.problem_details.http.handler import correlation_id
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
 from edfi_api.web.viewsets.factory import ServedSurface
+from edfi_api.web.viewsets.ods_representation import shown_id
 from edfi_api.web.viewsets.recorded_writes import data_store_of
 from edfi_api.web.viewsets.requests import requested_leniency
 from edfi_api.web.viewsets.responses import location, quoted, tag_of
@@ -140,7 +141,7 @@ class Singles:
         if self._hides_versions:
             self.hidden_versions.add(written.change_version)
         status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
-        address = location(self._request._request, addresses.DATA, resource, id_)
+        address = location(self._request._request, addresses.DATA, resource, shown_id(id_))
         etag = quoted(tag_of(written.change_version, written.part))
         return Result(operation, status, id_, address, etag, written.change_version, warnings=written.warnings)
 

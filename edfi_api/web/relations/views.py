@@ -1,12 +1,11 @@
 """Related documents over HTTP: a page of names, with bodies on request."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 from django.http.response import HttpResponseBase
 
-from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
 from edfi_api.core.security.profiles.visibility import Visibility, visibility_of
@@ -17,7 +16,7 @@ from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.relations.parameters import Direction, RelatedResources, RelationsQuery, read
 from edfi_api.web.relations.related import RelatedDocument, related_documents
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
-from edfi_api.web.viewsets.ods_representation import Representations, id_of_digits
+from edfi_api.web.viewsets.ods_representation import Representations, shown_id
 from edfi_api.web.viewsets.representation import Representation
 from edfi_api.web.viewsets.requests import document_uuid
 from edfi_api.web.viewsets.responses import JsonArray, json_file_response
@@ -33,7 +32,6 @@ class RelationsView(AuthorizedView):
     related_resources: RelatedResources = None  # type: ignore[assignment]
     representations: Mapping[ResourceName, Representation] = {}
     profiles: ProfileCatalogs = None  # type: ignore[assignment]
-    shown_id: Callable[[object], str] = str
 
     @classmethod
     def of(cls, surface: Surface) -> Any:
@@ -46,7 +44,6 @@ class RelationsView(AuthorizedView):
             related_resources=related_resources,
             representations=representations,
             profiles=ProfileCatalogs(surface),
-            shown_id=id_of_digits if OdsCompatibility.COMPLETE_DOCUMENTS.applies else str,
         )
 
     def get(self, request: EdFiRequest, project: str, endpoint: str, document_id: str) -> HttpResponseBase:
@@ -84,7 +81,7 @@ class RelationsView(AuthorizedView):
         resource = self.surface.by_name[related.name]
         members: dict[str, object] = {
             "resource": resource.served_path.removeprefix("/"),
-            "id": self.shown_id(related.document.document_uuid),
+            "id": shown_id(related.document.document_uuid),
             "naturalKey": related.natural_key,
         }
         if query.with_bodies and len(parts := visibility.parts(resource)) <= 1:

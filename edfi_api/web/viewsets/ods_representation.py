@@ -23,6 +23,11 @@ def id_of_digits(document_uuid: object) -> str:
     return str(document_uuid).replace("-", "")
 
 
+def shown_id(document_uuid: object) -> str:
+    """The id as answers have it beside documents."""
+    return id_of_digits(document_uuid) if OdsCompatibility.IDS.applies else str(document_uuid)
+
+
 class OdsLinker(Linker):
     """Links with ids of 32 digits."""
 

@@ -240,6 +240,8 @@ def test_batches_have_them_in_documents_and_natural_keys(api: ApiTestClient) -> 
 
     assert [each["status"] for each in results] == [201, 201, 400, 204, 204]
     assert list(results[2]["problem"]["validationErrors"]) == ["$.healths[0].checkDate"]
+    assert [len(each["id"]) for each in results if "id" in each] == [32, 32, 32, 32]
+    assert results[0]["location"].endswith(f"/data/shipyard/boatDocks/{results[0]['id']}")
 
 
 def test_profiles_are_written_with_either_name(api: ApiTestClient) -> None:

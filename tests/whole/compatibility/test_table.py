@@ -9,7 +9,7 @@ import pytest
 from edfi_api.common.ods_compatibility import OdsCompatibility
 
 EDFI_API = Path(__file__).parents[3] / "edfi_api"
-TABLE = EDFI_API / "ods_compatibility.py"
+TABLE = EDFI_API / "common/ods_compatibility.py"
 
 
 @cache
