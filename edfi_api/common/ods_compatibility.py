@@ -44,7 +44,8 @@ class OdsCompatibility(Enum):
 
     UNKNOWN_PARAMETERS = OdsWay(
         OdsArea.QUERIES,
-        "an unknown query parameter is ignored, unless it is spelt like a member of the resource or its comparison",
+        "an unknown query parameter is ignored, unless it is spelt like a member of the resource or its comparison; at "
+        "`/deletes` and `/keyChanges`, which have no filters, all others are",
         "it is refused with 400",
         ("core/queries/parameters.py", "web/batch/sent_batch.py"),
         "programs add parameters of their own to every request; a misspelt filter would return everything",

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.models import Document
+from edfi_api.features.sql_views.tables import sql_tables
+from edfi_api.model.metaed.compiler import compile_projects
 from tests.conftest import ApiTestClient, http, item_path, new_token
 from tests.support.databases import rolled_back
 from tests.support.serving import SERVED_BY_DEFAULT, SHIPYARD, served
@@ -53,3 +56,20 @@ def test_the_names_of_a_standard_that_differ(standard: str, expected: list[tuple
 
     assert sorted(found) == expected
     assert [each.endpoint for each in resources if each.ods_endpoint] == []
+
+
+def test_sql_views_have_the_columns_of_the_ods_anyway() -> None:
+    model = compile_projects([BUNDLED_STANDARDS / SERVED_BY_DEFAULT, SHIPYARD])
+
+    tables = {table.name: [column.name for column in table.columns] for table in sql_tables(model)}
+
+    assert tables["boatdock"][:5] == [
+        "docknumber",
+        "ferryboatcode",
+        "deftermdescriptorid",
+        "exitschoolyear",
+        "gradeleveldescriptorid",
+    ]
+    assert tables["boatdocktankinformation"][:4] == ["docknumber", "ferryboatcode", "tankname", "tankerboatcode"]
+    assert tables["boatdockoldnickname"][:3] == ["docknumber", "ferryboatcode", "nickname"]
+    assert tables["boatrepairorderpart"][:4] == ["docknumber", "ferryboatcode", "ordernumber", "partname"]
