@@ -262,6 +262,9 @@ def test_profiles_are_written_with_either_name(api: ApiTestClient) -> None:
         "healths": [{"checkDate": "2026-03-01"}],
         "tankInformation": [{"tankName": "Bow"}],
     }
+    document = http().get("/metadata/specifications/profiles/Docks/resources-spec.json").json()
+    readable = document["components"]["schemas"]["shipyard_boatDock_readable"]["properties"]
+    assert {"ferryBoatReference", "healths", "tankInformation"} < readable.keys()
 
 
 def test_the_versions_of_a_document_and_what_is_related_to_it(api: ApiTestClient) -> None:
