@@ -6,10 +6,12 @@ meadowlark/docs/reference/contract.md#discovery-and-metadata.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX, extension_key, lower_camel, singular
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
 from edfi_api.web.metadata.inherited_collections import capitalised, inherited_collections
 
@@ -78,7 +80,8 @@ class ComponentNames:
         self._prefixes = {project.name: _camel_case(project.endpoint) for project in surface.projects}
         self._prefixes_by_key = {extension_key(name): prefix for name, prefix in self._prefixes.items()}
         self.url_paths = {resource.name: resource.served_path for resource in surface.resources}
-        self._inherited = inherited_collections(surface) if OdsCompatibility.OPENAPI.applies else {}
+        served = replace(surface, resources=tuple(map(in_served_names, surface.resources)))
+        self._inherited = inherited_collections(served) if OdsCompatibility.OPENAPI.applies else {}
 
     def of_resource(self, name: ResourceName) -> str:
         return f"{self._prefixes[name.project]}_{lower_camel(name.resource)}"
