@@ -57,7 +57,7 @@ def read_object(request: HttpRequest) -> dict[str, Any]:
     media_type = _media_type(request)
     body = read_text(request)
     if media_type not in ("application/json", "text/json") and not media_type.endswith("+json"):
-        raise problems.unsupported_media_type()
+        raise problems.refused("media type")
     if not body.strip():
         raise problems.bad_request(errors=[texts.EMPTY_BODY])
     try:
@@ -74,7 +74,7 @@ def read_form(request: HttpRequest) -> dict[str, str]:
     media_type = _media_type(request)
     body = read_text(request)
     if media_type != "application/x-www-form-urlencoded" and (media_type or body):
-        raise problems.unsupported_media_type()
+        raise problems.refused("media type")
     try:
         pairs = parse_qsl(body.decode(), max_num_fields=_MOST_FORM_FIELDS, keep_blank_values=True)
     except ValueError:
@@ -94,7 +94,7 @@ def read_text(request: HttpRequest) -> bytes:
     try:
         return read_body(request, api_settings.MAX_BODY_BYTES)
     except BodyTooLong:
-        raise problems.too_large() from None
+        raise problems.refused("size") from None
     except BodyIncomplete:
         raise problems.invalid_json() from None
     except BodyUnreadable as error:

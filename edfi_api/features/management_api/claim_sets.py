@@ -53,7 +53,7 @@ class ClaimSetViewSet(CollectionViewSet):
     }
     action_answers = {"import_": (201, answers.ImportedClaimSet)}
     listing = Listing(("pk", _NAME, "name"), ("pk", "name", _NAME))
-    refusals = dict.fromkeys(CONSTRAINTS, problems.not_unique(texts.CLAIM_SET_TAKEN))
+    refusals = dict.fromkeys(CONSTRAINTS, problems.refused("identity", errors=[texts.CLAIM_SET_TAKEN]))
 
     def get_queryset(self) -> QuerySet[ClaimSet]:
         applications = Application.objects.filter(claim_set=OuterRef("pk"), vendor__tenant=self.tenant)

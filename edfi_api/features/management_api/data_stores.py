@@ -33,7 +33,8 @@ from edfi_api.core.security.models import ApiClient
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.stored_connections import checked
 from edfi_api.features.management_api import access, answers, problems, serializers, texts
-from edfi_api.features.management_api.listing import BY_NAME, EXACT, Listing
+from edfi_api.features.management_api.listing import BY_NAME, EXACT, UNFILTERED, Listing
+from edfi_api.features.management_api.vendors import applications_of
 from edfi_api.features.management_api.views import CollectionViewSet, CreateViewSet, assign
 
 _METADATA = frozenset({"list", "retrieve"})
@@ -60,6 +61,7 @@ class DataStoreViewSet(CollectionViewSet):
     is_kept_in_use = False
     metadata_actions = _METADATA
     serializer_class = serializers.DataStoreSerializer
+    action_serializers = {"applications": serializers.ApplicationSerializer}
     action_answers = {"create": (201, answers.CreatedItem)}
     listing = Listing(("pk", "name", "type"), ("pk", "name", "type"))
     refusals = {"data_store_name_is_unique": ("Name", texts.V2.INSTANCE_TAKEN)}
@@ -111,6 +113,11 @@ class DataStoreViewSet(CollectionViewSet):
                 raise problems.invalid_data({"Id": [texts.V2.INSTANCE_IN_USE.format(table=table)]})
         remove_data_store(row, by=self.by)
 
+    @action(detail=True, methods=["get"], listing=UNFILTERED)
+    def applications(self, request: Request, id: str) -> Response:
+        """List the applications of which a client has this data store."""
+        return self.listed(applications_of(self.tenant).filter(api_clients__data_stores=self.found(id)).distinct())
+
     def _names(self) -> AbstractContextManager[None]:
         return unique_names() if self.has_unique_names else nullcontext()
 
@@ -118,7 +125,7 @@ class DataStoreViewSet(CollectionViewSet):
 class DataStoreStateViewSet(DataStoreViewSet):
     """The same with the state and the status of a data store, of version 3."""
 
-    action_serializers = {"state": serializers.StateSerializer}
+    action_serializers = {**DataStoreViewSet.action_serializers, "state": serializers.StateSerializer}
     action_answers = {**DataStoreViewSet.action_answers, "status": (200, answers.DataStoreStatus)}
 
     @action(detail=True, methods=["get"])

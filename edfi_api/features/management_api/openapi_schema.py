@@ -48,8 +48,7 @@ _SUMMARIES = {
     "update": "Replaces one of {tag}",
     "destroy": "Deletes one of {tag}",
     "reset_credential": "Makes a new secret for one of {tag}",
-    "of_vendor": "Lists applications of one of {tag}",
-    "of_data_store": "Lists applications of one of {tag}",
+    "applications": "Lists applications of one of {tag}",
     "copy": "Copies one of {tag}",
     "import_": "Imports one of {tag}",
     "export": "Exports one of {tag}",
@@ -60,11 +59,13 @@ _SUMMARIES = {
     "reset": "Resets the strategies of a resource claim in one of {tag}",
 }
 _CREATING = ("create", "copy", "import_", "add_grant")
-_LISTS = ("list", "of_vendor", "of_data_store")
-_OF_GRANTS = ("add_grant", "change_grant", "override")
-# Collections that have another name in components than in addresses.
-_COLLECTIONS = {"apiclients": "apiClients"}
-_ITEMS = (*_LISTS, "retrieve", "export")
+# In names of components, the collections of actions, and of addresses, that are called otherwise.
+_COLLECTIONS = {
+    **dict.fromkeys(("add_grant", "change_grant", "override"), "grants"),
+    "applications": "applications",
+    "apiclients": "apiClients",
+}
+_ITEMS = ("list", "retrieve", "export", "applications")
 _LOCATION = {"Location": {"description": "Where the item is.", "schema": {"type": "string", "format": "uri"}}}
 _PARAMETERS: Mapping[str, Schema] = {
     "id": {"name": "id", "in": "path", "required": True, "schema": {"type": "integer", "format": "int32"}},
@@ -169,7 +170,7 @@ class ManagementSchema(AutoSchema):
         if isinstance(serializer, AnswerSerializer):
             return type(serializer).__name__
         action = self.view.action if direction == "request" else "item"
-        collection = "grants" if action in _OF_GRANTS else _COLLECTIONS.get(self.view.address, self.view.address)
+        collection = _COLLECTIONS.get(self.view.action) or _COLLECTIONS.get(self.view.address, self.view.address)
         return str(self.view.version) + "".join(
             each[:1].upper() + each[1:] for each in (collection, *action.split("_"))
         )
@@ -228,7 +229,8 @@ class ManagementSchema(AutoSchema):
         if declared is not None:
             return declared
         if action in _ITEMS:
-            return 200, self.view.serializer_class(many=True) if action in _LISTS else self.view.serializer_class
+            item = self.view.get_serializer_class() if action == "applications" else self.view.serializer_class
+            return 200, item(many=True) if action in ("list", "applications") else item
         if version == "v2" and action == "destroy":
             return 200, RemovedItem
         return 201 if action in _CREATING else 200 if version == "v2" else 204, None

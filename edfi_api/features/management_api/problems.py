@@ -31,7 +31,7 @@ class RequestRefused(Exception):
         self.problem = problem
 
 
-def _refused(name: str, detail: str | None = None, **more: Any) -> RequestRefused:
+def refused(name: str, detail: str | None = None, **more: Any) -> RequestRefused:
     """A refusal of the table, with this detail in place of its own."""
     status, type_, title, usual = texts.PROBLEMS[name]
     return RequestRefused(
@@ -41,7 +41,7 @@ def _refused(name: str, detail: str | None = None, **more: Any) -> RequestRefuse
 
 def invalid_data(errors: Mapping[str, Sequence[str]]) -> RequestRefused:
     """Members of the body break rules; texts by name of the member."""
-    return _refused("data", validation_errors={name: list(found) for name, found in errors.items()})
+    return refused("data", validation_errors={name: list(found) for name, found in errors.items()})
 
 
 def invalid_json() -> RequestRefused:
@@ -56,7 +56,7 @@ def unreadable_body(reason: str) -> RequestRefused:
 
 def invalid_parameters(errors: Sequence[str]) -> RequestRefused:
     """Parameters in the query string break rules."""
-    return _refused("parameters", errors=list(errors))
+    return refused("parameters", errors=list(errors))
 
 
 def unreadable_parameter() -> RequestRefused:
@@ -65,54 +65,25 @@ def unreadable_parameter() -> RequestRefused:
 
 
 def bad_request(detail: str | None = None, errors: Sequence[str] = ()) -> RequestRefused:
-    return _refused("request", detail, errors=list(errors))
+    return refused("request", detail, errors=list(errors))
 
 
 def unauthenticated(*errors: str, audit_reason: str = "") -> RequestRefused:
     headers = {"WWW-Authenticate": "Bearer"}
     detail = texts.SEE_ERRORS if errors else None
-    return _refused("authentication", detail, errors=list(errors), headers=headers, audit_reason=audit_reason)
+    return refused("authentication", detail, errors=list(errors), headers=headers, audit_reason=audit_reason)
 
 
 def forbidden(*errors: str) -> RequestRefused:
-    return _refused("authorization", texts.SEE_ERRORS if errors else None, errors=list(errors))
+    return refused("authorization", texts.SEE_ERRORS if errors else None, errors=list(errors))
 
 
 def not_found(detail: str | None = None) -> RequestRefused:
-    return _refused("not found", detail)
-
-
-def method_not_allowed(allowed: Sequence[str]) -> RequestRefused:
-    return _refused("method", headers={"Allow": ", ".join(allowed)})
-
-
-def conflict() -> RequestRefused:
-    """A concurrent request got in the way."""
-    return _refused("conflict")
+    return refused("not found", detail)
 
 
 def unresolved_reference(detail: str) -> RequestRefused:
-    return _refused("reference", detail)
-
-
-def dependent_item(detail: str) -> RequestRefused:
-    return _refused("dependent item", detail)
-
-
-def not_unique(*errors: str) -> RequestRefused:
-    return _refused("identity", errors=list(errors))
-
-
-def too_large() -> RequestRefused:
-    return _refused("size")
-
-
-def unsupported_media_type() -> RequestRefused:
-    return _refused("media type")
-
-
-def internal_error() -> RequestRefused:
-    return _refused("error")
+    return refused("reference", detail)
 
 
 def problem_for(error: Exception) -> Problem | None:
@@ -120,7 +91,7 @@ def problem_for(error: Exception) -> Problem | None:
     if isinstance(error, RequestRefused):
         return error.problem
     if isinstance(error, IntegrityError | ProtectedError) or isinstance(error.__cause__, _CONTENDED):
-        return conflict().problem
+        return refused("conflict").problem
     if isinstance(error, UnsupportedCoding | UnsupportedCharset | MemoryExhausted):
         return problem_of(error)
     if isinstance(error, IdentityProviderAway | TooManyRequests | OperationalError | InterfaceError) or (

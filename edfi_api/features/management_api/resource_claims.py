@@ -118,11 +118,11 @@ class ResourceClaimViewSet(ResourceClaimTreeViewSet):
         with self.write_transaction():
             row = self._locked(number)
             if row.name in claims_of_resources(current_surface()):
-                raise problems.dependent_item(texts.SERVED_CLAIM)
+                raise problems.refused("dependent item", texts.SERVED_CLAIM)
             try:
                 row.delete()
             except ProtectedError:
-                raise problems.dependent_item(texts.CLAIM_IN_USE) from None
+                raise problems.refused("dependent item", texts.CLAIM_IN_USE) from None
             self.audit("resource claim removed", id=number)
         return Response(status=204)
 

@@ -1,6 +1,7 @@
 """The addresses of the management API."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from django.urls import URLPattern
 from rest_framework.routers import DynamicRoute, Route, SimpleRouter
@@ -24,13 +25,12 @@ from edfi_api.features.management_api.data_stores import (
     ConnectionViewSet,
     ContextViewSet,
     DataStoreStateViewSet,
-    DataStoreViewSet,
     DerivativeViewSet,
     TenantViewSet,
 )
 from edfi_api.features.management_api.openapi_schema import Address
 from edfi_api.features.management_api.vendors import ApiClientViewSet, ApplicationViewSet, ProfileViewSet, VendorViewSet
-from edfi_api.features.management_api.version_2 import ATTRIBUTES, TenantListViewSet
+from edfi_api.features.management_api.version_2 import VIEWS
 from edfi_api.features.management_api.views import ManagementViewSet, UnknownAddressView
 
 # The same in both versions, but for limits and errors.
@@ -40,43 +40,19 @@ _LISTS: Mapping[str, type[ManagementViewSet]] = {
     "actions": claims.ActionViewSet,
     "authorizationStrategies": claims.AuthorizationStrategyViewSet,
 }
-_VIEWS: Mapping[str, Mapping[str, type[ManagementViewSet]]] = {
-    "v3": {
-        "vendors": VendorViewSet,
-        "applications": ApplicationViewSet,
-        "apiClients": ApiClientViewSet,
-        "claimSets": ClaimSetViewSet,
-        "profiles": ProfileViewSet,
-        "dataStores": DataStoreStateViewSet,
-        "dataStoreContexts": ContextViewSet,
-        "dataStoreDerivatives": DerivativeViewSet,
-        "tenants": TenantViewSet,
-        "connections": ConnectionViewSet,
-        "resourceClaims": claims.ResourceClaimViewSet,
-        "authorizationMetadata": claims.AuthorizationMetadataViewSet,
-        **_LISTS,
-    },
-    "v2": {
-        "vendors": VendorViewSet,
-        "applications": ApplicationViewSet,
-        "apiclients": ApiClientViewSet,
-        "claimSets": ClaimSetViewSet,
-        "profiles": ProfileViewSet,
-        "odsInstances": DataStoreViewSet,
-        "odsInstanceContexts": ContextViewSet,
-        "odsInstanceDerivatives": DerivativeViewSet,
-        "resourceClaims": claims.ResourceClaimTreeViewSet,
-        "tenants": TenantListViewSet,
-        **_LISTS,
-    },
-    "management": {"": claims.ClaimsUploadViewSet},
-}
-# Version and path of the applications of something, and the action.
-_APPLICATIONS_OF = {
-    ("v3", "vendors/<id>/applications"): "of_vendor",
-    ("v2", "vendors/<id>/applications"): "of_vendor",
-    ("v3", "dataStores/<id>/applications"): "of_data_store",
-    ("v2", "odsInstances/<id>/applications"): "of_data_store",
+_VERSION_3: Mapping[str, type[ManagementViewSet]] = {
+    "vendors": VendorViewSet,
+    "applications": ApplicationViewSet,
+    "apiClients": ApiClientViewSet,
+    "claimSets": ClaimSetViewSet,
+    "profiles": ProfileViewSet,
+    "dataStores": DataStoreStateViewSet,
+    "dataStoreContexts": ContextViewSet,
+    "dataStoreDerivatives": DerivativeViewSet,
+    "tenants": TenantViewSet,
+    "connections": ConnectionViewSet,
+    "resourceClaims": claims.ResourceClaimViewSet,
+    "authorizationMetadata": claims.AuthorizationMetadataViewSet,
 }
 
 
@@ -96,36 +72,26 @@ class ManagementRouter(SimpleRouter):
         DynamicRoute("{prefix}/{lookup}/{url_path}", "{basename}-{url_name}", detail=True, initkwargs={}),
     ]
 
-    def addresses(self, version: str, collection: str, view_set: type[ManagementViewSet]) -> Iterator[Address]:
-        """All addresses of a collection; those that are more special come first."""
+    def addresses(
+        self, version: str, collection: str, view_set: type[ManagementViewSet], **attributes: Any
+    ) -> Iterator[Address]:
+        """All addresses of a collection, whose views have these attributes; those that are more special come first."""
         for route in self.get_routes(view_set):
             path = route.url.format(prefix=collection, lookup=f"<{view_set.lookup_url_kwarg}>").lstrip("/")
-            actions = self.get_method_map(view_set, route.mapping)
+            actions: dict[str, Any] = self.get_method_map(view_set, route.mapping)
             if actions:
-                yield address(version, path, collection, view_set, actions)
-
-
-def address(
-    version: str, path: str, collection: str, view_set: type[ManagementViewSet], actions: Mapping[str, str]
-) -> Address:
-    """The address of these actions, with what version 2 has instead of the attributes of the views."""
-    attributes = ATTRIBUTES.get(collection, {}) if version == "v2" else {}
-    view = view_set.as_view(dict(actions), version=version, address=collection, **attributes)
-    return Address(version, path, view)
+                own = {"version": version, "address": collection, **attributes, **route.initkwargs}
+                yield Address(version, path, view_set.as_view(actions, **own))
 
 
 def all_addresses() -> list[Address]:
     """All of both versions."""
     router = ManagementRouter()
+    version_3, version_2 = {**_VERSION_3, **_LISTS}, {**VIEWS, **{name: (view, {}) for name, view in _LISTS.items()}}
     found = [
-        each
-        for version, views in _VIEWS.items()
-        for collection, view_set in views.items()
-        for each in router.addresses(version, collection, view_set)
-    ]
-    found += [
-        address(version, path, "applications", ApplicationViewSet, {"get": action})
-        for (version, path), action in _APPLICATIONS_OF.items()
+        *(each for name, view in version_3.items() for each in router.addresses("v3", name, view)),
+        *(each for name, (view, other) in version_2.items() for each in router.addresses("v2", name, view, **other)),
+        *router.addresses("management", "", claims.ClaimsUploadViewSet),
     ]
     if api_settings.APPLICATION_RESET:
         return found

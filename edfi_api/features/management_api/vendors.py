@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.models import DataStore, Tenant
 from edfi_api.core.data_stores.tenants import visible_to
 from edfi_api.core.queries.listing.fields import Field, FieldType
 from edfi_api.core.security.clients import (
@@ -29,9 +29,9 @@ from edfi_api.core.security.profiles.loading import assign_profiles
 from edfi_api.core.security.profiles.models import Profile, ProfileAssignment
 from edfi_api.core.startup import current_surface
 from edfi_api.features.management_api import answers, problems, serializers, texts
-from edfi_api.features.management_api.bodies import int32, integer
-from edfi_api.features.management_api.listing import BY_NAME, EXACT, UNFILTERED, Listing, rows_of
-from edfi_api.features.management_api.views import CollectionViewSet, Refusals, assign, missing
+from edfi_api.features.management_api.bodies import int32
+from edfi_api.features.management_api.listing import BY_NAME, EXACT, Listing, rows_of
+from edfi_api.features.management_api.views import CollectionViewSet, Refusals, assign
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.json_files import canonical_json
 
@@ -47,6 +47,17 @@ _IDS = Field("ids", "pk__in", FieldType(_integers, texts.NO_IDS))
 _PREFIX = Field("namespacePrefixes", "namespace_prefixes__contains", FieldType(lambda text: [EXACT.read(text)]))
 
 
+def applications_of(tenant: Tenant | None) -> QuerySet[Application]:
+    """The applications of a tenant, with all that their serializer needs."""
+    profiles = ProfileAssignment.objects.filter(application=OuterRef("pk")).order_by("profile_id")
+    stores = ApiClientDataStore.objects.filter(api_client__application=OuterRef("pk")).order_by("data_store_id")
+    return Application.objects.filter(vendor__tenant=tenant).annotate(
+        data_store_ids=ArraySubquery(stores.distinct().values("data_store_id")),
+        profile_ids=ArraySubquery(profiles.values("profile_id")),
+        enabled=~Exists(ApiClient.objects.filter(application=OuterRef("pk"), is_active=False)),
+    )
+
+
 class VendorViewSet(CollectionViewSet):
     """Vendors with their namespace prefixes."""
 
@@ -54,7 +65,10 @@ class VendorViewSet(CollectionViewSet):
     # Whether a POST of a vendor that exists changes it, and is answered with 200.
     post_changes_existing = True
     serializer_class = serializers.VendorSerializer
-    action_serializers = {"update": serializers.VendorChangeSerializer}
+    action_serializers = {
+        "update": serializers.VendorChangeSerializer,
+        "applications": serializers.ApplicationSerializer,
+    }
     listing = Listing(
         ("pk", "name", "contact_name", "contact_email"), ("pk", "name", _PREFIX, "contact_name", "contact_email")
     )
@@ -82,6 +96,12 @@ class VendorViewSet(CollectionViewSet):
             remove_application(application, by=self.by)
         row.delete()
 
+    @action(detail=True, methods=["get"])
+    def applications(self, request: Request, id: str) -> Response:
+        """List the applications of a vendor, by name."""
+        rows = applications_of(self.tenant).filter(vendor=self.found(id)).order_by("name", "pk")
+        return Response(self.get_serializer(rows, many=True).data)
+
 
 class ApplicationViewSet(CollectionViewSet):
     """Applications with their claim set, organizations, data stores and profiles."""
@@ -97,14 +117,7 @@ class ApplicationViewSet(CollectionViewSet):
     refusals = {"application_once_per_vendor": ("ApplicationName", texts.APPLICATION_TAKEN)}
 
     def get_queryset(self) -> QuerySet[Application]:
-        of_application = {"api_client__application": OuterRef("pk")}
-        profiles = ProfileAssignment.objects.filter(application=OuterRef("pk")).order_by("profile_id")
-        stores = ApiClientDataStore.objects.filter(**of_application).order_by("data_store_id").distinct()
-        return Application.objects.filter(vendor__tenant=self.tenant).annotate(
-            data_store_ids=ArraySubquery(stores.values("data_store_id")),
-            profile_ids=ArraySubquery(profiles.values("profile_id")),
-            enabled=~Exists(ApiClient.objects.filter(application=OuterRef("pk"), is_active=False)),
-        )
+        return applications_of(self.tenant)
 
     def list(self, request: Request, **_: str) -> Response:
         if request.query_params.get("id") and request.query_params.get("ids"):
@@ -140,22 +153,6 @@ class ApplicationViewSet(CollectionViewSet):
             if client is None:
                 raise problems.not_found(texts.NOT_FOUND["apiClients"])
             return Response(_credentials(row, rotate_secret(client, by=self.by)))
-
-    def of_vendor(self, request: Request, id: str) -> Response:
-        """List the applications of a vendor, by name."""
-        vendor = Vendor.objects.filter(tenant=self.tenant, pk=integer(id)).first()
-        if vendor is None:
-            raise missing(self.version, "vendors", integer(id))
-        rows = self.get_queryset().filter(vendor=vendor).order_by("name", "pk")
-        return Response(self.get_serializer(rows, many=True).data)
-
-    def of_data_store(self, request: Request, id: str) -> Response:
-        """List the applications of which a client has this data store."""
-        store = DataStore.objects.filter(tenant=self.tenant, pk=integer(id)).first()
-        if store is None:
-            raise missing(self.version, "odsInstances" if self.version == "v2" else "dataStores", integer(id))
-        self.listing = UNFILTERED
-        return self.listed(self.get_queryset().filter(api_clients__data_stores=store).distinct())
 
     def _resolve(self, row: Application, serializer: Any, values: dict[str, Any]) -> _References:
         """Set the columns; the data stores and profiles that the body refers to. Raises RequestRefused."""
@@ -302,7 +299,7 @@ class ProfileViewSet(CollectionViewSet):
         try:
             row.delete()
         except ProtectedError:
-            raise problems.dependent_item(texts.PROFILE_IN_USE) from None
+            raise problems.refused("dependent item", texts.PROFILE_IN_USE) from None
 
     def _store(self, row: Profile, values: dict[str, Any]) -> list[str]:
         """Store the profile; what was found about its definition, which is logged."""

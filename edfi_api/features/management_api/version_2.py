@@ -42,7 +42,8 @@ from edfi_api.features.management_api.bodies import (
     name_rules,
 )
 from edfi_api.features.management_api.claim_sets import CONSTRAINTS, ClaimSetViewSet
-from edfi_api.features.management_api.resource_claims import ACTION_IDS, STRATEGY_IDS
+from edfi_api.features.management_api.data_stores import ContextViewSet, DataStoreViewSet, DerivativeViewSet
+from edfi_api.features.management_api.resource_claims import ACTION_IDS, STRATEGY_IDS, ResourceClaimTreeViewSet
 from edfi_api.features.management_api.serializers import (
     DERIVATIVE_TYPE,
     LONGEST_PREFIX,
@@ -53,6 +54,12 @@ from edfi_api.features.management_api.serializers import (
     NamespacePrefixes,
     VendorSerializer,
     prefixes,
+)
+from edfi_api.features.management_api.vendors import (
+    ApiClientViewSet,
+    ApplicationViewSet,
+    ProfileViewSet,
+    VendorViewSet,
 )
 from edfi_api.features.management_api.views import ManagementViewSet
 
@@ -378,45 +385,66 @@ def _described(tenant: Tenant) -> dict[str, Any]:
     }
 
 
-# The attributes of the views of version 3 that are others in version 2, by the address.
-ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
-    "vendors": {
-        "serializer_class": VendorSerializerV2,
-        "action_serializers": {},
-        "post_changes_existing": False,
-        "refusals": {"vendor_once_per_tenant": ("Company", texts.VENDOR_TAKEN)},
-    },
-    "applications": {
-        "serializer_class": ApplicationSerializerV2,
-        "action_serializers": {},
-    },
-    "apiclients": {"serializer_class": ApiClientSerializerV2, "is_found_by_key": False},
-    "profiles": {},
-    "claimSets": {
-        "serializer_class": ClaimSetSerializerV2,
-        "action_serializers": {
-            **ClaimSetViewSet.action_serializers,
-            "copy": ClaimSetCopySerializerV2,
-            "import_": ClaimSetImportSerializerV2,
+# By the address, the views of version 3, and their attributes that are others in version 2.
+VIEWS: Mapping[str, tuple[type[ManagementViewSet], Mapping[str, Any]]] = {
+    "vendors": (
+        VendorViewSet,
+        {
+            "serializer_class": VendorSerializerV2,
+            "action_serializers": {"applications": ApplicationSerializerV2},
+            "post_changes_existing": False,
+            "refusals": {"vendor_once_per_tenant": ("Company", texts.VENDOR_TAKEN)},
         },
-        "is_kept_in_use": True,
-        "refusals": dict.fromkeys(CONSTRAINTS, ("Name", texts.V2.CLAIM_SET_TAKEN)),
-    },
-    "odsInstances": {
-        "serializer_class": OdsInstanceSerializer,
-        "action_serializers": {"list": ListedOdsInstanceSerializer, "update": OdsInstanceChangeSerializer},
-        "has_unique_names": True,
-        "is_kept_in_use": True,
-        "action_answers": {},
-    },
-    "odsInstanceContexts": {
-        "serializer_class": OdsInstanceContextSerializer,
-        "refusals": {"context_once_per_qualifier": ("ContextKey", texts.V2.CONTEXT_TAKEN)},
-    },
-    "odsInstanceDerivatives": {
-        "serializer_class": OdsInstanceDerivativeSerializer,
-        "action_serializers": {"update": OdsInstanceDerivativeChangeSerializer},
-        "has_unique_types": True,
-        "action_answers": {},
-    },
+    ),
+    "applications": (
+        ApplicationViewSet,
+        {"serializer_class": ApplicationSerializerV2, "action_serializers": {}},
+    ),
+    "apiclients": (ApiClientViewSet, {"serializer_class": ApiClientSerializerV2, "is_found_by_key": False}),
+    "profiles": (ProfileViewSet, {}),
+    "claimSets": (
+        ClaimSetViewSet,
+        {
+            "serializer_class": ClaimSetSerializerV2,
+            "action_serializers": {
+                **ClaimSetViewSet.action_serializers,
+                "copy": ClaimSetCopySerializerV2,
+                "import_": ClaimSetImportSerializerV2,
+            },
+            "is_kept_in_use": True,
+            "refusals": dict.fromkeys(CONSTRAINTS, ("Name", texts.V2.CLAIM_SET_TAKEN)),
+        },
+    ),
+    "odsInstances": (
+        DataStoreViewSet,
+        {
+            "serializer_class": OdsInstanceSerializer,
+            "action_serializers": {
+                "list": ListedOdsInstanceSerializer,
+                "update": OdsInstanceChangeSerializer,
+                "applications": ApplicationSerializerV2,
+            },
+            "has_unique_names": True,
+            "is_kept_in_use": True,
+            "action_answers": {},
+        },
+    ),
+    "odsInstanceContexts": (
+        ContextViewSet,
+        {
+            "serializer_class": OdsInstanceContextSerializer,
+            "refusals": {"context_once_per_qualifier": ("ContextKey", texts.V2.CONTEXT_TAKEN)},
+        },
+    ),
+    "odsInstanceDerivatives": (
+        DerivativeViewSet,
+        {
+            "serializer_class": OdsInstanceDerivativeSerializer,
+            "action_serializers": {"update": OdsInstanceDerivativeChangeSerializer},
+            "has_unique_types": True,
+            "action_answers": {},
+        },
+    ),
+    "resourceClaims": (ResourceClaimTreeViewSet, {}),
+    "tenants": (TenantListViewSet, {}),
 }

@@ -81,19 +81,19 @@ class AnonymousView(APIView):
     ) -> Response:
         """A preflight is answered; whether the origin may go on is said by the headers of CORS."""
         if "HTTP_ORIGIN" not in request.META:
-            raise problems.method_not_allowed(self.allowed_methods)
+            raise problems.refused("method", headers={"Allow": ", ".join(self.allowed_methods)})
         return Response(status=204)
 
     def http_method_not_allowed(  # type: ignore[override]  # DRF passes its own request.
         self, request: Request, *args: Any, **kwargs: Any
     ) -> Response:
-        raise problems.method_not_allowed(self.allowed_methods)
+        raise problems.refused("method", headers={"Allow": ", ".join(self.allowed_methods)})
 
     def handle_exception(self, error: Exception) -> Response:
         problem = problems.problem_for(error)
         if problem is None:
             _log.error("answered 500: %s", self.request.path, exc_info=error)
-            problem = problems.internal_error().problem
+            problem = problems.refused("error").problem
         if problem.status in audit.DENIALS:
             self._audit_denial(problem.status, problem.audit_reason or next(iter(problem.errors), problem.detail))
         return problems.answer(problem, correlation_id(self.request._request), self.version)
@@ -183,7 +183,10 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
 
     def missing(self, number: int | str | None = None) -> problems.RequestRefused:
         """The refusal of an item that does not exist."""
-        return missing(self.version, self.address, number)
+        if self.version == "v2":
+            name, _ = texts.V2.NAMES[self.address]
+            return problems.not_found(texts.V2.NOT_FOUND.format(name=name, id=number))
+        return problems.not_found(texts.NOT_FOUND[self.address].format(id=number))
 
     @property
     def by(self) -> str:
@@ -312,13 +315,6 @@ class CollectionViewSet(CreateViewSet):
 
     def _whole(self, row: Any) -> dict[str, Any]:
         return self.item(row) | self.secrets(row)
-
-
-def missing(version: str, address: str, number: int | str | None) -> problems.RequestRefused:
-    """The refusal of an item of this collection that does not exist."""
-    if version == "v2":
-        return problems.not_found(texts.V2.NOT_FOUND.format(name=texts.V2.NAMES[address][0], id=number))
-    return problems.not_found(texts.NOT_FOUND[address].format(id=number))
 
 
 def assign(row: Model, values: Mapping[str, Any]) -> list[str]:
