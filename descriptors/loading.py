@@ -15,6 +15,7 @@ from edfi_api.features.loading.interchange.loading import load_candidates, load_
 from edfi_api.features.loading.reports.results import LoadResult, RefusalHandler
 from edfi_api.model.surface.bundled_descriptors import FILE_NAME, bundled_values
 from edfi_api.model.surface.resource import ResourceName, Surface
+from references.descriptor_uri import comparable
 
 
 def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate[str]]:
@@ -36,11 +37,10 @@ def load_bundled(surface: Surface, folder: Path, on_refusal: RefusalHandler, usi
 
 def _missing(candidates: Iterable[Candidate[str]], result: LoadResult, using: str) -> Iterator[Candidate[str]]:
     stored = stored_descriptors(using).values_list("resource_type__name", KT("body__namespace"), KT("body__codeValue"))
-    known = {(name, f"{namespace}#{code_value}".lower()) for name, namespace, code_value in stored}
+    known = {(name, comparable(f"{namespace}#{code_value}")) for name, namespace, code_value in stored}
     for candidate in candidates:
         name = candidate.resource.name
-        uri = f"{candidate.body['namespace']}#{candidate.body['codeValue']}"
-        if (name.resource, uri.lower()) in known:
+        if (name.resource, comparable(f"{candidate.body['namespace']}#{candidate.body['codeValue']}")) in known:
             result.count(name, Outcome.UNCHANGED)
         else:
             yield candidate

@@ -26,6 +26,7 @@ from edfi_api.model.surface.resource import (
     ResourceName,
     Superclass,
 )
+from references.descriptor_uri import comparable
 from references.exceptions import MissingTarget
 from references.identity import KeyForm, descriptor_natural_key, referential_id
 
@@ -227,7 +228,7 @@ def id_of_key(name: ResourceName, elements: Sequence[tuple[str, str]]) -> UUID:
 # Most bodies contain the same few descriptors.
 @lru_cache(maxsize=16_384)
 def _descriptor_id(project: str, resource: str, uri: str) -> UUID:
-    return referential_id(project, resource, descriptor_natural_key(uri.lower()))
+    return referential_id(project, resource, descriptor_natural_key(comparable(uri)))
 
 
 def _identity_value(body: dict[str, Any], steps: Path) -> str:
@@ -250,11 +251,11 @@ class _Identities:
         self._has_descriptor = any(self._are_descriptors)
 
     def identify(self, values: Sequence[str]) -> tuple[str, UUID]:
-        """The natural key, and the referential id, which is computed from lower-cased descriptor values."""
+        """The natural key, and the referential id, in which descriptors are in their comparable form."""
         hashed = key = self._form.natural_key(values)
         if self._has_descriptor:
             which = zip(values, self._are_descriptors, strict=True)
-            hashed = self._form.natural_key([value.lower() if is_uri else value for value, is_uri in which])
+            hashed = self._form.natural_key([comparable(value) if is_uri else value for value, is_uri in which])
         return key, referential_id(self._name.project, self._name.resource, hashed)
 
 

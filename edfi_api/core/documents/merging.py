@@ -10,11 +10,11 @@ from itertools import count
 from typing import Any
 
 from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidden
-from edfi_api.core.documents.paths import values_at
+from edfi_api.core.documents.paths import identifying_value
 from edfi_api.core.documents.projection import is_visible
 from edfi_api.model.profiles.members import Members, ProfileMember, hidden_required_members
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
-from edfi_api.model.surface.naming import EXTENSIONS, is_descriptor_name
+from edfi_api.model.surface.naming import EXTENSIONS
 
 Body = dict[str, Any]
 # Stored value, or None without one, and sent value, or None without one → merged value; None for no value.
@@ -139,7 +139,7 @@ class _CollectionMerge:
 
     def _keys(self, items: Iterable[Mapping[str, Any]]) -> list[_ItemKey]:
         """The key of each item, and 0; items may lack all of its values, which are numbered instead."""
-        found = [tuple(_key_value(item, steps) for steps in self.key) for item in items]
+        found = [tuple(identifying_value(item, steps) for steps in self.key) for item in items]
         numbers = count(1)
         return [(key, next(numbers) if all(value is None for value in key) else 0) for key in found]
 
@@ -169,10 +169,3 @@ def _next(items: Iterator[Any]) -> Iterator[Any]:
     for item in items:
         yield item
         return
-
-
-def _key_value(item: Mapping[str, Any], steps: tuple[str, ...]) -> Any:
-    found = values_at(dict(item), steps)
-    value = found[0][1] if found else None
-    # Descriptors compare case-insensitively.
-    return value.lower() if is_descriptor_name(steps[-1]) and isinstance(value, str) else value

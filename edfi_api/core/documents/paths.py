@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ALL_ITEMS
+from references.descriptor_uri import comparable
 
 Path = tuple[str, ...]
 Indexes = tuple[int, ...]
@@ -28,6 +30,13 @@ def values_at(body: Any, steps: Path, indexes: Indexes = ()) -> Sequence[tuple[I
             return ()
         body = body[step]
     return ((indexes, body),)
+
+
+def identifying_value(item: Any, steps: Path) -> Any:
+    """The value at the path of an item, of a descriptor in the form in which it is compared; None without one."""
+    found = values_at(item, steps)
+    value = found[0][1] if found else None
+    return comparable(value) if isinstance(value, str) and is_descriptor_name(steps[-1]) else value
 
 
 def put_value(body: dict[str, Any], steps: Path, value: Any) -> None:

@@ -13,10 +13,9 @@ from edfi_api.core.documents import violations
 from edfi_api.core.documents.checked_schema import checked_schema, drop_empty_texts, require_item_keys
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.limits import MOST_DIGITS
-from edfi_api.core.documents.paths import Path, as_text, concrete, values_at
+from edfi_api.core.documents.paths import Path, as_text, concrete, identifying_value, values_at
 from edfi_api.core.documents.schema_violations import SchemaPlace, compile_validator
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
-from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import (
     ALL_ITEMS,
     ArrayUniqueness,
@@ -148,17 +147,10 @@ def _first_repetition(items: list[Any], rule: ArrayUniqueness) -> int | None:
     """The position, from 1, of the first item with the identifying values of an earlier one."""
     seen = set()
     for position, item in enumerate(items, start=1):
-        key = tuple(_identifying_value(item, path.steps) for path in rule.item_paths)
+        key = tuple(identifying_value(item, path.steps) for path in rule.item_paths)
         if all(value is None for value in key):
             continue
         if key in seen:
             return position
         seen.add(key)
     return None
-
-
-def _identifying_value(item: Any, steps: Path) -> Any:
-    found = values_at(item, steps)
-    value = found[0][1] if found else None
-    # Descriptors compare case-insensitively.
-    return value.lower() if isinstance(value, str) and is_descriptor_name(steps[-1]) else value

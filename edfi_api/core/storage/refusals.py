@@ -34,6 +34,7 @@ from edfi_api.core.storage.stored import Outcome
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ResourceName
 from references import resolution
+from references.descriptor_uri import comparable
 from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
 from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
@@ -233,6 +234,6 @@ def stored_uris(uris: Set[str], using: str) -> Set[str]:
     if not uris:
         return set()
     names = [name for name in resource_types.numbers(using) if is_descriptor_name(name.resource)]
-    keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
+    keys = {uri: descriptor_natural_key(comparable(uri)) for uri in uris}
     ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
     return {ids[found] for found in resolution.stored(ids, using)}

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from edfi_api.model.surface.naming import is_descriptor_name
+from references.descriptor_uri import comparable
 
 _COLUMNS = 2
 
@@ -37,27 +38,27 @@ class DescriptorMapping:
                 continue
             if len(values) != _COLUMNS or not all("#" in value for value in values):
                 raise NotAMapping(f"Line {number} is not two URIs of descriptors.")
-            if values[0].casefold() in seen:
+            if comparable(values[0]) in seen:
                 raise NotAMapping(f"Line {number} has a URI that an earlier line has.")
-            seen.add(values[0].casefold())
+            seen.add(comparable(values[0]))
             pairs.append((values[0], values[1]))
         return cls(tuple(pairs))
 
     @cached_property
     def _to_here(self) -> Mapping[str, str]:
-        return {there.casefold(): here for there, here in self.pairs}
+        return {comparable(there): here for there, here in self.pairs}
 
     @cached_property
     def _to_there(self) -> Mapping[str, str]:
-        return {here.casefold(): there for there, here in reversed(self.pairs)}
+        return {comparable(here): there for there, here in reversed(self.pairs)}
 
     def has_there(self, uri: str) -> bool:
         """Whether a descriptor of the other side has another URI here: its own document does not pass."""
-        return uri.casefold() in self._to_here
+        return comparable(uri) in self._to_here
 
     def has_here(self, uri: str) -> bool:
         """Whether a descriptor of this side has another URI there."""
-        return uri.casefold() in self._to_there
+        return comparable(uri) in self._to_there
 
     def to_here(self, body: dict[str, Any]) -> None:
         """Replace the URIs of the other side in a body, or in key values, by those of this one."""
@@ -78,5 +79,5 @@ def _replace(value: Any, uris: Mapping[str, str]) -> None:
             _replace(each, uris)
     if isinstance(value, dict):
         for name, each in value.items():
-            if isinstance(each, str) and is_descriptor_name(name) and (other := uris.get(each.casefold())):
+            if isinstance(each, str) and is_descriptor_name(name) and (other := uris.get(comparable(each))):
                 value[name] = other

@@ -25,6 +25,7 @@ from edfi_api.model.profiles.definition import (
 from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember, ResourceMembers, names_in_order
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 from edfi_api.model.surface.naming import is_descriptor_name, plural
+from references.descriptor_uri import comparable
 
 _FITTING = {ElementKind.OBJECT: MemberKind.OBJECT, ElementKind.COLLECTION: MemberKind.COLLECTION}
 _TYPES = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
@@ -244,7 +245,7 @@ class _PartReader:
             return None
         if self.usage is Usage.WRITABLE and items is not None and not items.shows(name):
             self._error(definition.line, f"The filter of '{place.name}' looks at '{name}', which the write part hides.")
-        values = [value.lower() if filtered.is_descriptor else value for value in definition.values]
+        values = [comparable(value) if filtered.is_descriptor else value for value in definition.values]
         return ItemFilter(name, frozenset(values), definition.mode, filtered.is_descriptor)
 
     def _with_item_key(

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from edfi_api.model.profiles.definition import FilterMode
+from references.descriptor_uri import comparable
 
 
 @dataclass(frozen=True, slots=True)
 class ItemFilter:
-    """The items of a collection that are visible. `values` of descriptors are in lower case."""
+    """The items of a collection that are visible. `values` of descriptors are in the form that is compared."""
 
     member: str
     values: frozenset[str]
@@ -17,7 +18,7 @@ class ItemFilter:
 
     def shows(self, value: object) -> bool:
         """Whether an item with this value, None without one, is visible."""
-        text = value.lower() if self.is_descriptor and isinstance(value, str) else value
+        text = comparable(value) if self.is_descriptor and isinstance(value, str) else value
         return (text in self.values) == (self.mode is FilterMode.INCLUDE_ONLY)
 
 

@@ -5,8 +5,8 @@ from tests.whole.architecture.source import is_within
 # Storeys from the bottom. An import goes to a storey before its own, or stays in it.
 STOREYS: dict[str, tuple[str, ...]] = {
     "common": ("edfi_api.common", "edfi_api.version"),
-    "model": ("edfi_api.model",),
     "references": ("references",),
+    "model": ("edfi_api.model",),
     "core": ("edfi_api.core",),
     "web": ("edfi_api.web",),
     "features": ("edfi_api.features", "descriptors"),

@@ -25,6 +25,7 @@ from edfi_api.core.documents.paths import values_at
 from edfi_api.core.writes.rules import patterns
 from edfi_api.core.writes.rules.ruled_write import RuledWrite
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
+from references.descriptor_uri import comparable
 
 _PATH = re.compile(r"\$(\.[A-Za-z_][A-Za-z0-9_-]*(\[\*\])?)+")
 _SOURCES = {
@@ -50,7 +51,7 @@ def _is_equal(value: Any, wanted: Any) -> bool:
     if not isinstance(value, str) or not isinstance(wanted, str):
         return bool(value == wanted)
     if "#" in value:
-        value, wanted = value.lower(), wanted.lower()
+        value, wanted = comparable(value), comparable(wanted)
         return value == wanted or ("#" not in wanted and value.partition("#")[2] == wanted)
     return value == wanted
 

@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.postgres.fields import ArrayField
 from django.db import connections
-from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import Exists, F, Func, JSONField, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -189,7 +189,8 @@ def _with_key(text: str, deleted: QuerySet[DeletedDocument]) -> QuerySet[Deleted
     if "#" in uri:
         wanted.append(list(uri.rpartition("#")[::2]))
     key_texts = Func(F("key_values"), function="key_texts", output_field=ArrayField(TextField()))
-    conditions = [Q(key_texts__contains=[value.lower() for value in values]) for values in wanted]
+    searched = [Value(dict(enumerate(values)), JSONField()) for values in wanted]
+    conditions = [Q(key_texts__contains=Func(values, function="key_texts")) for values in searched]
     found = deleted.alias(key_texts=key_texts, ended_key=Concat("natural_key", Value("#"), output_field=TextField()))
     found = found.filter(reduce(or_, conditions))
     for name, value in elements:

@@ -19,6 +19,7 @@ from edfi_api.features.exchange.push.remote_problems import bounded
 from edfi_api.features.exchange.push.sendings import KeyValues, Sending
 from edfi_api.features.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed, plain_id
 from edfi_api.model.surface.resource import Resource, ResourceName
+from references.descriptor_uri import comparable
 
 # Well within the limits that a Meadowlark has unless it is configured otherwise.
 _MOST_OPERATIONS = 500
@@ -258,7 +259,7 @@ def _of_result(attempt: Attempt, result: Any) -> Outcome:
 def _has_key(resource: Resource, found: dict[str, Any], wanted: KeyValues) -> bool:
     values = {each.name: values_at(found, path.steps) for each, path in resource.key_fields}
     return all(
-        values.get(name) and as_text(values[name][0][1]).casefold() == as_text(value).casefold()
+        values.get(name) and comparable(as_text(values[name][0][1])) == comparable(as_text(value))
         for name, value in wanted.items()
     )
 

@@ -15,6 +15,7 @@ from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest
 from edfi_api.web.problem_details.hints.near_names import near_names
+from references.descriptor_uri import comparable
 
 _LONGEST = 300
 _MOST_STORED = 500
@@ -79,5 +80,5 @@ def _nearest(uri: str, stored: Near) -> Near:
         by_code_value.setdefault(each.rpartition("#")[2], {})[row] = each
     names = near_names(code_value, by_code_value)
     found = {row: each for name in names for row, each in by_code_value[name].items()}
-    own = {row: each for row, each in found.items() if each.lower().startswith(f"{namespace.lower()}#")}
+    own = {row: each for row, each in found.items() if comparable(each).startswith(comparable(f"{namespace}#"))}
     return dict(list((own | found).items())[:3])

@@ -80,6 +80,14 @@ def test_deleted_documents_are_found_by_their_key_values(admin, deleted, text, r
     assert listed(admin, q=text) == {deleted[resource] for resource in resources}
 
 
+@pytest.mark.parametrize(("code", "searched"), [("İzmir", "İZMIR"), ("Straße", "STRAßE"), ("ﬁrst", "ﬁRST")])
+def test_deleted_documents_are_found_in_the_case_of_the_database(admin, api, code, searched):
+    sex = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": code, "shortDescription": "X"}
+    api.delete(item_path(api.post("/sexDescriptors", sex)))
+
+    assert listed(admin, q=searched) == {DeletedDocument.objects.latest("pk").pk}
+
+
 def test_deleted_documents_are_found_by_id(admin, deleted):
     student = DeletedDocument.objects.get(pk=deleted["Student"])
 
