@@ -26,7 +26,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connect
 
 from edfi_api.common.arguments import day, seconds, whole_number
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.preparing import exclusively
+from edfi_api.common.one_process import PREPARING, exclusively
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"The settings cannot be used: {error}")
     try:
         wait_for_database(options.wait)
-        with exclusively(report_waiting=_report_waiting):
+        with exclusively(PREPARING, DEFAULT_DB_ALIAS, _report_waiting):
             refuse_unusable_database(options.refuse_newer)
             prepare_database()
             _print_credentials(options)

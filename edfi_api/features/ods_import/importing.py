@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import connections, transaction
 from tqdm import tqdm
 
+from edfi_api.common.one_process import exclusively
 from edfi_api.core.documents import json_object, json_text
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import descriptor_casing, store
@@ -42,6 +43,7 @@ from edfi_api.features.loading.reports.results import (
 from edfi_api.features.ods_import import passes
 from edfi_api.features.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
 from edfi_api.features.ods_import.document_queries import DocumentQuery
+from edfi_api.features.ods_import.exceptions import AlreadyImporting
 from edfi_api.features.ods_import.fitting import (
     Loss,
     ServedModel,
@@ -109,7 +111,7 @@ def import_documents(
     chosen = _chosen(all_queries, options.endpoints)
     result = PassResult(has_versions=any(query.has_versions for query in chosen))
     result.of_unknown_owners = _count_of_unknown_owners(source, chosen, list(owners))
-    with passes.exclusively(using):
+    with exclusively("import_ods", using, AlreadyImporting):
         begun = _begin(source, using, options, result.has_versions)
         if begun.since is None:
             lost: list[Loss | UnservedExtension] = [*unserved_extensions(model, source), *losses(model, source)]

@@ -7,15 +7,14 @@ what is written there while the passes last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import connections, transaction
 from django.utils import timezone
 from psycopg.types.range import Int8Range
 
-from edfi_api.features.ods_import.exceptions import AlreadyImporting, NoEarlierPass
+from edfi_api.features.ods_import.exceptions import NoEarlierPass
 from edfi_api.features.ods_import.models import OdsPass
 
 # How many versions the source may give until the next pass begins before ours have to move on.
@@ -23,25 +22,10 @@ ROOM = 100_000
 # A source gives a version before the commit that makes it visible.
 MARGIN = 10_000
 
-# One import at a time in a database; ends with the session.
-_LOCK = "SELECT pg_try_advisory_lock(hashtext('import_ods'))"
-_UNLOCK = "SELECT pg_advisory_unlock(hashtext('import_ods'))"
 _LAST_VERSION = "SELECT coalesce(pg_sequence_last_value('change_version'), 0)"
 # Even, as all that it gives.
 _GO_ON_BEHIND = "SELECT setval('change_version', %s::bigint + %s::bigint %% 2)"
 _GIVEN_HERE = "SELECT coalesce(range_agg(versions_given_here), '{}')::text FROM ods_pass"
-
-
-@contextmanager
-def exclusively(using: str) -> Iterator[None]:
-    """Raises AlreadyImporting."""
-    with connections[using].cursor() as cursor:
-        if not cursor.execute(_LOCK).fetchone()[0]:
-            raise AlreadyImporting
-        try:
-            yield
-        finally:
-            cursor.execute(_UNLOCK)
 
 
 def begin(using: str, newest_version: int, *, since_last: bool, margin: int = MARGIN) -> OdsPass:

@@ -16,8 +16,8 @@ from edfi_api.features.sql_views import catalog
 from edfi_api.features.sql_views.catalog import Dependent
 from edfi_api.features.sql_views.shape import qualified
 
-# The advisory lock under which the commands run.
-LOCK = "hashtext('sql_view')"
+# The lock under which the commands run: that of `exclusively("sql_view", ...)`.
+LOCK = "hashtextextended('meadowlark sql_view', 0)"
 
 
 class ViewsNotInstalled(Exception):

@@ -8,19 +8,19 @@ leaves no dead rows. Readers see the old rows until the commit.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connections, transaction
-from django.db.utils import IntegrityError, InterfaceError, OperationalError
+from django.db.utils import IntegrityError, OperationalError
 from psycopg import errors, sql
 
+from edfi_api.common.one_process import exclusively
 from edfi_api.core.storage.driver.lock_turns import holders, limit_waits
 from edfi_api.features.changes.change_queries.versions import newest_change_version
 from edfi_api.features.sql_views import copies, row_filter
-from edfi_api.features.sql_views.changes import LOCK, ViewsNotInstalled, refusals
+from edfi_api.features.sql_views.changes import ViewsNotInstalled, refusals
 from edfi_api.features.sql_views.copies import DOCUMENT, Copy
 
 # Fewer documents are replaced one by one, however small the table is.
@@ -79,7 +79,7 @@ def refresh(using: str) -> Refreshed:
     """Bring all copies to the present moment. Raises ViewsNotInstalled if there are none, if another command is at
     them, or if readers of a table that has to be swapped do not end."""
     started = time.monotonic()
-    with _alone(using):
+    with exclusively("sql_view", using, _at_them):
         # Before the snapshot: a transaction that begins later sees every change up to this version.
         refreshed = Refreshed(newest_change_version(using))
         with refusals(using), transaction.atomic(using):
@@ -88,18 +88,8 @@ def refresh(using: str) -> Refreshed:
     return refreshed
 
 
-@contextmanager
-def _alone(using: str) -> Iterator[None]:
-    """Hold the session's lock under which the commands run: the snapshot has to be taken after it."""
-    with connections[using].cursor() as cursor:
-        cursor.execute(f"SELECT pg_try_advisory_lock({LOCK})")
-        if not cursor.fetchone()[0]:
-            raise ViewsNotInstalled("another command creates or refreshes SQL views in this database")
-        try:
-            yield
-        finally:
-            with suppress(OperationalError, InterfaceError):  # The lock goes with the session.
-                cursor.execute(f"SELECT pg_advisory_unlock({LOCK})")
+def _at_them() -> ViewsNotInstalled:
+    return ViewsNotInstalled("another command creates or refreshes SQL views in this database")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import psycopg
 from psycopg import errors
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.one_process import exclusively
 from edfi_api.core.storage import resource_types
 from edfi_api.features.changes.change_queries.versions import newest_change_version
 from edfi_api.features.validation.connections import (
@@ -40,9 +41,6 @@ log = logging.getLogger(__name__)
 MOST_JOBS = 8
 _EXAMPLES = 20
 
-_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended('meadowlark run_validation', 0))"
-# The transaction that holds the lock is idle, and has no snapshot that would keep vacuum from its work.
-_NO_TIMEOUT = "SET LOCAL idle_in_transaction_session_timeout = 0"
 _RUNNING = "SELECT run_identifier, host FROM validation_run WHERE status = 'Running' ORDER BY id DESC LIMIT 1"
 _STOP_KILLED = "UPDATE validation_run SET status = 'Stopped', finished_at = now() WHERE status = 'Running'"
 _CLEAR = "TRUNCATE staged_violation"
@@ -134,7 +132,7 @@ def run_rules(rules: Iterable[Rule], options: RunOptions, surface: Surface, usin
     for rule in known:
         values.of(rule, {})
     identifier = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}-{token_hex(2)}"
-    with _locked(using), connected(using) as connection:
+    with exclusively("run_validation", using, lambda: _already_running(using)), connected(using) as connection:
         # Read before the snapshot, which therefore has all changes up to that version.
         version = newest_change_version(using)
         source = caught_up_replica(using) if options.on_replica else using
@@ -157,16 +155,9 @@ def run_rules(rules: Iterable[Rule], options: RunOptions, surface: Surface, usin
     return Report(identifier, is_complete, tuple(reports))
 
 
-@contextmanager
-def _locked(using: str) -> Iterator[None]:
-    """One run at a time in a database. Raises AlreadyRunning."""
-    with connected(using) as connection, connection.transaction():
-        connection.execute(_NO_TIMEOUT)
-        [[is_locked]] = connection.execute(_LOCK)
-        if not is_locked:
-            running = connection.execute(_RUNNING).fetchone()
-            raise AlreadyRunning(*(running or ("", "")))
-        yield
+def _already_running(using: str) -> AlreadyRunning:
+    with connected(using) as connection:
+        return AlreadyRunning(*(connection.execute(_RUNNING).fetchone() or ("", "")))
 
 
 def _begin(identifier: str, options: RunOptions, version: int, connection: Connection) -> int:
@@ -185,7 +176,7 @@ def _snapshot(above: tuple[int, ...], using: str) -> Iterator[tuple[str, list[in
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         with connection.transaction():
-            connection.execute(_NO_TIMEOUT)
+            connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             [[snapshot]] = connection.execute("SELECT pg_export_snapshot()")
             within = None
             if above:

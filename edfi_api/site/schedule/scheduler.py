@@ -24,6 +24,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
+from edfi_api.common.one_process import exclusively
 from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.site.schedule.models import CommandOutcome, ScheduledCommand
 from edfi_api.site.schedule.timetable import Entry
@@ -37,9 +38,6 @@ _TO_STOP = (signal.SIGTERM, signal.SIGINT)
 _INTERRUPTED = 128 + signal.SIGINT
 # By exit status; any other one, and a signal, is a failure.
 _OUTCOMES = {0: CommandOutcome.DONE, os.EX_TEMPFAIL: CommandOutcome.BUSY, _INTERRUPTED: CommandOutcome.STOPPED}
-_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended('meadowlark run_schedule ' || %s, 0))"
-# The transaction that holds the lock is idle, and has no snapshot that would keep vacuum from its work.
-_NO_TIMEOUT = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
 # Forked from a process that has loaded Django, so that a command begins at once.
 _processes = get_context("fork")
@@ -173,7 +171,7 @@ def _interrupt(*_: int | FrameType | None) -> NoReturn:
 
 def _status_of(command: str) -> int:
     try:
-        with _alone(command):
+        with exclusively(f"run_schedule {command}", DEFAULT_DB_ALIAS, _StillRunning):
             log.info("%s: started", command)
             call_command(*shlex.split(command))
     except _StillRunning:
@@ -194,23 +192,3 @@ def _status_of(command: str) -> int:
 
 class _StillRunning(Exception):
     """Another process runs the same command."""
-
-
-@contextmanager
-def _alone(command: str) -> Iterator[None]:
-    """Holds the command's advisory lock. Raises _StillRunning.
-
-    The lock belongs to an open transaction on a connection of its own: it ends with this process, and no pooler with
-    transaction pooling can give the server connection to another client.
-    """
-    guard = connections.create_connection(DEFAULT_DB_ALIAS)
-    try:
-        guard.set_autocommit(False)
-        with guard.cursor() as cursor:
-            cursor.execute(_NO_TIMEOUT)
-            cursor.execute(_LOCK, [command])
-            if not cursor.fetchone()[0]:
-                raise _StillRunning
-        yield
-    finally:
-        guard.close()

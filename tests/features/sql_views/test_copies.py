@@ -231,10 +231,10 @@ def test_two_refreshes_at_once_are_refused(school) -> None:
     other = connection.copy()
     try:
         with other.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(hashtext('sql_view'))")
+            cursor.execute("SELECT pg_advisory_lock(hashtextextended('meadowlark sql_view', 0))")
             with pytest.raises(CommandError, match="another command creates or refreshes SQL views"):
                 run("refresh_sql_views")
-            cursor.execute("SELECT pg_advisory_unlock(hashtext('sql_view'))")
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended('meadowlark sql_view', 0))")
     finally:
         other.close()
 

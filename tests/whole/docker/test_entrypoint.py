@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from edfi_api.core.data_stores.preparing import PREPARING
+from edfi_api.common.one_process import PREPARING
 from tests.support.forking import forked, preparing
 from tests.support.ports import free_port
 from tests.whole.docker.conftest import Database

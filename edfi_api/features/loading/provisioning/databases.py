@@ -13,9 +13,9 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connectio
 from psycopg import errors
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.one_process import PREPARING
 from edfi_api.core.data_stores.databases import add_beside, alias_of, remove
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.preparing import PREPARING
 from edfi_api.core.data_stores.provisioning_state import needed_migrations
 from edfi_api.core.data_stores.routing import RoutingTable
 from edfi_api.core.data_stores.sharing import identity

@@ -6,8 +6,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connections
 
+from edfi_api.common.one_process import PREPARING, exclusively, wait_for_lock
 from edfi_api.core.data_stores.models import DataStore, State
-from edfi_api.core.data_stores.preparing import exclusively
 from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development, pending_migrations
 from edfi_api.core.data_stores.stores import set_state
 from edfi_api.core.models import Document
@@ -24,7 +24,7 @@ def provision(store: DataStore, using: str) -> None:
 def fill(using: str) -> None:
     """Tables, descriptors, school years and statistics."""
     migrate(using)
-    with exclusively(using):
+    with exclusively(PREPARING, using, wait_for_lock):
         load_common_documents(using)
     with connections[using].cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -43,8 +43,9 @@ def migrate(using: str) -> int:
         raise CommandError(OF_DEVELOPMENT)
     pending = len(pending_migrations(using))
     if pending:
-        with exclusively(using):
+        with exclusively(PREPARING, using, wait_for_lock):
             call_command("migrate", database=using, verbosity=0, interactive=False, skip_checks=True)
+        connections[using].close()
     return pending
 
 
