@@ -1,4 +1,4 @@
-"""The visit of a request to the database of a data store: whether it can be used, and how it went."""
+"""The lease that a request takes of the database of a data store: whether it can be used, and how it went."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,7 +28,7 @@ from edfi_api.core.storage.replicas import Replicas
 _RETRY_AFTER_OFFLINE = 60
 
 
-class Visit:
+class Lease:
     """A request's use of a database, which ends once; `using` is its alias."""
 
     def __init__(self, using: str) -> None:
@@ -51,13 +51,13 @@ class Visit:
         self.end()
 
 
-MAIN_VISIT = Visit(DEFAULT_DB_ALIAS)
+DEFAULT_LEASE = Lease(DEFAULT_DB_ALIAS)
 
 
-class StoreVisit(Visit):
+class StoreLease(Lease):
     """The use of a database that a data store has for itself, whose outages and load must not concern others.
 
-    Raises DataStoreUnavailable, and NotProvisioned or Django's OperationalError at the first visit of the process.
+    Raises DataStoreUnavailable, and NotProvisioned or Django's OperationalError at the first lease of the process.
     """
 
     def __init__(self, using: str, *, is_limited: bool) -> None:
@@ -92,24 +92,24 @@ class StoreVisit(Visit):
             self._breaker.gave_up()
 
 
-def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
-    """Begin a visit to the primary database of a data store; without `is_limited` any number of requests may wait for
+def lease(store: Store, *, is_write: bool, is_limited: bool = True) -> Lease:
+    """Begin a lease of the primary database of a data store; without `is_limited` any number of requests may wait for
     it.
 
-    Raises ConnectionUnusable, DataStoreReadOnly, and what `StoreVisit` does.
+    Raises ConnectionUnusable, DataStoreReadOnly, and what `StoreLease` does.
     """
     _check_state(store, is_write)
     alias = alias_of(store.primary)
     if alias == DEFAULT_DB_ALIAS:
         refuse_other_tenants_database(alias, store)
-        return MAIN_VISIT
+        return DEFAULT_LEASE
     begun = _begun(store, alias, is_limited=is_limited)
     database_state(alias).value(Replicas).aliases = tuple(_replicas(store))
     return begun
 
 
-def visit_snapshot(store: Store, *, is_write: bool, is_limited: bool) -> Visit:
-    """Return the visit of the newest snapshot of a data store. Raises what `visit` raises, SnapshotReadOnly and
+def lease_snapshot(store: Store, *, is_write: bool, is_limited: bool) -> Lease:
+    """Return the lease of the newest snapshot of a data store. Raises what `lease` raises, SnapshotReadOnly and
     SnapshotNotFound.
     """
     if is_write:
@@ -121,8 +121,8 @@ def visit_snapshot(store: Store, *, is_write: bool, is_limited: bool) -> Visit:
     return _begun(store, alias_of(snapshots[-1]), is_limited=is_limited)
 
 
-def _begun(store: Store, alias: str, *, is_limited: bool) -> StoreVisit:
-    begun = StoreVisit(alias, is_limited=is_limited)
+def _begun(store: Store, alias: str, *, is_limited: bool) -> StoreLease:
+    begun = StoreLease(alias, is_limited=is_limited)
     try:
         refuse_other_tenants_database(alias, store)
     except BaseException as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db import DatabaseError, InterfaceError, connections
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.access import MAIN_VISIT, Visit, visit
+from edfi_api.core.data_stores.access import DEFAULT_LEASE, Lease, lease
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, DataStoreUnavailable, NotProvisioned
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.security.models import ApiClientDataStore, Application
@@ -135,8 +135,8 @@ def organization_names(ids: Sequence[int], data_stores: Sequence[int]) -> Organi
     stores: list[int | None] = [*sorted(data_stores, reverse=True)[:MOST_DATA_STORES]]
     for store in stores or [None]:
         try:
-            with _visit(store) as visited:
-                names = names_in(ids, visited.using) | names
+            with _lease(store) as leased:
+                names = names_in(ids, leased.using) | names
         except _UNUSABLE:
             if store is None:
                 raise
@@ -160,7 +160,7 @@ def organizations_named(name: str, data_stores: Sequence[int]) -> dict[int, str]
     found: dict[int, str] = {}
     for store in stores or [None]:
         try:
-            with _visit(store) as visited, connections[visited.using].cursor() as cursor:
+            with _lease(store) as leased, connections[leased.using].cursor() as cursor:
                 found |= dict(cursor.execute(_NAMED, {"name": name, "most": _MOST_NAMED}))
         except _UNUSABLE:
             if store is None:
@@ -175,10 +175,10 @@ def data_stores_of(application: Application) -> list[int]:
     return list(rows.order_by().values_list("data_store", flat=True).distinct())
 
 
-def _visit(data_store: int | None) -> Visit:
+def _lease(data_store: int | None) -> Lease:
     if data_store is None:
-        return MAIN_VISIT
+        return DEFAULT_LEASE
     store = routes().after_a_miss().stores.get(data_store)
     if store is None:
         raise NotProvisioned
-    return visit(store, is_write=False, is_limited=False)
+    return lease(store, is_write=False, is_limited=False)

@@ -15,7 +15,7 @@ from edfi_api.common import addresses
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import SMALL, process_memory
-from edfi_api.core.data_stores.access import MAIN_VISIT
+from edfi_api.core.data_stores.access import DEFAULT_LEASE
 from edfi_api.core.security import rate_limits
 from edfi_api.core.security.exceptions import TooManyRequests
 from edfi_api.core.storage.descriptor_casing import stored_uris
@@ -122,8 +122,8 @@ class BatchView(EdFiView):
         for block in blocks:
             text += block
             if len(text) > MOST_IN_MEMORY:
-                until_sent.callback(self.visit.end)
-                self.visit = MAIN_VISIT
+                until_sent.callback(self.lease.end)
+                self.lease = DEFAULT_LEASE
                 return answer.streamed(chain([text], blocks), until_sent.pop_all())
         return answer.finished(text)
 

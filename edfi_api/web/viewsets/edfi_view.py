@@ -14,13 +14,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.access import MAIN_VISIT, Visit
+from edfi_api.core.data_stores.access import DEFAULT_LEASE, Lease
 from edfi_api.core.models import Document
 from edfi_api.core.queries.pagination import EdFiPagination
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE
 from edfi_api.core.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
-from edfi_api.core.security.requests.data_stores import USE_SNAPSHOT, visit_of
+from edfi_api.core.security.requests.data_stores import USE_SNAPSHOT, lease_of
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.web.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.web.viewsets.responses import PRIVATE, FixedHeaders
@@ -58,7 +58,7 @@ class EdFiView(GenericAPIView[Document]):
     http_method_names = ["get", "head", "post", "put", "delete"]
     # The alias of the database with the client's documents, from `initial` on.
     using: str
-    visit: Visit = MAIN_VISIT
+    lease: Lease = DEFAULT_LEASE
     # Of every answer. What a client may read is nobody else's, and no cache keeps it.
     fixed_headers = FixedHeaders(PRIVATE)
     # True if the route is that of a single document, False for a collection, None for others.
@@ -83,18 +83,18 @@ class EdFiView(GenericAPIView[Document]):
         try:
             return super().dispatch(request, *args, **kwargs)
         finally:
-            if self.visit is not MAIN_VISIT:
-                self.visit.end()
+            if self.lease is not DEFAULT_LEASE:
+                self.lease.end()
 
     def handle_exception(self, exc: Exception) -> Response:
-        self.visit.failed_by(exc)
+        self.lease.failed_by(exc)
         return super().handle_exception(exc)
 
     def choose_database(self, request: Any) -> None:
-        """Set `using`. Raises what `visit_of` does, which comes before everything else after authentication."""
+        """Set `using`. Raises what `lease_of` does, which comes before everything else after authentication."""
         if request.user.uses_data_stores or not api_settings.has_main_store or USE_SNAPSHOT in request.META:
-            self.visit = visit_of(request.user, request, is_write=request.method in _WRITING)
-        self.using = self.visit.using
+            self.lease = lease_of(request.user, request, is_write=request.method in _WRITING)
+        self.using = self.lease.using
 
     def perform_authentication(self, request: Any) -> None:
         """Authenticates immediately. DRF does it at the first access to `request.user`, through wrappers that take as

@@ -128,7 +128,7 @@ def test_an_outage_of_the_control_database_is_none_of_the_store(year, make_store
     with monkeypatch.context() as away:
         control.close()
         away.setitem(control.settings_dict, "PORT", free_port())
-        # Profiles are read from the control database, behind the beginning of the visit.
+        # Profiles are read from the control database, after the beginning of the lease.
         accept = "application/vnd.ed-fi.student.any.readable+json"
         answers = [client.get(STUDENTS, headers={"Accept": accept}).status_code for _ in range(2)]
     control.close()

@@ -20,7 +20,7 @@ from edfi_api.core.security.exceptions import AuthenticationFailed, ClaimSetNotF
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.oauth.token_request import in_lower_case
 from edfi_api.core.security.organizations import reachable_organizations, undescribed_organizations
-from edfi_api.core.security.requests.data_stores import visit_for_token_info
+from edfi_api.core.security.requests.data_stores import lease_for_token_info
 from edfi_api.model.surface.resource import Surface
 
 _LONGEST_BODY = 16 * 1024
@@ -66,11 +66,11 @@ def _token(request: HttpRequest) -> str | None:
 def _organizations(request: Request, client: AuthenticatedClient, surface: Surface) -> list[dict[str, object]]:
     """The client's education organizations; undescribed if the address does not say in which of several databases."""
     claimed = client.education_organization_ids
-    visit = visit_for_token_info(client, request)
-    if visit is None:
+    lease = lease_for_token_info(client, request)
+    if lease is None:
         return undescribed_organizations(claimed)
-    with visit:
-        return reachable_organizations(claimed, surface, visit.using)
+    with lease:
+        return reachable_organizations(claimed, surface, lease.using)
 
 
 def _token_info(

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 from edfi_api.common.addresses import context_segments
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.access import MAIN_VISIT, Visit, visit, visit_snapshot
+from edfi_api.core.data_stores.access import DEFAULT_LEASE, Lease, lease, lease_snapshot
 from edfi_api.core.data_stores.exceptions import DataStoreNotFound, NoDataStores, NoSnapshots, SnapshotReadOnly
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import RoutingTable, Store, context_of
@@ -18,45 +18,45 @@ from edfi_api.core.security.requests.authentication import looked_up_again
 USE_SNAPSHOT = "HTTP_USE_SNAPSHOT"
 
 
-def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -> Visit:
-    """The visit of a request of the client to the database that its address leads to. Sets `request.data_store`, the
+def lease_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -> Lease:
+    """The lease of a request of the client to the database that its address leads to. Sets `request.data_store`, the
     id, for logs and metrics.
 
     Raises the exceptions of `data_stores`: of finding the data store, then of using it.
     """
     if not client.uses_data_stores and api_settings.has_main_store:
-        return _visit_main_store(request, is_write=is_write)
+        return _lease_default(request, is_write=is_write)
     store = _store(client, str(request.auth), context_segments(request._request))
-    return _visit(store, request, is_write=is_write)
+    return _lease(store, request, is_write=is_write)
 
 
-def visit_for_token_info(client: AuthenticatedClient, request: Request) -> Visit | None:
-    """Return the visit of a request for token information, where the address of a client with one data store may leave
+def lease_for_token_info(client: AuthenticatedClient, request: Request) -> Lease | None:
+    """Return the lease of a request for token information, where the address of a client with one data store may leave
     out its context; None if it does and the client has several.
     """
     segments = context_segments(request._request)
     if len(segments) > api_settings.MULTI_TENANCY or not client.data_store_ids:
-        return visit_of(client, request, is_write=False)
+        return lease_of(client, request, is_write=False)
     _check_tenant(client, segments)
     stores = routes().table(client.data_stores_version).stores
     found = [stores[id_] for id_ in client.data_store_ids if id_ in stores]
-    return _visit(found[0], request, is_write=False) if len(found) == 1 else None
+    return _lease(found[0], request, is_write=False) if len(found) == 1 else None
 
 
-def visits_of(client: AuthenticatedClient, request: Request) -> Iterator[tuple[int, Visit]]:
-    """Visits that only read, with the ids of their data stores: to the one that the address leads to, or, if it has no
+def leases_of(client: AuthenticatedClient, request: Request) -> Iterator[tuple[int, Lease]]:
+    """Leases that only read, with the ids of their data stores: to the one that the address leads to, or, if it has no
     context, to each of the client's. The id is 0 for the control database.
 
-    Raises what `visit_of` raises.
+    Raises what `lease_of` raises.
     """
     if data_store_in_address(client, request) is not None or not client.data_store_ids:
-        visited = visit_of(client, request, is_write=False)
-        yield vars(request._request).get("data_store", 0), visited
+        leased = lease_of(client, request, is_write=False)
+        yield vars(request._request).get("data_store", 0), leased
         return
     stores = routes().table(client.data_stores_version).stores
     for id_ in client.data_store_ids:
         if id_ in stores:
-            yield id_, _visit(stores[id_], request, is_write=False)
+            yield id_, _lease(stores[id_], request, is_write=False)
 
 
 def data_store_in_address(client: AuthenticatedClient, request: Request) -> int | None:
@@ -72,18 +72,18 @@ def data_store_in_address(client: AuthenticatedClient, request: Request) -> int 
     return _store(client, str(request.auth), segments).id
 
 
-def _visit_main_store(request: Request, *, is_write: bool) -> Visit:
+def _lease_default(request: Request, *, is_write: bool) -> Lease:
     """A client that requests a snapshot must not take live data for it, nor write them."""
     if not _wants_snapshot(request):
-        return MAIN_VISIT
+        return DEFAULT_LEASE
     raise SnapshotReadOnly if is_write else NoSnapshots
 
 
-def _visit(store: Store, request: Request, *, is_write: bool) -> Visit:
+def _lease(store: Store, request: Request, *, is_write: bool) -> Lease:
     request._request.data_store = store.id  # type: ignore[attr-defined]  # for logs and metrics
     # Requests for other databases, if there are any, may have to wait for threads.
     is_limited = api_settings.has_main_store or len(routes().table().stores) > 1
-    begin = visit_snapshot if _wants_snapshot(request) else visit
+    begin = lease_snapshot if _wants_snapshot(request) else lease
     return begin(store, is_write=is_write, is_limited=is_limited)
 
 

@@ -14,7 +14,7 @@ from edfi_api.core.queries.exceptions import UnknownQueryField
 from edfi_api.core.queries.listing.fields import TEXT, Field, FieldType, natural_number, one_of
 from edfi_api.core.queries.listing.filters import FieldFilter, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
-from edfi_api.core.security.requests.data_stores import visits_of
+from edfi_api.core.security.requests.data_stores import leases_of
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
@@ -170,8 +170,8 @@ def _condition(filter_: FieldFilter, request: EdFiRequest) -> Q:
 def _within(organization: int, request: EdFiRequest) -> Q:
     """Entries of an organization and those below it, by the hierarchy of the data store that was written to."""
     conditions = Q(organization=organization)
-    for data_store, visit in visits_of(request.user, request):
-        with visit, connections[visit.using].cursor() as cursor:
+    for data_store, lease in leases_of(request.user, request):
+        with lease, connections[lease.using].cursor() as cursor:
             cursor.execute(_BELOW, [organization])
             below = [id_ for (id_,) in cursor]
         conditions |= Q(data_store=data_store, organization__in=below)
