@@ -168,7 +168,7 @@ def test_a_load_that_spells_a_new_key_in_two_ways_keeps_the_first(api, tmp_path,
     assert descriptors() == [CHESS]
 
 
-def test_a_rehearsal_finds_unchanged_what_differs_in_the_case_of_the_key_only(api, chess, tmp_path, capsys) -> None:
+def test_a_dry_run_finds_unchanged_what_differs_in_the_case_of_the_key_only(api, chess, tmp_path, capsys) -> None:
     (tmp_path / "ed-fi.programTypeDescriptors.jsonl").write_text(json.dumps(LOUD | {"shortDescription": "Chess"}))
 
     call_command("load_documents", str(tmp_path), dry_run=True)
@@ -176,10 +176,10 @@ def test_a_rehearsal_finds_unchanged_what_differs_in_the_case_of_the_key_only(ap
     assert capsys.readouterr().out.splitlines()[1].split() == ["ProgramTypeDescriptor", "0", "0", "1", "0"]
 
 
-def test_a_rehearsal_accepts_a_new_descriptor_with_its_key(api, resource_named) -> None:
+def test_a_dry_run_accepts_a_new_descriptor_with_its_key(api, resource_named) -> None:
     candidate = Candidate.of(resource_named("ProgramTypeDescriptor"), CHESS, "")
 
-    with AcceptedDocuments() as accepted, bulk_writer(DOCUMENTS, processes=0, rehearsal=accepted) as writer:
+    with AcceptedDocuments() as accepted, bulk_writer(DOCUMENTS, processes=0, dry_run=accepted) as writer:
         [written] = writer.write([candidate])
         body = accepted.body(written.aliases[0])
 

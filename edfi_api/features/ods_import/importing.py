@@ -200,11 +200,11 @@ class _Pass:
             tracked.take(context.begun.since or 0, deletes)
         with (
             Causes() as causes,
-            AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
+            AcceptedDocuments() if is_dry_run else nullcontext() as dry_run,
             bulk_writer(
                 context.using,
                 processes=context.options.processes,
-                rehearsal=rehearsal,
+                dry_run=dry_run,
                 preserved=PreservedFields.ENVELOPES,
                 changed_here=context.changed_here,
                 skips_rules=True,  # What the source has accepted is copied as it is.

@@ -44,7 +44,7 @@ def test_a_profile_is_added_then_unchanged_then_replaced(file: Path) -> None:
     assert list(Profile.objects.values_list("name", flat=True)) == ["PORTAL"]
 
 
-def test_a_rehearsal_stores_nothing(file: Path) -> None:
+def test_a_dry_run_stores_nothing(file: Path) -> None:
     out, _ = printed("load_profiles", "--dry-run", file)
 
     assert out == "+ profile Portal\n1 change would be made.\n"
@@ -126,7 +126,7 @@ def test_findings_are_printed_behind_the_changes_with_file_and_line(file: Path, 
     assert lines[4:] == [f"{wrong}:1: error: Resource 'Pupil' does not exist in the API schema."]
 
 
-def test_a_rehearsal_with_errors_says_that_nothing_is_stored(file: Path, tmp_path: Path) -> None:
+def test_a_dry_run_with_errors_says_that_nothing_is_stored(file: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.xml"
     wrong.write_bytes(profile_xml("Pupil", read="IncludeAll", name="Wrong"))
 

@@ -64,10 +64,10 @@ def test_every_change_is_reported_and_a_second_load_changes_nothing(load) -> Non
 
 
 def test_a_dry_run_reports_the_same_and_changes_nothing(load) -> None:
-    rehearsed = load(CLAIMS, "--dry-run")
+    tried = load(CLAIMS, "--dry-run")
 
     assert not ClaimSet.objects.filter(name="Ours").exists()
-    assert rehearsed[:-1] == load(CLAIMS)[:-1]
+    assert tried[:-1] == load(CLAIMS)[:-1]
 
 
 def test_claims_outside_the_file_stay_unchanged(load) -> None:

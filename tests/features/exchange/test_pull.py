@@ -291,7 +291,7 @@ def test_without_change_queries_what_is_absent_is_deleted_up_to_a_limit(
     assert outcomes(pull(connection, deletes_allowed=30.0)) == {"unchanged": 7, "deleted": 3}
 
 
-def test_a_rehearsal_writes_nothing(district: District, connect: Connect, pull: Pull) -> None:
+def test_a_dry_run_writes_nothing(district: District, connect: Connect, pull: Pull) -> None:
     district.everything()
 
     pulled = pull(connect(), is_dry_run=True)

@@ -126,7 +126,7 @@ def test_a_key_that_is_here_stays_as_it_is(admin, security) -> None:
 
 
 @pytest.mark.django_db
-def test_a_rehearsal_says_what_would_change_and_changes_nothing(admin, security) -> None:
+def test_a_dry_run_says_what_would_change_and_changes_nothing(admin, security) -> None:
     insert_client(admin, "old-key", SECRET, is_hashed=False)
     before = Vendor.objects.count(), Application.objects.count(), ClaimSet.objects.count()
 

@@ -81,7 +81,7 @@ def body_of(row: str, *, keeps_keys: bool) -> str:
     return f"({(_WITH_STORED_KEY if keeps_keys else _AS_SENT).format(row=row)})"
 
 
-# For a rehearsal: each row with its body, and whether the stored one is the same; NULL if none is stored.
+# For a dry run: each row with its body, and whether the stored one is the same; NULL if none is stored.
 COMPARED = """
 SELECT s.position, s.resource_type_id, (CASE WHEN d.id IS NULL THEN s.body ELSE {body} END)::text, d.body = {body}
   FROM staged_document s

@@ -30,8 +30,8 @@ from edfi_api.core.writes.rules.ruled_write import WritingClient
 from edfi_api.features.loading.bulk import Candidate
 from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.batches import Batch, are_descriptors
+from edfi_api.features.loading.bulk.dry_run import DryRun
 from edfi_api.features.loading.bulk.preparation import Prepared
-from edfi_api.features.loading.bulk.rehearsal import Rehearsal
 from edfi_api.features.loading.bulk.writing import BatchWriter, Results
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
@@ -141,7 +141,7 @@ class ClientWriter(BatchWriter):
         return SetConditions.by_resource_type(found)
 
 
-class ClientRehearsal(Rehearsal):
+class ClientDryRun(DryRun):
     """Refuses resources of which the client may write no document. Its other rights depend on what would be written
     before, and are not asked."""
 

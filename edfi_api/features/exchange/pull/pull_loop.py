@@ -28,7 +28,7 @@ _log = logging.getLogger("meadowlark.exchange")
 
 
 def pull_once(connection: Connection, puller: Puller, *, is_dry_run: bool = False) -> Pulled:
-    """One window, reported unless it is rehearsed. Raises what `Puller.pull` does."""
+    """One window, reported unless it is a dry run. Raises what `Puller.pull` does."""
     if is_dry_run:
         return puller.pull()
     report(connection, Phase.RUNNING)

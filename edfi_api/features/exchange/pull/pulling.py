@@ -26,7 +26,7 @@ from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.stored import Outcome, referential_ids
 from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.models import Connection
-from edfi_api.features.exchange.pull.client_writer import ClientRehearsal, ClientRights, ClientWriter
+from edfi_api.features.exchange.pull.client_writer import ClientDryRun, ClientRights, ClientWriter
 from edfi_api.features.exchange.pull.key_changes import KeyChangeMemory, KeyChanges
 from edfi_api.features.exchange.pull.mending import Before, Instead, Mends, RefusedHere
 from edfi_api.features.exchange.pull.outcomes import (
@@ -247,11 +247,11 @@ class Puller:
             raise ClientUnusable(f"the API client {self._connection.api_client} is bound by API profiles")
         options, surface, using = self._options, self._surface, self._using
         rights = ClientRights(client, surface, using, adopts=options.adopts)
-        with WindowMemory() as memory, AcceptedDocuments() if options.is_dry_run else nullcontext() as rehearsed:
+        with WindowMemory() as memory, AcceptedDocuments() if options.is_dry_run else nullcontext() as dry_run:
             outcomes = Outcomes(
                 self._connection, surface, self._preparers, using, memory, options.max_refused, options.is_dry_run
             )
-            writing = ClientRehearsal(using, rights, rehearsed) if rehearsed else ClientWriter(using, rights)
+            writing = ClientDryRun(using, rights, dry_run) if dry_run else ClientWriter(using, rights)
             keys = TrackedKeys(surface, self._preparers, self._mapping)
             tracked = PulledChanges(rights, keys, using, outcomes)
             with bulk_writer_by(writing, using, options.processes) as writer:

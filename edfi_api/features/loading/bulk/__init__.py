@@ -2,7 +2,7 @@
 
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
 rows in several processes; threads of `sessions` write batches that do not depend on each other; `writing` writes a
-batch by `storage.sets`. `free_order` writes documents whose targets may follow. A `rehearsal` determines results
+batch by `storage.sets`. `free_order` writes documents whose targets may follow. A `dry_run` determines results
 without writing; `accepted_documents` keeps the documents that it accepts.
 """
 

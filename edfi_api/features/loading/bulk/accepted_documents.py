@@ -1,4 +1,4 @@
-"""The documents that a rehearsal has accepted, on disk: what later documents find as if they were stored."""
+"""The documents that a dry run has accepted, on disk: what later documents find as if they were stored."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

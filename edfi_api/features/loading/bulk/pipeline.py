@@ -24,10 +24,10 @@ from edfi_api.features.loading.bulk import preparation
 from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, batches, write_set
 from edfi_api.features.loading.bulk.candidates import Candidate, Origin, Written
+from edfi_api.features.loading.bulk.dry_run import DryRun
 from edfi_api.features.loading.bulk.envelopes import PreservedFields
 from edfi_api.features.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
 from edfi_api.features.loading.bulk.preserving_writer import PreservingWriter
-from edfi_api.features.loading.bulk.rehearsal import Rehearsal
 from edfi_api.features.loading.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.features.loading.bulk.writing import BatchWriter, Results
 
@@ -194,7 +194,7 @@ def bulk_writer(
     using: str = DEFAULT_DB_ALIAS,
     client: int | None = None,
     processes: int | None = None,
-    rehearsal: AcceptedDocuments | None = None,
+    dry_run: AcceptedDocuments | None = None,
     *,
     preserved: PreservedFields = PreservedFields.NOTHING,
     changed_here: str = "{}",
@@ -203,14 +203,14 @@ def bulk_writer(
     """A writer whose work is complete and on disk when the context ends.
 
     `processes` prepare the documents: one per processor if None; 0 uses this process and a single connection. `client`
-    is the API client's row id. With a `rehearsal` nothing is written; it gets the documents that would be accepted.
+    is the API client's row id. With a `dry_run` nothing is written; it gets the documents that would be accepted.
     `preserved` says what bodies bring with them: new documents get the `id` of their bodies, which must not be that of
     another document; with envelopes stored ones get it too, except those of `changed_here` (`PreservingWriter`). With
     `skips_rules` the host's rules are not run.
     """
     batch_writer = BatchWriter(using, client, preserved, skips_rules=skips_rules)
-    if rehearsal is not None:
-        batch_writer = Rehearsal(using, rehearsal, preserved, skips_rules=skips_rules)
+    if dry_run is not None:
+        batch_writer = DryRun(using, dry_run, preserved, skips_rules=skips_rules)
     elif preserved is PreservedFields.ENVELOPES:
         batch_writer = PreservingWriter(using, changed_here, skips_rules=skips_rules)
     with bulk_writer_by(batch_writer, using, processes) as writer:

@@ -68,11 +68,11 @@ def load_interchange(
         InterchangeSpool() as spool,
         Causes() as causes,
         load_progress(2 * total) as progress,
-        AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
+        AcceptedDocuments() if is_dry_run else nullcontext() as dry_run,
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
         _Reading(entities, spool, files, reporter, progress, kind, renames).read()
-        writing = _Writing(entities, spool, files, reporter, progress, using, surface, mapping, rehearsal, skips_rules)
+        writing = _Writing(entities, spool, files, reporter, progress, using, surface, mapping, dry_run, skips_rules)
         writing.write(total)
     return result
 
@@ -160,20 +160,20 @@ class _Writing:
     using: str
     surface: Surface
     mapping: Translator | None
-    rehearsal: AcceptedDocuments | None
+    dry_run: AcceptedDocuments | None
     skips_rules: bool
 
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
         has_look_ups = self.mapping is None
-        self._resolver = Resolver(self.entities, self.spool, self.using, self.rehearsal, has_look_ups)
+        self._resolver = Resolver(self.entities, self.spool, self.using, self.dry_run, has_look_ups)
         self._share = 0.0
 
     def write(self, total: int) -> None:
         """Write all documents; `total` are the bytes of the progress that they stand for."""
         self._share = total / (self.spool.size or 1)
         with (
-            bulk_writer(self.using, rehearsal=self.rehearsal, skips_rules=self.skips_rules) as writer,
+            bulk_writer(self.using, dry_run=self.dry_run, skips_rules=self.skips_rules) as writer,
             FreeOrder(writer, self.surface.resources, holds_changes=True) as free_order,
         ):
             if self.mapping is not None:

@@ -32,7 +32,7 @@ class Resolver:
     entities: Entities
     spool: InterchangeSpool
     using: str
-    rehearsal: AcceptedDocuments | None = None
+    dry_run: AcceptedDocuments | None = None
     has_look_ups: bool = True
     _coercions: dict[ResourceName, Coercion] = field(default_factory=dict)
     _is_looking_up: bool = True
@@ -99,19 +99,19 @@ class Resolver:
         number, coerced = resource_types.numbers(self.using)[example.name], self._coerced(example)
         documents = Document.objects.using(self.using).filter(resource_type_id=number, body__contains=coerced)
         found: Iterable[dict[str, Any]] = documents.values_list("body", flat=True)[:2]
-        if self.rehearsal is not None:
-            found = self._after_rehearsal(self.rehearsal, documents.values_list("body", flat=True), number, coerced)
+        if self.dry_run is not None:
+            found = self._after_dry_run(self.dry_run, documents.values_list("body", flat=True), number, coerced)
         return [Fragment(example.name, body) for body in islice(found, 2)]
 
-    def _after_rehearsal(
-        self, rehearsal: AcceptedDocuments, stored: Iterable[dict[str, Any]], number: int, example: dict[str, Any]
+    def _after_dry_run(
+        self, dry_run: AcceptedDocuments, stored: Iterable[dict[str, Any]], number: int, example: dict[str, Any]
     ) -> Iterator[dict[str, Any]]:
         """The matching documents as if those that were accepted had been written."""
-        yield from rehearsal.containing(number, example)
+        yield from dry_run.containing(number, example)
         name = next(name for name, each in resource_types.numbers(self.using).items() if each == number)
         extractor = Extractor(self.entities.surface.by_name[name])
         for body in stored:
-            if rehearsal.body(extractor.identity(body).referential_id.bytes) is None:
+            if dry_run.body(extractor.identity(body).referential_id.bytes) is None:
                 yield body
 
     def _coerced(self, example: Fragment) -> dict[str, Any]:

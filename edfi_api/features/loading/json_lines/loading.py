@@ -50,9 +50,9 @@ def load_documents(
     with (
         Spool() as by_resource,
         Causes() as causes,
-        AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
+        AcceptedDocuments() if is_dry_run else nullcontext() as dry_run,
         bulk_writer(
-            using, processes=processes, rehearsal=rehearsal, preserved=preserved, skips_rules=skips_rules
+            using, processes=processes, dry_run=dry_run, preserved=preserved, skips_rules=skips_rules
         ) as writer,
         FreeOrder(writer, surface.resources, holds_changes=True) as free_order,
         load_progress(sum(source.size for source in sources)) as progress,

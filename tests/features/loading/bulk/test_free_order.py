@@ -28,11 +28,11 @@ _STUDENT = re.compile(rb'"studentUniqueId":"77(\d+)"')
 
 
 def load_in_free_order(
-    surface: Surface, candidates: Sequence[Candidate], rehearsal: AcceptedDocuments | None = None
+    surface: Surface, candidates: Sequence[Candidate], dry_run: AcceptedDocuments | None = None
 ) -> list[bool]:
     """Whether each was written, by its position."""
     placed = [candidate._replace(origin=Place(0, line)) for line, candidate in enumerate(candidates)]
-    with bulk_writer(rehearsal=rehearsal) as writer, FreeOrder(writer, surface.resources) as free_order:
+    with bulk_writer(dry_run=dry_run) as writer, FreeOrder(writer, surface.resources) as free_order:
         in_load_order = sorted(placed, key=lambda each: surface.resources.index(each.resource))
         written = [*free_order.write(in_load_order), *free_order.finish()]
     results = {each.candidate.origin.line: isinstance(each.result, Outcome) for each in written}
@@ -109,11 +109,11 @@ def test_every_permutation_ends_with_all_that_can_be_written(
 
     def load() -> tuple[list[bool], list[int]]:
         list(write_documents(district.descriptors()))
-        with AcceptedDocuments() as rehearsal:
-            rehearsed = load_in_free_order(surface, candidates, rehearsal)
+        with AcceptedDocuments() as dry_run:
+            tried = load_in_free_order(surface, candidates, dry_run)
         assert agencies() == []
         results = load_in_free_order(surface, candidates)
-        assert rehearsed == results
+        assert tried == results
         assert list(disagreements(preparers, "default")) == []
         return results, agencies()
 

@@ -73,12 +73,12 @@ def test_what_changes_is_changed_once(load, lines, write, district):
 
 
 def test_a_dry_run_says_the_same(load, lines):
-    rehearsed = load(lines, dry_run=True)
-    assert (figures(rehearsed.out), rehearsed.err.count("\n")) == ([1, 1, 1, 0], 3)
+    tried = load(lines, dry_run=True)
+    assert (figures(tried.out), tried.err.count("\n")) == ([1, 1, 1, 0], 3)
 
     load(lines)
-    rehearsed = load(lines, dry_run=True)
-    assert (figures(rehearsed.out), rehearsed.err.count("\n")) == ([0, 0, 3, 0], 3)
+    tried = load(lines, dry_run=True)
+    assert (figures(tried.out), tried.err.count("\n")) == ([0, 0, 3, 0], 3)
 
 
 def test_rows_of_csv_and_files_of_a_folder(load, tmp_path):

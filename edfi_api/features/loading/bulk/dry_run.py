@@ -1,6 +1,6 @@
 """A load that writes nothing: the results that each document would have, with no lock on any document.
 
-Batches are staged and compared with what is stored and with what the rehearsal has accepted before. Only a temporary
+Batches are staged and compared with what is stored and with what the dry run has accepted before. Only a temporary
 table is written, so clients and change queries notice nothing of it.
 """
 
@@ -24,7 +24,7 @@ from edfi_api.features.loading.bulk.preparation import Prepared
 from edfi_api.features.loading.bulk.writing import BatchWriter
 
 
-class Rehearsal(BatchWriter):
+class DryRun(BatchWriter):
     """Determines the results of batches, one after the other."""
 
     is_concurrent = False
