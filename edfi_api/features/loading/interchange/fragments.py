@@ -1,4 +1,4 @@
-"""A document with unresolved references, in a form that can be spooled to disk.
+"""A document with unresolved references, in a form that can be queued on disk.
 
 A reference identifies its target in one of three ways: by (parts of) the target's body, which an `Identity` element
 holds; by the `id` of an element of the same file; by a look-up. References that the file alone can resolve are resolved

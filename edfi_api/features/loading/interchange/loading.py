@@ -18,6 +18,7 @@ from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer, writ
 from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.free_order import FreeOrder
+from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue, QueuedDocument
 from edfi_api.features.loading.interchange.document_reader import DocumentReader
 from edfi_api.features.loading.interchange.entities import Entities
 from edfi_api.features.loading.interchange.exceptions import (
@@ -27,7 +28,6 @@ from edfi_api.features.loading.interchange.exceptions import (
     UnreadableInterchange,
 )
 from edfi_api.features.loading.interchange.resolution import Resolver
-from edfi_api.features.loading.interchange.spool import InterchangeSpool, QueuedDocument
 from edfi_api.features.loading.interchange.xml_stream import XmlElement, documents
 from edfi_api.features.loading.mapping import Translator
 from edfi_api.features.loading.progress import LoadProgress, load_progress, open_counted, size
@@ -65,14 +65,14 @@ def load_interchange(
     entities = Entities(surface if mapping is None else mapping.before)
     total = sum(map(size, files))
     with (
-        InterchangeSpool() as spool,
+        InterchangeQueue() as queue,
         Causes() as causes,
         load_progress(2 * total) as progress,
         AcceptedDocuments() if is_dry_run else nullcontext() as dry_run,
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
-        _Reading(entities, spool, files, reporter, progress, kind, renames).read()
-        writing = _Writing(entities, spool, files, reporter, progress, using, surface, mapping, dry_run, skips_rules)
+        _Reading(entities, queue, files, reporter, progress, kind, renames).read()
+        writing = _Writing(entities, queue, files, reporter, progress, using, surface, mapping, dry_run, skips_rules)
         writing.write(total)
     return result
 
@@ -92,10 +92,10 @@ def load_candidates(
 
 @dataclass
 class _Reading:
-    """The first half: files → spool."""
+    """The first half: files → queue."""
 
     entities: Entities
-    spool: InterchangeSpool
+    queue: InterchangeQueue
     files: Sequence[Path]
     reporter: RefusalReporter
     progress: LoadProgress
@@ -132,12 +132,12 @@ class _Reading:
             self.reporter.refused(Refused(str(path), problem.line, self._resource_name(element), problem.reason))
             return
         for id_, named in read.named.items():
-            if not self.spool.name(number, id_, named):
+            if not self.queue.name(number, id_, named):
                 reason = f"the id {id_!r} is given to something else before"
                 self.reporter.refused(Refused(str(path), element.line, self._resource_name(element), reason))
                 return
         if read.document is not None:
-            self.spool.add(self._ranks[read.document.name], number, element.line, read.document)
+            self.queue.add(self._ranks[read.document.name], number, element.line, read.document)
 
     def _resource_name(self, element: XmlElement) -> ResourceName | None:
         entity = self._reader.entity(element)
@@ -146,14 +146,14 @@ class _Reading:
 
 @dataclass
 class _Writing:
-    """The second half: spool → database, in free order.
+    """The second half: queue → database, in free order.
 
     Look-ups are resolved when everything is written that can be without them, and all of them before any of their
     documents is written. So what they match does not depend on the order of the documents either.
     """
 
     entities: Entities
-    spool: InterchangeSpool
+    queue: InterchangeQueue
     files: Sequence[Path]
     reporter: RefusalReporter
     progress: LoadProgress
@@ -166,12 +166,12 @@ class _Writing:
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
         has_look_ups = self.mapping is None
-        self._resolver = Resolver(self.entities, self.spool, self.using, self.dry_run, has_look_ups)
+        self._resolver = Resolver(self.entities, self.queue, self.using, self.dry_run, has_look_ups)
         self._share = 0.0
 
     def write(self, total: int) -> None:
         """Write all documents; `total` are the bytes of the progress that they stand for."""
-        self._share = total / (self.spool.size or 1)
+        self._share = total / (self.queue.size or 1)
         with (
             bulk_writer(self.using, dry_run=self.dry_run, skips_rules=self.skips_rules) as writer,
             FreeOrder(writer, self.surface.resources, holds_changes=True) as free_order,
@@ -184,19 +184,19 @@ class _Writing:
                 self._take(free_order.write(self._looked_up()))
                 self._take(free_order.settle())
             self._take(free_order.finish())
-        for waiting, line, reason in self.spool.with_open_look_ups():
+        for waiting, line, reason in self.queue.with_open_look_ups():
             self._refuse(waiting, line, reason)
 
     def _without_look_ups(self, free_order: FreeOrder) -> Iterator[Candidate[Place]]:
         """Yield the candidates whose references can be resolved; the others are refused, or wait until look-ups are
         resolved.
         """
-        for waiting in self.spool.in_order():
+        for waiting in self.queue.in_order():
             try:
                 body = self._resolver.body_without_look_ups(waiting.fragment, waiting.file)
             except NeedsLookUp:
                 free_order.expect(self._resources[waiting.rank])
-                self.spool.look_up_later(waiting)
+                self.queue.look_up_later(waiting)
             except UnreadableDocument as problem:
                 self._refuse(waiting, problem.line, problem.reason)
             else:
@@ -205,18 +205,18 @@ class _Writing:
     def _look_up(self) -> bool:
         """Resolve the look-ups that match one document now; whether there is any."""
         is_any = False
-        for waiting, _, _ in self.spool.with_open_look_ups():
+        for waiting, _, _ in self.queue.with_open_look_ups():
             try:
                 body = self._resolver.body(waiting.fragment, waiting.file)
             except UnreadableDocument as problem:
-                self.spool.not_found(waiting, problem.line, problem.reason)
+                self.queue.not_found(waiting, problem.line, problem.reason)
             else:
-                self.spool.looked_up(waiting, json_text.dumps(body))
+                self.queue.looked_up(waiting, json_text.dumps(body))
                 is_any = True
         return is_any
 
     def _looked_up(self) -> Iterator[Candidate[Place]]:
-        return (self._candidate(waiting, text) for waiting, text in self.spool.take_looked_up())
+        return (self._candidate(waiting, text) for waiting, text in self.queue.take_looked_up())
 
     def _candidates(self, waiting: QueuedDocument, body: dict[str, Any]) -> Iterator[Candidate[Place]]:
         """The documents that one gives: one, or those of the mapping."""

@@ -15,11 +15,11 @@ from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.models import Document
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
+from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue
 from edfi_api.features.loading.interchange.entities import Entities
 from edfi_api.features.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.features.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.features.loading.interchange.identity_values import reference_object
-from edfi_api.features.loading.interchange.spool import InterchangeSpool
 from edfi_api.model.surface.resource import ResourceName
 
 _NO_LOOK_UPS = "a look-up cannot find what is stored in terms of another standard; refer by key or by id"
@@ -27,10 +27,10 @@ _NO_LOOK_UPS = "a look-up cannot find what is stored in terms of another standar
 
 @dataclass
 class Resolver:
-    """Resolves the references of fragments against one spool and one database."""
+    """Resolves the references of fragments against one queue and one database."""
 
     entities: Entities
-    spool: InterchangeSpool
+    queue: InterchangeQueue
     using: str
     dry_run: AcceptedDocuments | None = None
     has_look_ups: bool = True
@@ -66,7 +66,7 @@ class Resolver:
                 return self._looked_up(named, reference, file, passed)
 
     def _with_id(self, id_: str, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
-        named = self.spool.named(file, id_) if id_ not in passed else None
+        named = self.queue.named(file, id_) if id_ not in passed else None
         if named is None:
             raise UnreadableDocument(reference.line, f"nothing in the file has the id {id_!r}")
         target = self._target(named, reference, file, passed | {id_})

@@ -17,9 +17,9 @@ from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.envelopes import PreservedFields
 from edfi_api.features.loading.bulk.free_order import FreeOrder
+from edfi_api.features.loading.json_lines.disk_queue import Line, LineQueue
 from edfi_api.features.loading.json_lines.reading import SourceReader
 from edfi_api.features.loading.json_lines.sources import Source
-from edfi_api.features.loading.json_lines.spool import Line, Spool
 from edfi_api.features.loading.mapping import Translator
 from edfi_api.features.loading.progress import LoadProgress, load_progress
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
@@ -48,7 +48,7 @@ def load_documents(
     terminal, progress is shown."""
     result = LoadResult()
     with (
-        Spool() as by_resource,
+        LineQueue() as by_resource,
         Causes() as causes,
         AcceptedDocuments() if is_dry_run else nullcontext() as dry_run,
         bulk_writer(
@@ -69,7 +69,9 @@ def load_documents(
 class _Loading:
     """One load. Resources are known by their rank in load order, sources by their number."""
 
-    def __init__(self, reader: SourceReader, by_resource: Spool, free_order: FreeOrder, progress: LoadProgress) -> None:
+    def __init__(
+        self, reader: SourceReader, by_resource: LineQueue, free_order: FreeOrder, progress: LoadProgress
+    ) -> None:
         self._reader = reader
         self._by_resource = by_resource
         self._free_order = free_order
@@ -91,11 +93,11 @@ class _Loading:
     def _find_places(self) -> None:
         for number, source in enumerate(self._reader.sources):
             if source.resource is None:
-                self._spool(number)
+                self._queue(number)
             else:
                 self._places[self._ranks[source.resource.name]][number] = None
 
-    def _spool(self, number: int) -> None:
+    def _queue(self, number: int) -> None:
         """Sort the lines of a source that carry their resource."""
         self._progress.at("reading")
         count = size = 0

@@ -18,7 +18,7 @@ class Line(NamedTuple):
     text: bytes
 
 
-class Spool(TemporaryDatabase):
+class LineQueue(TemporaryDatabase):
     """Lines by the rank of their resource in load order, then by source and number."""
 
     def __init__(self) -> None:

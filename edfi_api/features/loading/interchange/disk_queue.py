@@ -37,7 +37,7 @@ class QueuedDocument:
     fragment: Fragment
 
 
-class InterchangeSpool(TemporaryDatabase):
+class InterchangeQueue(TemporaryDatabase):
     """The queue of documents, and the elements with an `id`, by the number of their file."""
 
     def __init__(self) -> None:
