@@ -36,7 +36,7 @@ def path(given: str) -> Path:
     return Path(not_empty(given))
 
 
-def whole_number(least: int, most: int) -> Callable[[str], int]:
+def integer(least: int, most: int) -> Callable[[str], int]:
     """Return a type of arguments: an integer from `least` to `most`, both included."""
 
     def convert(text: str) -> int:
@@ -88,7 +88,7 @@ def add_retention(parser: ArgumentParser, kept: int) -> None:
     """Add `--days`, a retention time; `kept` is that of the settings."""
     parser.add_argument(
         "--days",
-        type=whole_number(0, _MOST_DAYS),
+        type=integer(0, _MOST_DAYS),
         default=str(kept),  # A string, so that argparse validates the setting like the argument.
         help=f"the retention time in days (default {kept})",
     )

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 from tqdm import tqdm
 
-from edfi_api.common.arguments import text, whole_number
+from edfi_api.common.arguments import integer, text
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
@@ -145,7 +145,7 @@ def _add_options(parser: ArgumentParser, takes_several: bool) -> None:
         parser.add_argument("--all-data-stores", action="store_true", help="every data store that is online")
         parser.add_argument(
             "--parallel",
-            type=whole_number(1, _MOST_PROCESSES),
+            type=integer(1, _MOST_PROCESSES),
             default=4,
             metavar="N",
             help="how many data stores are worked on at a time (default 4)",

@@ -43,7 +43,7 @@ def dumps(value: Any) -> bytes:
 
 
 def as_integer(number: Decimal | float) -> int | Decimal:
-    """A whole number as `dumps` can write it: orjson supports integers of 64 bits only."""
+    """An integer as `dumps` can write it: orjson supports integers of 64 bits only."""
     return int(number) if -_LARGEST_INTEGER <= number <= _LARGEST_INTEGER else Decimal(number)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import not_empty, path, text, whole_number
+from edfi_api.common.arguments import integer, not_empty, path, text
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.startup import current_surface
@@ -92,7 +92,7 @@ def add_processes(parser: ArgumentParser) -> None:
     """Add the option `--processes`."""
     parser.add_argument(
         "--processes",
-        type=whole_number(0, _MOST_PROCESSES),
+        type=integer(0, _MOST_PROCESSES),
         metavar="N",
         help="processes that prepare documents, and connections that write them; default: one for each processor",
     )

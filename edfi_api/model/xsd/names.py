@@ -95,7 +95,7 @@ class TypeNames:
 
 
 def has_own_type(prop: Property) -> bool:
-    """Strings and decimals always have a simple type, whole numbers only with a limit."""
+    """Strings and decimals always have a simple type, integers only with a limit."""
     match prop.type:
         case PropertyType.STRING | PropertyType.DECIMAL:
             return True
@@ -105,7 +105,7 @@ def has_own_type(prop: Property) -> bool:
 
 
 def integer_type(type_: PropertyType, *, is_big: bool) -> str:
-    """The type of XML Schema itself for a whole number."""
+    """The type of XML Schema itself for an integer."""
     if is_big:
         return "xs:long"
     return "xs:short" if type_ in (PropertyType.SHORT, PropertyType.SHARED_SHORT) else "xs:int"

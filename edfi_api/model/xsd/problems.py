@@ -38,7 +38,7 @@ from edfi_api.model.xsd.schema import (
 
 _NO_PLACE = SourceLocation("package.json", 1, 1)
 _REQUIRED = (Cardinality.REQUIRED, Cardinality.REQUIRED_COLLECTION)
-_WHOLE_NUMBERS = {"xs:short": 2**15, "xs:int": 2**31, "xs:long": 2**63}
+_INTEGERS = {"xs:short": 2**15, "xs:int": 2**31, "xs:long": 2**63}
 
 
 def homographs(model: Model, project: Project) -> Iterator[Problem]:
@@ -148,7 +148,7 @@ def _inherited(type_: ComplexType, types: dict[str, Type]) -> Iterator[tuple[Ele
 
 
 def _impossible_facets(type_: SimpleType) -> Iterator[str]:
-    most = _WHOLE_NUMBERS.get(type_.base)
+    most = _INTEGERS.get(type_.base)
     for facet, value in type_.facets:
         if most is not None and not -most <= int(value) < most:
             yield f"{value} is no {type_.base.removeprefix('xs:')}; 'big' makes room for it"

@@ -54,7 +54,7 @@ def one_of(choices: Iterable[str]) -> FieldType:
 
 
 def natural_number(largest: int, problem: str = "{name} must be a number.") -> FieldType:
-    """A whole number from 0 to `largest`."""
+    """An integer from 0 to `largest`."""
 
     def read(text: str) -> int:
         if not is_natural_number(text, largest):

@@ -14,7 +14,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import name, path, text, whole_number
+from edfi_api.common.arguments import integer, name, path, text
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
@@ -60,13 +60,11 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--scope",
-            type=whole_number(1, _MOST_ORGANIZATION),
+            type=integer(1, _MOST_ORGANIZATION),
             metavar="ID",
             help="education organization to which tokens are limited",
         )
-        parser.add_argument(
-            "--school-year", type=whole_number(1900, 2999), metavar="YEAR", help="year in its addresses"
-        )
+        parser.add_argument("--school-year", type=integer(1900, 2999), metavar="YEAR", help="year in its addresses")
         parser.add_argument("--read-profile", type=text, default="", metavar="NAME", help="API profile to read with")
         parser.add_argument("--write-profile", type=text, default="", metavar="NAME", help="API profile to write with")
         parser.add_argument(
@@ -83,7 +81,7 @@ class Command(BaseCommand):
         parser.add_argument("--without-descriptors", action="store_true", help="descriptors do not pass")
         parser.add_argument(
             "--education-organization-id",
-            type=whole_number(1, _MOST_ORGANIZATION),
+            type=integer(1, _MOST_ORGANIZATION),
             action="append",
             default=[],
             metavar="ID",
@@ -94,7 +92,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--requests-per-second",
-            type=whole_number(1, _MOST_REQUESTS),
+            type=integer(1, _MOST_REQUESTS),
             metavar="N",
             help="requests to the other API in a second at most; default: any number",
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import name, seconds, whole_number
+from edfi_api.common.arguments import integer, name, seconds
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.startup import current_surface
 from edfi_api.features.exchange.management.stopping import stop_event
@@ -73,25 +73,25 @@ class Command(BaseCommand):
             help=f"how many documents a comparison of everything may delete (default {DELETES_ALLOWED:.0f}%%)",
         )
         parser.add_argument(
-            "--connections", type=whole_number(1, 64), default=4, metavar="N", help="requests at once (default 4)"
+            "--connections", type=integer(1, 64), default=4, metavar="N", help="requests at once (default 4)"
         )
         parser.add_argument(
             "--page-size",
-            type=whole_number(1, 10_000),
+            type=integer(1, 10_000),
             default=PAGE_SIZE,
             metavar="N",
             help=f"documents in a page (default {PAGE_SIZE})",
         )
         parser.add_argument(
             "--overlap",
-            type=whole_number(0, _MOST_VERSIONS),
+            type=integer(0, _MOST_VERSIONS),
             default=0,
             metavar="VERSIONS",
             help="read so many change versions again, if those of the source become visible out of order (default 0)",
         )
         parser.add_argument(
             "--position",
-            type=whole_number(0, _MOST_VERSIONS),
+            type=integer(0, _MOST_VERSIONS),
             metavar="VERSION",
             help="go on behind this change version of the source, in place of the position that is kept",
         )

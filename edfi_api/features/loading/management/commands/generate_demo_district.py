@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from edfi_api.common.arguments import day, not_empty, whole_number
+from edfi_api.common.arguments import day, integer, not_empty
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents import json_text
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--students",
-            type=whole_number(FEWEST_STUDENTS, MOST_STUDENTS),
+            type=integer(FEWEST_STUDENTS, MOST_STUDENTS),
             default=STUDENTS,
             metavar="N",
             help=f"default: {STUDENTS}",
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             metavar="DAY",
             help="the day in the school year that it is; default: today",
         )
-        parser.add_argument("--seed", type=whole_number(0, 2**31), default=1, metavar="N", help="default: 1")
+        parser.add_argument("--seed", type=integer(0, 2**31), default=1, metavar="N", help="default: 1")
 
     def handle(self, *args: Any, output: str, students: int, seed: int, today: date | None, **options: Any) -> None:
         surface = current_surface()

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import whole_number
+from edfi_api.common.arguments import integer
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.startup import current_surface
 from edfi_api.features.loading.bulk.school_years import school_year_documents
@@ -35,7 +35,7 @@ class Command(DataStoreCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("years", type=year_range, help="first and last year, such as 1990-2040")
-        parser.add_argument("--current", type=whole_number(1, 9999), required=True, help="the current school year")
+        parser.add_argument("--current", type=integer(1, 9999), required=True, help="the current school year")
         add_max_refused(parser)
 
     def handle(

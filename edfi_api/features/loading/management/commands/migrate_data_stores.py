@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
-from edfi_api.common.arguments import text, whole_number
+from edfi_api.common.arguments import integer, text
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--plan", action="store_true", help="only list what is pending")
         parser.add_argument("--stop-at-first", action="store_true", help="start no further ones after a failure")
         parser.add_argument(
-            "--parallel", type=whole_number(1, _MOST_PROCESSES), default=4, metavar="N", help="at a time (default 4)"
+            "--parallel", type=integer(1, _MOST_PROCESSES), default=4, metavar="N", help="at a time (default 4)"
         )
 
     def handle(

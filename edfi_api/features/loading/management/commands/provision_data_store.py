@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from edfi_api.common.arguments import name, text, whole_number
+from edfi_api.common.arguments import integer, name, text
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.command_options import add_connection, given_connection, in_one_line
 from edfi_api.core.data_stores.databases import alias_of
@@ -43,9 +43,7 @@ class Command(BaseCommand):
         )
         add_connection(parser, required=False)
         add_creation(parser)
-        parser.add_argument(
-            "--id", type=whole_number(1, _LAST_ID), metavar="ID", help="of a data store that exists already"
-        )
+        parser.add_argument("--id", type=integer(1, _LAST_ID), metavar="ID", help="of a data store that exists already")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

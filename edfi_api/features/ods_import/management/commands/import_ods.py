@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from edfi_api.common.arguments import not_empty, path, text, whole_number
+from edfi_api.common.arguments import integer, not_empty, path, text
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.command_options import in_one_line
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
@@ -69,7 +69,7 @@ class Command(DataStoreCommand):
         )
         documents.add_argument(
             "--margin",
-            type=whole_number(0, _MOST_VERSIONS),
+            type=integer(0, _MOST_VERSIONS),
             default=passes.MARGIN,
             metavar="VERSIONS",
             help=f"read so many change versions again with --since-last (default {passes.MARGIN})",
@@ -83,7 +83,7 @@ class Command(DataStoreCommand):
         documents.add_argument("--report", type=path, metavar="FILE", help="write refusals and counts as JSON")
         documents.add_argument(
             "--connections",
-            type=whole_number(1, _MOST_CONNECTIONS),
+            type=integer(1, _MOST_CONNECTIONS),
             default=_CONNECTIONS,
             metavar="N",
             help=f"connections to the source, which read the same moment (default {_CONNECTIONS})",

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import add_database, day, name, text, whole_number
+from edfi_api.common.arguments import add_database, day, integer, name, text
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.startup import current_surface
 from edfi_api.features.validation.checking import served
@@ -39,7 +39,7 @@ class Command(DataStoreCommand):
         )
         parser.add_argument(
             "--organization",
-            type=whole_number(0, _BIGINT),
+            type=integer(0, _BIGINT),
             action="append",
             default=[],
             metavar="ID",
@@ -47,7 +47,7 @@ class Command(DataStoreCommand):
         )
         parser.add_argument("--full", action="store_true", help="look at all documents, not only at what changed")
         parser.add_argument(
-            "--jobs", type=whole_number(1, MOST_JOBS), default=2, metavar="N", help="rules at a time (default 2)"
+            "--jobs", type=integer(1, MOST_JOBS), default=2, metavar="N", help="rules at a time (default 2)"
         )
         parser.add_argument(
             "--set", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="value of a parameter"

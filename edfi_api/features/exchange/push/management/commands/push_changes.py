@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import name, whole_number
+from edfi_api.common.arguments import integer, name
 from edfi_api.common.logs.printable import counted
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy
 from edfi_api.features.exchange.management.stopping import stop_event
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--retry", action="store_true", help="send all refused documents again")
         parser.add_argument(
             "--connections",
-            type=whole_number(1, _MOST_CONNECTIONS),
+            type=integer(1, _MOST_CONNECTIONS),
             default=4,
             metavar="N",
             help="requests at a time (default 4)",
