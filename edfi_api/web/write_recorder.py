@@ -8,7 +8,7 @@ from references.exceptions import MissingTarget
 
 # Statuses of refusals whose reason is data or permissions. 401 has no client; 429 and 5xx are temporary.
 RECORDED = frozenset({400, 403, 404, 405, 409, 412, 413, 415, 422})
-# The type of the problem of a write that was accepted, of which rules of the host warn.
+# The type of the problem of a write that was accepted, of which custom rules warn.
 ACCEPTED_WITH_WARNINGS = "accepted-with-warnings"
 # The body of a larger request is not looked at for the identity of the document.
 MOST_BODY_BYTES = 256 * 1024
@@ -20,7 +20,7 @@ class RefusedWrite(NamedTuple):
     `resource` is the path of the resource, or the path as sent without a `preparer`. `sent` is the parsed body,
     `prepared` what became of it, if it was valid; both None if they are not known. `at` is the time of the answer in
     seconds since 1970, `size` the bytes of the body. `data_store` is 0 for the control database. `direction` is
-    `sent` if another server has refused it; the client is that of the connection then. `rules` are those of the host
+    `sent` if another server has refused it; the client is that of the connection then. `rules` are the custom rules
     that have refused it, or warned of it.
     """
 

@@ -65,6 +65,6 @@ class MatchingVersionExists(Exception):
 
 @dataclass
 class NotChecked(Exception):
-    """A rule of the host, `rule`, could not check what was to be written; nothing was."""
+    """A custom rule, `rule`, could not check what was to be written; nothing was."""
 
     rule: str

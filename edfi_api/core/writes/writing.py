@@ -2,7 +2,7 @@
 
 Each function takes a `Write`, which is what the client has sent, decoded, and returns what was written. The order of
 checks is that of the contract (meadowlark/docs/reference/contract.md#order-of-checks): the profile, the document, the
-authorization, then what is stored. HTTP is left to the callers. Without rules of the host (`write_rules`) nothing is
+authorization, then what is stored. HTTP is left to the callers. Without custom rules (`write_rules`) nothing is
 called for them.
 """
 
@@ -79,7 +79,7 @@ class Write:
     # In seconds since 1970.
     began: float = field(default_factory=time.time)
     prepared: IncomingDocument | PendingDocument | None = None
-    # The host's rules for the document, if there are any.
+    # Custom rules for the document, if there are any.
     check: WriteCheck | None = None
     # Of the documents of the resource; None while it is not known whether a profile hides members, and if one does.
     schema: dict[str, Any] | None = None
@@ -87,7 +87,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class WrittenDocument:
-    """What was written, under a part of a profile if there is one. `warnings` are those of the host's rules."""
+    """What was written, under a part of a profile if there is one. `warnings` are those of custom rules."""
 
     outcome: Outcome
     document_uuid: str
@@ -100,7 +100,7 @@ def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
     """Insert the document, or replace the one with its natural key.
 
     Raises what refuses it: of a profile, as `Negotiation.part` does; of the document, as `Preparer.prepare_new`; of
-    the claim set; of what is stored, as `store.upsert`; and of the host's rules, as `WriteCheck` does.
+    the claim set; of what is stored, as `store.upsert`; and of custom rules, as `WriteCheck` does.
     """
     assert write.document is not None  # noqa: S101  Only a delete has none.
     mode = _write_mode(write, "POST", ("GET", "POST"))
@@ -213,7 +213,7 @@ def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _W
 
 
 def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
-    """The mode in which the host's rules are run, too. Raises what those that read the document only do."""
+    """The mode in which custom rules are run, too. Raises what those that read the document only do."""
     rules = rules_of(write.resource.resource)
     if rules is None:
         return mode

@@ -12,7 +12,7 @@ RECEIVED, SENT = "received", "sent"
 class Refusal(models.Model):
     """One problem of one document of a client, with all its occurrences until it is resolved.
 
-    `rules` are those of the host that refused it. If they warned only, the document was accepted, as its status says.
+    `rules` are the custom rules that refused it. If they warned only, the document was accepted, as its status says.
     """
 
     id = models.UUIDField(primary_key=True)

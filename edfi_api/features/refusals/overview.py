@@ -96,7 +96,7 @@ class EntryCount:
 
 @dataclass(frozen=True, slots=True)
 class FoundByRule:
-    """What a rule of the host has refused and warned of: open entries of both, how often in all, and when last."""
+    """What a custom rule has refused and warned of: open entries of both, how often in all, and when last."""
 
     rule: str
     refused: int

@@ -95,7 +95,7 @@ class Result:
     caused_by: int | None = None
     # What was tolerated in the document.
     tolerated: Sequence[Tolerated] = ()
-    # Of the host's rules.
+    # Of custom rules.
     warnings: Sequence[Finding] = ()
     # Whether a repetition may succeed without any change.
     is_temporary: bool = False

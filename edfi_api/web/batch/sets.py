@@ -3,7 +3,7 @@
 A stretch is a sequence of operations of one resource and kind. It is cut into runs, whose operations do not depend
 on each other: none provides, removes or refers to what another one provides. A run is written or deleted by the same
 statements; what they leave is carried out one at a time, behind the set, which decides nothing for it. So is a resource
-with rules of the host that look up other documents: they see what operations before have written.
+with custom rules that look up other documents: they see what operations before have written.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ class PreparedOperation:
     changes_key: bool = False
     condition: WriteCondition = UNCONDITIONAL
     tolerated: Sequence[Tolerated] = ()
-    # The host's rules, of which those that read the document only have been run.
+    # Custom rules, of which those that read the document only have been run.
     check: WriteCheck | None = None
 
     @property

@@ -159,7 +159,7 @@ class Singles:
         return self.preparers[resource.name]
 
     def check(self, resource: Resource) -> WriteCheck | None:
-        """The host's rules for a document of the resource; None if there are none."""
+        """Custom rules for a document of the resource; None if there are none."""
         rules = rules_of(resource)
         if rules is None:
             return None

@@ -79,7 +79,7 @@ _WRITTEN = {
     **_ETAG,
     **_HANDLING,
     "Rule-Warnings": {
-        "description": "What rules of the host warn of: a list (RFC 9651) of paths, each with the rule and its text; "
+        "description": "What custom rules warn of: a list (RFC 9651) of paths, each with the rule and its text; "
         "`more` at the end if there are more.",
         "schema": {"type": "string"},
         "example": '"$.entryDate";rule="district/E-1";text="The entry date is a Sunday."',

@@ -142,7 +142,7 @@ def missing_targets(error: Exception) -> tuple[MissingTarget, ...]:
 
 
 def refusing_rules(error: Exception) -> tuple[str, ...]:
-    """The host's rules that have refused a write, if it was they."""
+    """Custom rules that have refused a write, if it was they."""
     return error.rules if isinstance(error, RefusedByRules) else ()
 
 

@@ -4,7 +4,7 @@ lenient handling; and the lists of RFC 9651 that an answer has about its documen
 Handling is the preference `handling` of RFC 7240; an answer lists what was tolerated.
 `Lenient-Handling: "$.colour";reason=unknown-member, "$.birthDate";reason=ambiguous-date` is such a list. Paths
 with characters beyond ASCII are its display strings. The header has at most 20 paths and about 1,000 characters; `more`
-at its end says that others are left out. What the host's rules warn of is listed likewise:
+at its end says that others are left out. What custom rules warn of is listed likewise:
 `Rule-Warnings: "$.entryDate";rule="district/E-1";text="The entry date is a Sunday."`
 """
 

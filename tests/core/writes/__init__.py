@@ -1,1 +1,1 @@
-"""Rules of the host for what clients write."""
+"""Custom rules for what clients write."""

@@ -27,7 +27,7 @@ _REFUSALS = ("edfi_api/web/problem_details/", "edfi_api/web/problem_details/hint
 
 
 def test_requests_call_nothing_that_their_client_does_not_use(transactional_db: None, insert_client: Any) -> None:
-    """No profile, data store or identity provider, no rules of the host, and no ledger of refusals."""
+    """No profile, data store or identity provider, no custom rules, and no ledger of refusals."""
     unused = (*_PROFILES, *_DATA_STORES, *_OTHER_IDENTITIES, *_RULES, *_LEDGER, *_REFUSALS)
 
     called = {name: _calls(path, unused) for name, path in _successes(insert_client())}

@@ -45,7 +45,7 @@ class Written(NamedTuple, Generic[Origin]):
     """The result of a candidate: its outcome or refusal.
 
     `aliases` are the referential ids of its document, its own first; empty if the body is invalid. `tolerated` is what
-    was tolerated in the body, such as unknown members, `warnings` what rules of the host warn of. `replaced_by` is the
+    was tolerated in the body, such as unknown members, `warnings` what custom rules warn of. `replaced_by` is the
     origin of a later candidate for the document, which counts instead; `has_replaced` says that an earlier candidate
     was written before this one.
     """

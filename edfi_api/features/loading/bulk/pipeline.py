@@ -206,7 +206,7 @@ def bulk_writer(
     is the API client's row id. With a `dry_run` nothing is written; it gets the documents that would be accepted.
     `preserved` says what bodies bring with them: new documents get the `id` of their bodies, which must not be that of
     another document; with envelopes stored ones get it too, except those of `changed_here` (`PreservingWriter`). With
-    `skips_rules` the host's rules are not run.
+    `skips_rules` custom rules are not run.
     """
     batch_writer = BatchWriter(using, client, preserved, skips_rules=skips_rules)
     if dry_run is not None:

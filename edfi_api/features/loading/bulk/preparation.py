@@ -41,7 +41,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Work:
     """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one.
-    `preserved` says what bodies bring with them. With `skips_rules` those of the host are not run; `writing_client` is
+    `preserved` says what bodies bring with them. With `skips_rules` custom rules are not run; `writing_client` is
     for them."""
 
     parts: Sequence[Part]
@@ -61,7 +61,7 @@ class Prepared:
 
     `lines` is the input of COPY, `aliases` has the referential ids of each valid document by its position (the
     superclass's last), and `refusals` the errors of the others. `tolerated` has what was tolerated in a body, such as
-    unknown members, by its position, `warnings` what rules of the host warn of. `descriptors` has the referential id
+    unknown members, by its position, `warnings` what custom rules warn of. `descriptors` has the referential id
     and the URI of each descriptor that occurs.
     """
 
@@ -138,7 +138,7 @@ class Preparation:
 
 
 def _is_accepted(position: int, incoming: IncomingDocument, work: Work, prepared: Prepared) -> bool:
-    """Whether the host's rules that read the document only accept it; adds their refusal, or what they warn of."""
+    """Whether custom rules that read the document only accept it; adds their refusal, or what they warn of."""
     rules = None if work.skips_rules else rules_of(incoming.resource)
     if rules is None:
         return True

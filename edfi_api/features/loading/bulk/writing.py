@@ -44,7 +44,7 @@ class BatchWriter:
 
     # Whether several threads may write at a time.
     is_concurrent = True
-    # Of whom rules of the host are told.
+    # The client that custom rules learn of.
     writing_client = NOBODY
     # How often a batch is written that meets other writers, before its documents are written one by one.
     attempts = 3
@@ -72,7 +72,7 @@ class BatchWriter:
         return {id_: stored[id_] for id_, used in prepared.descriptors if stored.get(id_, used) != used}
 
     def looks_up(self, resource: Resource) -> bool:
-        """Whether rules of the host may look at what was written before documents of the resource."""
+        """Whether custom rules may look at what was written before documents of the resource."""
         check = self._check(resource)
         return check is not None and check.looks_up
 

@@ -44,7 +44,7 @@ def load_documents(
 ) -> LoadResult:
     """Load the documents of these sources; with a mapping they are of its first standard. `on_refusal` is called with
     each refusal; an exception from it ends the load. Lines of more than `longest_line` bytes are refused. A dry run
-    writes nothing. `preserved` says what bodies bring with them. With `skips_rules` the host's rules are not run. On a
+    writes nothing. `preserved` says what bodies bring with them. With `skips_rules` custom rules are not run. On a
     terminal, progress is shown."""
     result = LoadResult()
     with (

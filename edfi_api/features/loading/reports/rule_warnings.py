@@ -1,4 +1,4 @@
-"""What rules of the host warn of in the documents of a load, counted by rule and path."""
+"""What custom rules warn of in the documents of a load, counted by rule and path."""
 
 import re
 from collections import Counter

@@ -118,7 +118,7 @@ class ProblemFilter(_TextFilter):
 
 
 class WriteRuleFilter(admin.SimpleListFilter):
-    """The rules of the host that have refused something, or warned of it."""
+    """The custom rules that have refused something, or warned of it."""
 
     title = "rule"
     parameter_name = "rule"
