@@ -61,7 +61,7 @@ class ConnectionAdmin(RecordedAdmin):
     fieldsets = [
         (None, {"fields": ["name", "direction", "is_enabled"]}),
         (
-            "The other side",
+            "The remote API",
             {
                 "fields": [
                     "address",

@@ -19,7 +19,7 @@ _DELETES, _KEY_CHANGES, _PARTITIONS = "deletes", "keyChanges", "partitions"
 
 @dataclass(slots=True)
 class RemoteResource:
-    """A resource of the other side by its path, such as ed-fi/students: the query parameters of its collection, and
+    """A resource of the remote API by its path, such as ed-fi/students: the query parameters of its collection, and
     the last segments of the paths below it. Later ones in `order` may depend on earlier ones."""
 
     path: str

@@ -1,4 +1,4 @@
-"""Whether a connection works: what the other side is, offers and lets its client do, beside what is served here."""
+"""Whether a connection works: what the remote API is, offers and lets its client do, beside what is served here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WRITE = frozenset({"Create", "Update", "Delete"})
 
 @dataclass(slots=True)
 class CheckedConnection:
-    """What was found. `readable` and `writable` are paths of resources, None if the other side does not say; `faults`
+    """What was found. `readable` and `writable` are paths of resources, None if the remote API does not say; `faults`
     are what keeps documents from passing."""
 
     version: str

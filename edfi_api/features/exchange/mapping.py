@@ -1,4 +1,4 @@
-"""The descriptor mapping of a connection: CSV of URIs there and here → bodies with the URIs of the other side.
+"""The descriptor mapping of a connection: CSV of URIs there and here → bodies with the URIs of the remote API.
 
 A URI that the mapping does not have stays as it is. URIs compare without case, as descriptors do.
 """
@@ -53,7 +53,7 @@ class DescriptorMapping:
         return {comparable(here): there for there, here in reversed(self.pairs)}
 
     def has_there(self, uri: str) -> bool:
-        """Whether a descriptor of the other side has another URI here: its own document does not pass."""
+        """Whether a descriptor of the remote API has another URI here: its own document does not pass."""
         return comparable(uri) in self._to_here
 
     def has_here(self, uri: str) -> bool:
@@ -61,7 +61,7 @@ class DescriptorMapping:
         return comparable(uri) in self._to_there
 
     def to_here(self, body: dict[str, Any]) -> None:
-        """Replace the URIs of the other side in a body, or in key values, by those of this one."""
+        """Replace the URIs of the remote API in a body, or in key values, by those of this one."""
         if self.pairs:
             _replace(body, self._to_here)
 

@@ -1,6 +1,6 @@
 """Another Ed-Fi API as one client of it: tokens, discovery, and requests that are repeated while that may help.
 
-The other side is not trusted. Addresses lead to the hosts of the connection only, answers are bounded in size and time,
+The remote API is not trusted. Addresses lead to the hosts of the connection only, answers are bounded in size and time,
 redirects are followed on the same host. What can pass is repeated with doubled pauses: 408, 429 (as Retry-After says),
 5xx, timeouts and broken connections; a token is renewed before it ends and after a 401. Every other answer is the
 caller's. Methods may be called by several threads.
@@ -65,7 +65,7 @@ _CORRELATION = ("correlation-id", "x-correlation-id", "x-request-id")
 
 @dataclass
 class RemoteFailed(Exception):
-    """The other side does not answer, or not as an Ed-Fi API; worth another try later. `reason` is for people."""
+    """The remote API does not answer, or not as an Ed-Fi API; worth another try later. `reason` is for people."""
 
     reason: str
 
@@ -102,7 +102,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class RemoteAnswer:
-    """Status, headers with names in lower case, and body. `correlation_id` is that of the other side, if it has one."""
+    """Status, headers with names in lower case, and body. `correlation_id` is that of the remote API, if it has one."""
 
     status: int
     headers: Mapping[str, str]
@@ -145,7 +145,7 @@ class RemoteAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the other side says of itself. Addresses end with a slash where paths follow them; `batch` and
+    """What the remote API says of itself. Addresses end with a slash where paths follow them; `batch` and
     `change_queries` are empty if it has none."""
 
     version: str
@@ -253,7 +253,7 @@ class _TimedPoolManager(PoolManager):
 
 
 class RemoteApi:
-    """The other side of a connection. `connections` are kept open at once; `stop` ends waiting; `repetitions` of a
+    """The remote API of a connection. `connections` are kept open at once; `stop` ends waiting; `repetitions` of a
     request are made at most."""
 
     def __init__(
@@ -336,7 +336,7 @@ class RemoteApi:
         return answer
 
     def introspection(self) -> Any:
-        """What the other side says about the token; None if it does not."""
+        """What the remote API says about the token; None if it does not."""
         address = self.discovery.introspection
         if not address:
             return None
@@ -407,7 +407,7 @@ class RemoteApi:
             raise RemoteFailed(f"{printable(address)}: {refusal.reason}") from None
 
     def _checked_of_hosts(self, address: str) -> None:
-        """Addresses that the other side names are of its own host, or it could have the secret sent elsewhere."""
+        """Addresses that the remote API names are of its own host, or it could have the secret sent elsewhere."""
         scheme, host, _ = self._checked(address)
         if host not in self._hosts:
             raise RemoteFailed(f"it leads to another host: {printable(address)}")

@@ -152,7 +152,7 @@ class ExchangeCollector(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         lag = GaugeMetricFamily(
             "meadowlark_exchange_lag_changes",
-            "Change versions that the other side, or this one, has given behind the position of a connection.",
+            "Change versions that the remote API, or this one, has given behind the position of a connection.",
             labels=["connection", "direction"],
         )
         failed = GaugeMetricFamily(

@@ -64,7 +64,7 @@ class Side:
         return made["key"], made["secret"]
 
     def connect(self, name: str, other: "Side", credentials: tuple[str, str], *options: str) -> None:
-        """Store a connection that pushes to another side, as its client."""
+        """Store a connection that pushes to a remote API, as its client."""
         self._connect(name, "push", other, credentials, *options)
 
     def connect_to_pull(self, name: str, other: "Side", credentials: tuple[str, str], *options: str) -> None:

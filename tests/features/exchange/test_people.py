@@ -44,7 +44,7 @@ def test_a_connection_is_added_listed_and_checked_without_showing_its_secret(add
     assert (listed[0]["name"], listed[0]["direction"], listed[0]["enabled"]) == ("district", "pull", "yes")
     assert "Ed-Fi: 5.2.0 there, 5.2.0 here" in out
     assert "7 resources selected on both sides" in out
-    assert "the other side lacks: batches" in out
+    assert "the remote API lacks: batches" in out
     assert SECRET not in out and SECRET not in added.secret and added.secret not in out
     with pytest.raises(CommandError, match="There is a connection of this name"):
         call_command(

@@ -1,4 +1,4 @@
-"""The other side as a client sees it: bounded, and trusted in nothing."""
+"""The remote API as a client sees it: bounded, and trusted in nothing."""
 
 from collections.abc import Callable
 

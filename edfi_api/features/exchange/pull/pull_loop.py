@@ -1,6 +1,6 @@
 """Pulls window after window, and tells people how it goes: once, or until the process is stopped.
 
-While the other side or a database does not answer, it waits, twice as long each time, up to a minute.
+While the remote API or a database does not answer, it waits, twice as long each time, up to a minute.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A connection as a consumer of the change stream: each batch of changes is sent, then the position moves.
 
-While the other side does not answer, the position stays, and the batch is sent again with growing pauses.
+While the remote API does not answer, the position stays, and the batch is sent again with growing pauses.
 """
 
 import logging

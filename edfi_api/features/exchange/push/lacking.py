@@ -1,4 +1,4 @@
-"""What a refused document refers to, and the other side does not have, as far as that is known here."""
+"""What a refused document refers to, and the remote API does not have, as far as that is known here."""
 
 from collections.abc import Collection, Iterable
 from uuid import UUID

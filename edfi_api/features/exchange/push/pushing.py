@@ -104,13 +104,13 @@ class Push:
             there = set(Capabilities.read(self._api).resources)
         except RemoteFailed as failure:
             _log.warning(
-                "%s: every resource is sent, since the other side does not say which it has: %s",
+                "%s: every resource is sent, since the remote API does not say which it has: %s",
                 self._connection,
                 failure,
             )
             return paths
         if lacking := sorted(paths - there):
             _log.warning(
-                "%s: not sent, since the other side does not have them: %s", self._connection, ", ".join(lacking)
+                "%s: not sent, since the remote API does not have them: %s", self._connection, ", ".join(lacking)
             )
         return paths & there

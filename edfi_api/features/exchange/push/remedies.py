@@ -1,5 +1,5 @@
 """Remedies: functions, marked by a decorator in the modules of the setting CHANGE_HANDLERS, that know what to send
-first when the other side has refused a document."""
+first when the remote API has refused a document."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ Remedy = Callable[[RefusedDocument], Iterable[FirstDocument] | None]
 
 
 def remedy(resource: str) -> Callable[[Remedy], Remedy]:
-    """Call the function for documents of a resource that the other side has refused. If it returns documents, they are
+    """Call the function for documents of a resource that the remote API has refused. If it returns documents, they are
     sent there, and the refused one once more. The decorator may be applied several times."""
     return marking(_MARK, resource)
 

@@ -1,4 +1,4 @@
-"""What the other side has refused, in the ledger of refusals: under the client of the connection, with the direction
+"""What the remote API has refused, in the ledger of refusals: under the client of the connection, with the direction
 sent."""
 
 import time
@@ -25,7 +25,7 @@ class SentRefusals:
         self._data_store = connection.data_store_id or MAIN_STORE
 
     def record(self, refused: Iterable[tuple[Outcome, Iterable[MissingTarget]]]) -> None:
-        """Record refusals, with what each document refers to and the other side does not have."""
+        """Record refusals, with what each document refers to and the remote API does not have."""
         writes = [self._write(outcome, tuple(missing)) for outcome, missing in refused]
         ledger = Ledger(ledger_connection())
         with ledger.changes():
@@ -61,7 +61,7 @@ class SentRefusals:
 
 
 def problem_of(outcome: Outcome) -> dict[str, Any]:
-    """The problem that the other side has sent, or what can be said without one."""
+    """The problem that the remote API has sent, or what can be said without one."""
     said = outcome.problem or {}
     title = said.get("title") or said.get("message") or said.get("error") or f"Refused with status {outcome.status}"
     detail = said.get("detail", "")

@@ -1,6 +1,6 @@
-"""Sends documents to the other side, singly or, if that is a Meadowlark, in batches: sendings → outcomes.
+"""Sends documents to the remote API, singly or, if that is a Meadowlark, in batches: sendings → outcomes.
 
-Everything may be repeated: a POST writes what is there, a DELETE of what is not there is done. What the other side
+Everything may be repeated: a POST writes what is there, a DELETE of what is not there is done. What the remote API
 refuses is an outcome; only what may pass by itself is raised, as RemoteFailed.
 """
 
@@ -47,7 +47,7 @@ class Attempt:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of an attempt. `remote_id` is the id there now, if it is known; `former_id` that of a document there
-    that this one has replaced. A refusal has the problem, as far as the other side has sent one."""
+    that this one has replaced. A refusal has the problem, as far as the remote API has sent one."""
 
     attempt: Attempt
     status: int
@@ -66,7 +66,7 @@ class Outcome:
 
 
 class Target:
-    """The other side of a connection. Methods may be called by several threads; all raise RemoteFailed."""
+    """The remote API of a connection. Methods may be called by several threads; all raise RemoteFailed."""
 
     def __init__(self, api: RemoteApi, mapping: DescriptorMapping, write_profile: str) -> None:
         self._api = api
@@ -74,7 +74,7 @@ class Target:
         self._write_profile = write_profile
         self._batch = api.discovery.batch
         self._takes_batches = bool(self._batch)
-        # Resources whose keys the other side has refused to change.
+        # Resources whose keys the remote API has refused to change.
         self._keeps_keys: set[ResourceName] = set()
 
     def works(self, attempts: Sequence[Attempt]) -> list[Callable[[], list[Outcome]]]:

@@ -206,7 +206,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         file.seek(0)
         return FileResponse(file, as_attachment=True, filename="refusals.csv", content_type=CONTENT_TYPE)
 
-    @admin.action(description="Send again to the other side", permissions=["send"])
+    @admin.action(description="Send again to the remote API", permissions=["send"])
     def send_again(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> None:
         """Documents that were refused there; the worker of the connection sends them."""
         entries = queryset.order_by("id")[:MOST_EXPORTED]

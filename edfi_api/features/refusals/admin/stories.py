@@ -39,7 +39,7 @@ def told(entry: Any, *, with_title: bool = False) -> SafeString:
         title,
         "warned of" if entry.is_warning else "refused",
         times(entry.count),
-        "by the other side of" if entry.direction == SENT else "to",
+        "by the remote API of" if entry.direction == SENT else "to",
         name_of(entry.client) or f"client {entry.client}",
         format_html("at {}", moment(entry.last_at)),
         why(entry),

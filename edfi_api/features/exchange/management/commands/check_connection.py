@@ -20,7 +20,7 @@ class Command(BaseCommand):
     """See the module."""
 
     help = (
-        "Gets a token from the other side of a connection, reads what it is and offers, and compares data standard, "
+        "Gets a token from the remote API of a connection, reads what it is and offers, and compares data standard, "
         "extensions and resources. The exit status is 1 if documents cannot pass."
     )
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
 
 def _lines(found: CheckedConnection) -> list[str]:
-    lines = [f"the other side is version {found.version}"]
+    lines = [f"the remote API is version {found.version}"]
     for project in sorted(found.models_there.keys() | found.models_here.keys()):
         there, here = found.models_there.get(project, "-"), found.models_here.get(project, "-")
         lines.append(f"{project}: {there} there, {here} here")
@@ -58,5 +58,5 @@ def _lines(found: CheckedConnection) -> list[str]:
             lines.append(f"what the client may {what} is not said there")
         else:
             lines.append(f"the client may {what} {len(allowed & set(found.selected))} of the selected resources")
-    lines.append(f"the other side lacks: {', '.join(found.lacking) or 'nothing'}")
+    lines.append(f"the remote API lacks: {', '.join(found.lacking) or 'nothing'}")
     return lines

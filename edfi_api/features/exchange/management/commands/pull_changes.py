@@ -1,4 +1,4 @@
-"""`pull_changes NAME [--follow]`: write here what has changed at the other side of a connection."""
+"""`pull_changes NAME [--follow]`: write here what has changed at the remote API of a connection."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class Command(BaseCommand):
     """See the module."""
 
     help = (
-        "Reads what has changed at the other side of a connection since the last time, and writes it here with the "
+        "Reads what has changed at the remote API of a connection since the last time, and writes it here with the "
         "rights of the connection's API client, which owns it then. A run that was interrupted is simply repeated. "
         "Refused documents are in the ledger of refusals, and are read again later."
     )
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         parser.add_argument("name", type=name, help="name of the connection")
         parser.add_argument("--follow", action="store_true", help="go on until SIGTERM or Ctrl-C")
         parser.add_argument(
-            "--full", action="store_true", help="read everything again, and delete what the other side no longer has"
+            "--full", action="store_true", help="read everything again, and delete what the remote API no longer has"
         )
         parser.add_argument(
             "--dry-run",
@@ -95,7 +95,7 @@ class Command(BaseCommand):
             metavar="VERSION",
             help="go on behind this change version of the source, in place of the position that is kept",
         )
-        parser.add_argument("--use-snapshot", action="store_true", help="read from the snapshot of the other side")
+        parser.add_argument("--use-snapshot", action="store_true", help="read from the snapshot of the remote API")
         parser.add_argument(
             "--interval",
             type=seconds,

@@ -23,13 +23,13 @@ class Command(BaseCommand):
     """See the module."""
 
     help = (
-        "Sends what has changed since the last time to the other side of a connection. What it refuses is in the "
+        "Sends what has changed since the last time to the remote API of a connection. What it refuses is in the "
         "ledger of refusals, and is sent again when what it lacked has been accepted."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=name, help="name of the connection")
-        parser.add_argument("--follow", action="store_true", help="wait for further changes, and for the other side")
+        parser.add_argument("--follow", action="store_true", help="wait for further changes, and for the remote API")
         parser.add_argument("--full", action="store_true", help="send all documents first, whatever was sent before")
         parser.add_argument("--retry", action="store_true", help="send all refused documents again")
         parser.add_argument(
