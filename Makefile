@@ -19,7 +19,7 @@ help:
 	@echo 'make test   lint, types and all tests; TESTS=tests/meadowlark/run runs some of them'
 	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests, benchmarks, many examples'
-	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
+	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the admin database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-exchange  servers push and pull: a district, thousands of changes, kills; SEEDS=2'
 	@echo 'make test-ods  random documents and a cutover of the content of make demo, with the time of each step; STUDENTS=200'
@@ -72,7 +72,7 @@ test-alone: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
 
-# The control database has no tables of documents, so code that does not name the database of a document fails.
+# The admin database has no tables of documents, so code that does not name the database of a document fails.
 IN_A_STORE ?= web/viewsets web/batch features/changes/change_queries features/changes/history web/relations core/profiles \
 	core/security/strategies
 test-api-in-a-store: $(VENV)/ready-for-tests

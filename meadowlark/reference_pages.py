@@ -245,7 +245,7 @@ For operators: what `manage.py` does. It is run as `.venv/bin/python manage.py C
 
 Commands may be run twice. A failure is reported with its reason and a status other than 0. Commands that write
 documents apply the rules of the API, but no authorization: they may write everything. Those that take
-`--data-store STORE` (id, name, or context: `schoolYear=2027`) or `--all-data-stores` work on the control database
+`--data-store STORE` (id, name, or context: `schoolYear=2027`) or `--all-data-stores` work on the admin database
 without it. While `make run` is up, commands find its database by themselves, by the same `MEADOWLARK_HOME`."""
 
 _COMMANDS_OF_DJANGO = """**Of Django**

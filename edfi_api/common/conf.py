@@ -79,7 +79,7 @@ class ApiSettings:
 
     @cached_property
     def has_main_store(self) -> bool:
-        """Whether the control database is used for documents, by clients without data stores."""
+        """Whether the admin database is used for documents, by clients without data stores."""
         return bool(self.MAIN_STORE and not self.ROUTE_QUALIFIERS and not self.MULTI_TENANCY)
 
     @property

@@ -406,7 +406,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         boolean(
             "MAIN_STORE",
             True,
-            "clients without any data store use the control database; only without route qualifiers and tenants",
+            "clients without any data store use the admin database; only without route qualifiers and tenants",
         ),
         number(
             "STORE_SECONDS",
@@ -416,7 +416,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         boolean(
             "MIGRATE_STORES",
             False,
-            "a container that starts migrates the data stores too, not only its control database",
+            "a container that starts migrates the data stores too, not only its admin database",
         ),
         fraction("STORE_SHARE", 0.5, "the part of a process's threads that may wait for one slow data store"),
         number(
@@ -438,7 +438,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "STORE_HOSTS",
             (),
             "host names and networks that connection strings of data stores may lead to, besides the server of the "
-            "control database; `*` for any",
+            "admin database; `*` for any",
         ),
     ),
     "The management API": (

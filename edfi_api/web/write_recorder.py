@@ -19,7 +19,7 @@ class RefusedWrite(NamedTuple):
 
     `resource` is the path of the resource, or the path as sent without a `preparer`. `sent` is the parsed body,
     `prepared` what became of it, if it was valid; both None if they are not known. `at` is the time of the answer in
-    seconds since 1970, `size` the bytes of the body. `data_store` is 0 for the control database. `direction` is
+    seconds since 1970, `size` the bytes of the body. `data_store` is 0 for the admin database. `direction` is
     `sent` if another server has refused it; the client is that of the connection then. `rules` are the custom rules
     that have refused it, or warned of it.
     """

@@ -1,7 +1,7 @@
 """What `make run` makes once, so that the first request that it prints is answered: a client, and what it needs.
 
 A server with tenants or route qualifiers answers only clients with a data store. Where there is none, one in the
-control database is made; where there are tenants, they are the operator's, and commands are printed instead.
+admin database is made; where there are tenants, they are the operator's, and commands are printed instead.
 """
 
 import json
@@ -104,7 +104,7 @@ def make_client(name: str, claim_set: str, district: NewDistrict | None) -> dict
     if tenant not in (None, NAME):
         return asdict(_printed_client(name, claim_set, place))
     if place.data_store is None:
-        place.data_store = _store_in_control_database(place)
+        place.data_store = _store_in_admin_database(place)
     return asdict(_made_client(name, claim_set, place, district))
 
 
@@ -140,8 +140,8 @@ def _place(tenant: str | None) -> _Place:
     return _Place(tenant, [_SCHOOL_YEAR if "year" in name else _OTHER_VALUE for name in qualifiers], None)
 
 
-def _store_in_control_database(place: _Place) -> int:
-    """A data store of the documents in the control database, which has been migrated; its id."""
+def _store_in_admin_database(place: _Place) -> int:
+    """A data store of the documents in the admin database, which has been migrated; its id."""
     from edfi_api.core.data_stores.models import State, Tenant  # noqa: PLC0415  Models need django.setup().
     from edfi_api.core.data_stores.stores import create_data_store  # noqa: PLC0415  Likewise.
     from edfi_api.features.loading.provisioning.provisioning import load_common_documents  # noqa: PLC0415  Likewise.

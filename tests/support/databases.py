@@ -1,4 +1,4 @@
-"""Where the documents of tests lie: in the control database, or in that of a data store (`in_a_store.py`)."""
+"""Where the documents of tests lie: in the admin database, or in that of a data store (`in_a_store.py`)."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

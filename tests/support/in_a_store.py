@@ -1,8 +1,8 @@
-"""A pytest plugin: the documents of tests lie in a data store, and the control database has no tables of documents.
+"""A pytest plugin: the documents of tests lie in a data store, and the admin database has no tables of documents.
 
 `python -m pytest -p tests.support.in_a_store tests/web/viewsets` (`make test-api-in-a-store`) runs the same tests as
 without it. All clients are assigned the data store, so the addresses stay as they are. Code of the server that does not
-name the database of a document fails, since the control database has no table for it; only tests themselves may leave
+name the database of a document fails, since the admin database has no table for it; only tests themselves may leave
 it to `_RouterOfTests`.
 """
 
@@ -29,7 +29,7 @@ databases.lie_in(_STORE)
 
 # Tests, by the beginning of their ids, and why they differ in a data store.
 _COMMAND = "A command says which data store."
-_VIEW = "A view of a custom strategy is looked for in the control database too."
+_VIEW = "A view of a custom strategy is looked for in the admin database too."
 _STRATEGIES = "tests/core/security/strategies/test_custom_views.py::test_"
 _LEFT_OUT = {
     "tests/features/changes/change_queries/test_restoring.py": _COMMAND,
@@ -38,7 +38,7 @@ _LEFT_OUT = {
     f"{_STRATEGIES}the_admin_accepts_existing_views": _VIEW,
     f"{_STRATEGIES}the_example_of_the_page_works_as_written": _VIEW,
     "tests/web/batch/test_record.py::test_operations_and_batches_are_counted": "/metrics has the lag of consumers of "
-    "the control database, whose tables there are in production.",
+    "the admin database, whose tables there are in production.",
 }
 # What records its migrations.
 _OF_EVERY_DATABASE = {"django_migrations", "migration_digest"}
@@ -132,7 +132,7 @@ class _RouterOfTests:
     """Where the models of documents lie for the tests. The server's own code has to say it."""
 
     def db_for_write(self, model: type[Model], instance: Model | None = None, **_: Any) -> str | None:
-        # Pages of the admin are in a transaction of the control database, where the log of actions lies.
+        # Pages of the admin are in a transaction of the admin database, where the log of actions lies.
         is_of_page = "/django/contrib/admin/" in sys._getframe(2).f_code.co_filename
         return None if is_of_page else self.db_for_read(model, instance)
 

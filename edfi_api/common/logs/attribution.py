@@ -1,5 +1,5 @@
 """Attribute what a transaction writes to whoever is responsible: the columns `created_by` and `modified_by` of the
-control database.
+admin database.
 
 A trigger (edfi_api/core/data_stores/sql/triggers.sql) fills them with what is named here, or `command`.
 """

@@ -77,7 +77,7 @@ class StoreLease(Lease):
             raise
 
     def failed_by(self, error: BaseException) -> None:
-        # The control database or a replica may have failed.
+        # The admin database or a replica may have failed.
         if is_failure(error) and has_met_an_error(self.using):
             self._has_failed = True
             self._breaker.failed()

@@ -3,7 +3,7 @@
 Only what names the database and how to reach it is taken. Everything else is dropped: `service`, `passfile`, `sslkey`
 or `options` would let users who may enter connection strings read files of the server or change its sessions.
 
-They are stored encrypted with keys derived from the settings, so that a dump of the control database alone opens no
+They are stored encrypted with keys derived from the settings, so that a dump of the admin database alone opens no
 data store.
 """
 
@@ -27,7 +27,7 @@ from edfi_api.common.logs.printable import is_printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 
 LONGEST = 1000
-# The control database as a data store.
+# The admin database as a data store.
 MAIN = "main"
 # In the place of passwords, or of whole connection strings, where these are shown.
 MASK = "***"

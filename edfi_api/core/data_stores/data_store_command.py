@@ -1,6 +1,6 @@
 """The base of commands about documents: which database they work on.
 
-Without an option it is the control database, where that has documents. `--data-store` names data stores, of which
+Without an option it is the admin database, where that has documents. `--data-store` names data stores, of which
 several are worked on in processes, `--parallel` at a time.
 """
 
@@ -32,7 +32,7 @@ class DataStoreCommand(BaseCommand):
     """Calls `handle` with `database`, the alias, once for each data store. With several, each runs in a process of its
     own, all are tried, and the exit status is 1 if one failed."""
 
-    # For `call_command`: an alias, in place of the options, and whether it may be that of the control database on a
+    # For `call_command`: an alias, in place of the options, and whether it may be that of the admin database on a
     # server whose documents are all in data stores.
     stealth_options = ("database", "is_chosen")
     # Whether it can run for several data stores at a time.
@@ -50,7 +50,7 @@ class DataStoreCommand(BaseCommand):
         parallel = options.pop("parallel", 1)
         if not named and not wants_all:
             if not options.pop("is_chosen", False):
-                _refuse_without_main_store(options)
+                _refuse_without_default_store(options)
             return super().execute(*args, **{"database": DEFAULT_DB_ALIAS, **options})
         stores = _chosen(named or [], wants_all)
         if self.in_one_process and (wants_all or len(stores) > 1):
@@ -152,7 +152,7 @@ def _add_options(parser: ArgumentParser, takes_several: bool) -> None:
         )
 
 
-def _refuse_without_main_store(options: dict[str, Any]) -> None:
+def _refuse_without_default_store(options: dict[str, Any]) -> None:
     if api_settings.has_main_store or options.get("database", DEFAULT_DB_ALIAS) != DEFAULT_DB_ALIAS:
         return
     there_are = ", ".join(described(store) for store in read_table().stores.values()) or "none"

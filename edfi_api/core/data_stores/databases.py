@@ -22,7 +22,7 @@ from edfi_api.core.data_stores.exceptions import ConnectionNotAllowed, Connectio
 from edfi_api.core.data_stores.request_options import REQUEST_OPTIONS, limit
 from edfi_api.core.data_stores.routing import Database
 
-# What the settings give the control database, and the connections to all others need too.
+# What the settings give the admin database, and the connections to all others need too.
 _INHERITED = ("keepalives_idle", "keepalives_interval", "keepalives_count")
 # Requests for other data stores must not wait for the threads that wait for this one.
 _TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 10_000}
@@ -42,7 +42,7 @@ def alias_of(database: Database) -> str:
 
 
 def allowed_destination(text: str) -> Destination:
-    """Return where a connection string leads: to the server of the control database, or to a host of `STORE_HOSTS`.
+    """Return where a connection string leads: to the server of the admin database, or to a host of `STORE_HOSTS`.
     Everything else would let users who may enter connection strings find out which ports of the network are open.
 
     Raises ConnectionUnusable, of which ConnectionNotAllowed is one.

@@ -66,7 +66,7 @@ class SnapshotNotFound(Exception):
 
 
 class NoSnapshots(Exception):
-    """The client requests a snapshot, and uses the control database, which has none."""
+    """The client requests a snapshot, and uses the admin database, which has none."""
 
 
 class SnapshotReadOnly(Exception):

@@ -1,4 +1,4 @@
-"""Tenants, data stores, their contexts and derivatives, in the control database.
+"""Tenants, data stores, their contexts and derivatives, in the admin database.
 
 A data store without context and tenant belongs to addresses without segments. Connection strings are encrypted
 (`connection_strings`); a trigger counts up `revision` when one changes, so that a changed one gets a new alias.

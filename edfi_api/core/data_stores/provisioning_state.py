@@ -27,7 +27,7 @@ DATA_APPS = frozenset(
     }
 )
 
-# Their models, with lower-case names, whose tables are in the control database only.
+# Their models, with lower-case names, whose tables are in the admin database only.
 _CONTROL_MODELS = frozenset({("exchange", "connection"), ("exchange", "connectionstate")})
 
 Migration = tuple[str, str]
@@ -76,7 +76,7 @@ class Provisioned:
 
 
 class DataStoreRouter:
-    """The tables of documents lie in every database, all others in the control database only. It does not choose a
+    """The tables of documents lie in every database, all others in the admin database only. It does not choose a
     database for queries: statements name theirs."""
 
     def allow_migrate(self, db: str, app_label: str, model_name: str | None = None, **hints: Any) -> bool:

@@ -29,7 +29,7 @@ _SECONDS_OF_RETIREMENT = 120
 
 
 class Routes:
-    """The table of the control database `using`, and when it was checked, by the monotonic clock."""
+    """The table of the admin database `using`, and when it was checked, by the monotonic clock."""
 
     def __init__(self, using: str) -> None:
         self._using = using
@@ -44,7 +44,7 @@ class Routes:
         if version > self._table.version:
             self._check(seen)
         elif time.monotonic() - seen > api_settings.STORE_SECONDS:
-            # While the control database does not answer, the table at hand leads requests of known clients.
+            # While the admin database does not answer, the table at hand leads requests of known clients.
             with suppress(DatabaseError, InterfaceError):
                 self._check(seen)
         return self._table
@@ -82,7 +82,7 @@ def routes() -> Routes:
 
 
 def read_table(using: str = DEFAULT_DB_ALIAS) -> RoutingTable:
-    """The table as the control database has it now."""
+    """The table as the admin database has it now."""
     rows = with_retries(lambda: execute(_ROUTES, using))
     tenants = {id_: NamedTenant(id_, name) for _, id_, name, *_ in rows if id_ is not None}
     stores = [_store(tenants.get(tenant), *row) for _, tenant, _, *row in rows if row[0] is not None]

@@ -48,7 +48,7 @@ class AuthenticatedClient:
 
     @cached_property
     def uses_data_stores(self) -> bool:
-        """Whether its requests are for data stores, and none for the control database."""
+        """Whether its requests are for data stores, and none for the admin database."""
         return bool(self.data_store_ids) or self.tenant_id is not None
 
 

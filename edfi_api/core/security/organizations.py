@@ -126,7 +126,7 @@ class OrganizationNames:
 
 
 def organization_names(ids: Sequence[int], data_stores: Sequence[int]) -> OrganizationNames:
-    """The names in these data stores, the newest of them; without any in the control database, if clients may use it.
+    """The names in these data stores, the newest of them; without any in the admin database, if clients may use it.
     One query for each."""
     names: dict[int, str] = {}
     is_complete = len(data_stores) <= MOST_DATA_STORES

@@ -22,7 +22,7 @@ _RECORD = statements_beside(__file__)("record_writer")
 
 
 class Replicas:
-    """The aliases of a database's replicas: that of the settings for the control database; those of a data store are
+    """The aliases of a database's replicas: that of the settings for the admin database; those of a data store are
     set when it is used."""
 
     def __init__(self, using: str) -> None:

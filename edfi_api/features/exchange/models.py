@@ -1,4 +1,4 @@
-"""Connections to other Ed-Fi APIs and their state, in the control database; in each database with documents, how far
+"""Connections to other Ed-Fi APIs and their state, in the admin database; in each database with documents, how far
 the connections of its documents are, and what of them waits.
 
 Secrets are encrypted as connection strings of data stores are.
@@ -34,7 +34,7 @@ class Connection(Recorded):
     """Another Ed-Fi API, what passes between it and a data store, and the API client here on whose behalf: it owns
     what is pulled, and what is pushed is what it may read.
 
-    Without a data store the documents are those of the control database.
+    Without a data store the documents are those of the admin database.
     """
 
     name = models.CharField(max_length=LONGEST_NAME, validators=[_name])

@@ -254,7 +254,7 @@ def _move_profiles(
 def _move_instances(
     instances: Iterable[OdsInstance], tenant: Tenant | None, moved: Moved, *, is_dry_run: bool
 ) -> dict[int, DataStore | None]:
-    """The data stores by the number of the instance. A single one without a context is the control database, where that
+    """The data stores by the number of the instance. A single one without a context is the admin database, where that
     has documents."""
     found = list(instances)
     if len(found) == 1 and not found[0].context and api_settings.has_main_store and tenant is None:

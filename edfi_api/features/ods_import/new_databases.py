@@ -19,7 +19,7 @@ _LONGEST_BEGINNING = 40
 
 
 def provision_beside(store: DataStore, address: str | None) -> None:
-    """Give the data store a database on the server of this connection string, by default that of the control database,
+    """Give the data store a database on the server of this connection string, by default that of the admin database,
     unless it leads to one already; then it is online. Can be repeated.
 
     Raises ConnectionUnusable, ValidationError, NoStoreKey, DatabaseError.
@@ -40,7 +40,7 @@ def _beside(address: str, store: DataStore) -> str:
 
 
 def _control() -> str:
-    """The connection string of the control database."""
+    """The connection string of the admin database."""
     given = connections[DEFAULT_DB_ALIAS].get_connection_params()
     names = ("host", "port", "user", "password", "dbname", "sslmode", "target_session_attrs")
     return make_conninfo(**{name: given[name] for name in names if given.get(name)})

@@ -15,7 +15,7 @@ from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.features.refusals.ledger import Awaiting, Ledger, Resolving
 from edfi_api.model.surface.resource import ResourceName
 
-MAIN_STORE = 0
+DEFAULT_STORE = 0
 _CHANGES = statements_beside(__file__)("changes")
 _AT_ONCE = 10_000
 _NEWEST = "SELECT newest_change_version()"

@@ -37,7 +37,7 @@ SELECT client, subject, problem, data_store, resource, direction FROM refusal
 
 
 def ledger_connection() -> BaseDatabaseWrapper:
-    """Return this thread's connection to the control database, which has the ledger."""
+    """Return this thread's connection to the admin database, which has the ledger."""
     return connections[DEFAULT_DB_ALIAS]
 
 

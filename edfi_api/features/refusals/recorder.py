@@ -21,7 +21,7 @@ from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.features.refusals import metrics
-from edfi_api.features.refusals.later_writes import MAIN_STORE, LaterWrites
+from edfi_api.features.refusals.later_writes import DEFAULT_STORE, LaterWrites
 from edfi_api.features.refusals.ledger import Ledger, Resolving
 from edfi_api.features.refusals.pending import Pending, rows_of
 from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS, AcceptedWrite, RefusedWrite
@@ -125,7 +125,7 @@ class Recorder:
 
 
 class LedgerWriter:
-    """Belongs to one thread. `connection` is the one of the control database to use; without it the writer opens its
+    """Belongs to one thread. `connection` is the one of the admin database to use; without it the writer opens its
     own, which it closes."""
 
     def __init__(self, pending: Pending, connection: BaseDatabaseWrapper | None = None) -> None:
@@ -203,7 +203,7 @@ class LedgerWriter:
 
     def _note(self, ledger: Ledger, now: float) -> None:
         self._noted_at = now
-        stores = {MAIN_STORE, *(data_store for _, data_store, *_ in ledger.awaiting())}
+        stores = {DEFAULT_STORE, *(data_store for _, data_store, *_ in ledger.awaiting())}
         self._looks = [
             LaterWrites(store, ledger, documents) for store in stores if (documents := self._documents(store))
         ]
@@ -217,11 +217,11 @@ class LedgerWriter:
             look.look(awaiting)
 
     def _connection(self) -> BaseDatabaseWrapper:
-        return self._given or self._open(MAIN_STORE, DEFAULT_DB_ALIAS)
+        return self._given or self._open(DEFAULT_STORE, DEFAULT_DB_ALIAS)
 
     def _documents(self, data_store: int) -> BaseDatabaseWrapper | None:
         """A connection to the documents of a data store; None if it is not there any more."""
-        if data_store == MAIN_STORE:
+        if data_store == DEFAULT_STORE:
             return self._connection()
         store = routes().table().stores.get(data_store)
         if store is None:

@@ -198,6 +198,6 @@ def where(database: Database) -> str:
     except ConnectionUnusable as error:
         return f"cannot be used: {error.reason}"
     if using == DEFAULT_DB_ALIAS:
-        return "the control database"
+        return "the admin database"
     settings = connections.settings[using]
     return f"{settings['USER'] or 'the default user'} at {settings['HOST'] or 'a local socket'}/{settings['NAME']}"

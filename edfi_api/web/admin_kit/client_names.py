@@ -1,6 +1,6 @@
 """The names of API clients, for rows that store their primary keys.
 
-They are read by themselves: the rows may lie in the database of a data store, clients lie in the control database.
+They are read by themselves: the rows may lie in the database of a data store, clients lie in the admin database.
 """
 
 from cachetools import TTLCache, cached

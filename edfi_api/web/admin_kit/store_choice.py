@@ -38,7 +38,7 @@ _LONGEST_DESCRIPTION = 200
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A database whose documents a page shows. `choice` is the value of the parameter; `text` names the data store, and
-    is empty where there is only the control database."""
+    is empty where there is only the admin database."""
 
     using: str
     choice: str
@@ -54,7 +54,7 @@ def shown_in(request: HttpRequest) -> Shown:
 
 
 def store_number(request: HttpRequest) -> int:
-    """The number of the shown data store in the ledger of refusals, 0 for the control database."""
+    """The number of the shown data store in the ledger of refusals, 0 for the admin database."""
     choice = shown_in(request).choice
     return 0 if choice == _MAIN else int(choice)
 
@@ -83,7 +83,7 @@ def chosen(request: HttpRequest) -> Shown | None:
         return None
     request.session[PARAMETER] = given
     if given == _MAIN:
-        return Shown(DEFAULT_DB_ALIAS, _MAIN, "control database")
+        return Shown(DEFAULT_DB_ALIAS, _MAIN, "admin database")
     store = stores[int(given)]
     return Shown(alias_of(store.primary), given, described(store))
 
@@ -209,8 +209,8 @@ def choose_view(site: admin.AdminSite, request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "").strip().casefold()
     stores = sorted(table.stores.values(), key=lambda store: store.id)
     found = [_choice(store) for store in stores if text in described(store).casefold()]
-    if api_settings.has_main_store and text in "control database":
-        found.insert(0, {"value": _MAIN, "text": "control database", "state": State.ONLINE})
+    if api_settings.has_main_store and text in "admin database":
+        found.insert(0, {"value": _MAIN, "text": "admin database", "state": State.ONLINE})
     page = Paginator(found, _PER_PAGE).get_page(request.GET.get("p"))
     target = request.GET.get("next", "")
     if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):

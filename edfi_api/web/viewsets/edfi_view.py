@@ -172,7 +172,7 @@ class OpenView(EdFiView):
     fixed_headers = FixedHeaders({"Vary": "Accept"})
 
     def choose_database(self, request: Any) -> None:
-        """Choose none: what these routes read is the same for all data stores, or in the control database."""
+        """Choose none: what these routes read is the same for all data stores, or in the admin database."""
 
 
 class UnknownResourceView(EdFiView):

@@ -147,7 +147,7 @@ def refusing_rules(error: Exception) -> tuple[str, ...]:
 
 
 def data_store_of(request: Any) -> int:
-    """The id of the data store that the request is for; 0 for the control database."""
+    """The id of the data store that the request is for; 0 for the admin database."""
     # `getattr` with a default would raise and catch an error for an attribute that most requests lack.
     found: int = vars(request._request).get("data_store", 0)
     return found

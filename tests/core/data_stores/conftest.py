@@ -1,4 +1,4 @@
-"""Data stores on two real servers: the control database on the one of all tests, documents on another one."""
+"""Data stores on two real servers: the admin database on the one of all tests, documents on another one."""
 
 import fcntl
 import os

@@ -82,7 +82,7 @@ def test_the_choice_is_in_the_address_and_kept(two, admin):
     assert f"{first.pk} 2026 (schoolYear=2026)" in of_first
     assert again["Location"] == f"{DOCUMENTS}?store={first.pk}"
     assert "studentUniqueId=Berta" in of_second and "Anna" not in of_second
-    assert "tests" in of_second  # who wrote it, from the control database
+    assert "tests" in of_second  # who wrote it, from the admin database
 
 
 def test_search_filters_and_pages_are_of_the_chosen_data_store(two, admin):
@@ -205,12 +205,12 @@ def test_the_only_data_store_needs_no_choice(configured, make_store, admin):
     assert admin.get(DOCUMENTS)["Location"] == f"{DOCUMENTS}?store={store.pk}"
 
 
-def test_the_control_database_is_a_choice_where_it_has_documents(configured, make_store, admin):
+def test_the_admin_database_is_a_choice_where_it_has_documents(configured, make_store, admin):
     configured()
     make_store("other")
 
-    assert "control database" in _text(admin.get(DOCUMENTS, follow=True))
-    assert "control database" in _text(admin.get(DOCUMENTS, {"store": "main"}))
+    assert "admin database" in _text(admin.get(DOCUMENTS, follow=True))
+    assert "admin database" in _text(admin.get(DOCUMENTS, {"store": "main"}))
 
 
 def test_without_data_stores_nothing_is_to_be_chosen(admin):

@@ -340,7 +340,7 @@ def test_all_is_what_is_online(year, make_store):
         run("purge_changes", "--all-data-stores")
 
 
-def test_housekeeping_purges_stores_instead_of_a_control_database_without_documents(year, make_store):
+def test_housekeeping_purges_stores_instead_of_a_admin_database_without_documents(year, make_store):
     make_store("2027", schoolYear="2027")
 
     done = run("housekeeping")

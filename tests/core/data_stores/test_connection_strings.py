@@ -118,7 +118,7 @@ def test_only_allowed_hosts(configured, host, is_allowed):
         ("db1:5432", "", False),
     ],
 )
-def test_without_the_setting_only_the_server_of_the_control_database(configured, monkeypatch, host, port, is_allowed):
+def test_without_the_setting_only_the_server_of_the_admin_database(configured, monkeypatch, host, port, is_allowed):
     configured(STORE_HOSTS=())
     control = connections.settings["default"] | {"HOST": "db1,db2", "PORT": "5432,5433"}
     monkeypatch.setitem(connections.settings, "default", control)

@@ -161,14 +161,14 @@ def test_a_whole_database_is_copied_and_continues_its_change_versions(filled, ur
         (["2027", "--url", "host=127.0.0.1 port=1 dbname=x"], "is not complete yet"),
         (["2027", "--context", "year=1"], "MEADOWLARK_ROUTE_QUALIFIERS does not name: year."),
         (["2027", "--url", "OTHER"], "The database of its connection string is also that of data store"),
-        (["2027", "--url", "CONTROL"], "The database of its connection string is the control database."),
+        (["2027", "--url", "ADMIN"], "The database of its connection string is the admin database."),
         (["2027", "--all", "--via", "template", "--url", "FOREIGN"], "exists already, and is not a copy for this data"),
     ],
 )
 def test_what_cannot_be_cloned_is_refused_with_the_reason(year, make_store, store_databases, arguments, reason):
     make_store("2027", connection=store_databases.shared(), schoolYear="2027")
     urls = {"SAME": store_databases.shared(), "FOREIGN": store_databases.create(template=None)}
-    urls |= {"OTHER": store_databases.create(template=None), "CONTROL": _url_of_the_control_database()}
+    urls |= {"OTHER": store_databases.create(template=None), "ADMIN": _url_of_the_admin_database()}
     make_store("2026", connection=urls["OTHER"], schoolYear="2026")
     given = [urls.get(each, each) for each in arguments]
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_cloned_is_refused_with_the_reason(year, make_store, stor
     assert reason in str(error.value)
 
 
-def _url_of_the_control_database():
+def _url_of_the_admin_database():
     info = connections["default"].connection.info
     return make_conninfo(host=info.host, port=info.port, user=info.user, dbname=info.dbname)
 
@@ -275,12 +275,12 @@ def test_a_database_of_two_data_stores_is_not_dropped(year, make_store, store_da
     assert DataStore.objects.count() == 2
 
 
-def test_the_control_database_is_not_dropped(year, make_store):
+def test_the_admin_database_is_not_dropped(year, make_store):
     make_store("main", connection="main", schoolYear="1")
-    make_store("url", connection=_url_of_the_control_database(), schoolYear="2")
+    make_store("url", connection=_url_of_the_admin_database(), schoolYear="2")
 
     for name in ("main", "url"):
-        with pytest.raises(CommandError, match="Its database is the control database"):
+        with pytest.raises(CommandError, match="Its database is the admin database"):
             run("drop_data_store", name, "--yes", name, "--with-database", "--no-export")
 
 

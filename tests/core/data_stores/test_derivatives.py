@@ -118,7 +118,7 @@ READS = [
 
 
 @pytest.mark.parametrize("path", READS)
-def test_the_control_database_has_no_snapshots(db, path):
+def test_the_admin_database_has_no_snapshots(db, path):
     client = StoreClient(new_token())
     client.post(STUDENTS, STUDENT)
 
@@ -136,7 +136,7 @@ def test_the_control_database_has_no_snapshots(db, path):
 @pytest.mark.parametrize(
     "path", [STUDENTS, f"{STUDENTS}/0b8b0ee3-6f3e-4b3a-9d0f-4d7a3f0c9a11", "/batch", "/noSuchThings"]
 )
-def test_nothing_is_written_to_the_control_database_for_a_snapshot(db, method, path):
+def test_nothing_is_written_to_the_admin_database_for_a_snapshot(db, method, path):
     client = StoreClient(new_token())
 
     refused = client.request(method, path, STUDENT, **SNAPSHOT)
@@ -170,8 +170,8 @@ def test_a_replica_that_is_none_or_is_away_leaves_reads_to_the_primary(store, cl
     assert [len(client.get(STUDENTS).json()) for _ in range(4)] == [1, 1, 1, 1]
 
 
-def test_the_replica_of_the_control_database_is_not_that_of_a_store(store, client, store_databases):
-    """A read of a store must never go to the control database's replica."""
+def test_the_replica_of_the_admin_database_is_not_that_of_a_store(store, client, store_databases):
+    """A read of a store must never go to the admin database's replica."""
     from django.db import connections  # noqa: PLC0415
 
     from edfi_api.core.storage.replicas import replicas  # noqa: PLC0415

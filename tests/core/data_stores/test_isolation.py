@@ -17,7 +17,7 @@ _OF_DOCUMENTS = ("document", "alias", "reference", "resource_type", "deleted_doc
 
 
 @pytest.fixture(autouse=True)
-def _control_database_without_documents(db):
+def _admin_database_without_documents(db):
     """Whatever would read them there by mistake fails."""
     with connections["default"].cursor() as cursor:
         for table in _OF_DOCUMENTS:

@@ -121,14 +121,14 @@ def test_the_only_store_of_a_server_is_not_limited(configured, make_store, clien
     assert client.get(STUDENTS).status_code == 200
 
 
-def test_an_outage_of_the_control_database_is_none_of_the_store(year, make_store, client_of, monkeypatch):
+def test_an_outage_of_the_admin_database_is_none_of_the_store(year, make_store, client_of, monkeypatch):
     client = client_of(make_store("x", schoolYear="2027")).at("/2027")
     assert client.get(STUDENTS).status_code == 200
     control = connections["default"]
     with monkeypatch.context() as away:
         control.close()
         away.setitem(control.settings_dict, "PORT", free_port())
-        # Profiles are read from the control database, after the beginning of the lease.
+        # Profiles are read from the admin database, after the beginning of the lease.
         accept = "application/vnd.ed-fi.student.any.readable+json"
         answers = [client.get(STUDENTS, headers={"Accept": accept}).status_code for _ in range(2)]
     control.close()

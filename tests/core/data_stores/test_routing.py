@@ -104,10 +104,10 @@ def test_encoded_separators_before_the_fixed_word(path, number, expected):
 
 
 @pytest.mark.django_db
-def test_the_table_at_hand_is_used_while_the_control_database_does_not_answer(
+def test_the_table_at_hand_is_used_while_the_admin_database_does_not_answer(
     store_databases,
 ):
-    """In place of the control database, one that is dropped."""
+    """In place of the admin database, one that is dropped."""
     databases.add("store_control", destination(store_databases.create()), "tests")
     with connections["store_control"].cursor() as cursor:
         for table, columns in (

@@ -1,4 +1,4 @@
-"""The same requests get the same answers whether documents lie in the control database or in a data store, which is
+"""The same requests get the same answers whether documents lie in the admin database or in a data store, which is
 reached without a context or with one. `make test-api-in-a-store` does the same with all tests of the API."""
 
 import json

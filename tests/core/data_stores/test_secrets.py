@@ -50,7 +50,7 @@ def test_values_of_the_process_do_not_show_it(client):
     assert "gAAAA" not in repr(table)  # Nor the ciphertext.
 
 
-def test_a_dump_of_the_control_database_has_only_ciphertext(client):
+def test_a_dump_of_the_admin_database_has_only_ciphertext(client):
     with connections["default"].cursor() as cursor:
         cursor.execute("SELECT connection FROM data_store")
         [(stored,)] = cursor.fetchall()

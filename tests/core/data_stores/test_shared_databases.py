@@ -53,7 +53,7 @@ def test_the_database_of_a_derivative_is_another_tenants_too(lakeside, store_dat
         create_data_store("main", tenant=create_tenant("Grand-Bend"), connection=snapshot)
 
 
-def test_the_control_database_is_one(lakeside):
+def test_the_admin_database_is_one(lakeside):
     set_connection(lakeside, "main")
 
     with pytest.raises(ValidationError):

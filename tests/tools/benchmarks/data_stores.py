@@ -2,7 +2,7 @@
 
     python -m tests.tools.benchmarks.data_stores [--registered N] [--databases N] [--seconds S]
 
-One worker with eight threads answers GET by id from 16 connections: of the control database without route qualifiers,
+One worker with eight threads answers GET by id from 16 connections: of the admin database without route qualifiers,
 then of one, 31 and 200 data stores, chosen at random, of which so many are registered, on PostgreSQL itself and through
 PgBouncer in transaction mode. The stores in use share a few databases, because what a worker keeps it keeps for each
 store. `server` and `database` are the microseconds of processor time of one request, `MB` is the worker's own memory

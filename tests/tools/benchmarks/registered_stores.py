@@ -23,7 +23,7 @@ DISTRICT = 2
 
 
 class StoreServer(RealServer):
-    """A server with route qualifiers on the control database of another."""
+    """A server with route qualifiers on the admin database of another."""
 
     def __init__(self, home: Path, control: RealServer) -> None:
         super().__init__(
@@ -50,7 +50,7 @@ class StoreServer(RealServer):
 
 
 class RegisteredStores:
-    """`districtId` 1, 2, 3, ... in copies of the control database."""
+    """`districtId` 1, 2, 3, ... in copies of the admin database."""
 
     def __init__(self, control: RealServer, databases: int) -> None:
         self._control = control

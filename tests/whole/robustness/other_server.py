@@ -1,4 +1,4 @@
-"""A PostgreSQL server beside that of the control database, which can be killed and started again."""
+"""A PostgreSQL server beside that of the admin database, which can be killed and started again."""
 
 import os
 import signal

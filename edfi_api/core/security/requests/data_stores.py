@@ -45,7 +45,7 @@ def lease_for_token_info(client: AuthenticatedClient, request: Request) -> Lease
 
 def leases_of(client: AuthenticatedClient, request: Request) -> Iterator[tuple[int, Lease]]:
     """Leases that only read, with the ids of their data stores: to the one that the address leads to, or, if it has no
-    context, to each of the client's. The id is 0 for the control database.
+    context, to each of the client's. The id is 0 for the admin database.
 
     Raises what `lease_of` raises.
     """
@@ -61,7 +61,7 @@ def leases_of(client: AuthenticatedClient, request: Request) -> Iterator[tuple[i
 
 def data_store_in_address(client: AuthenticatedClient, request: Request) -> int | None:
     """The id of the data store that the address leads to, whether or not its database can be used; None if the
-    address has no context, or the client uses the control database.
+    address has no context, or the client uses the admin database.
 
     Raises DataStoreNotFound, NoDataStores and AuthenticationFailed.
     """

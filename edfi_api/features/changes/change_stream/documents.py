@@ -99,7 +99,7 @@ class ChangeReader:
         return [self._change(row) for row in rows]
 
     def _learn_keys(self, clients: set[int]) -> None:
-        """Read the keys of clients, which are in the control database, and never change."""
+        """Read the keys of clients, which are in the admin database, and never change."""
         unknown = clients - self._keys.keys()
         if unknown:
             with connections[DEFAULT_DB_ALIAS].cursor() as cursor:

@@ -24,7 +24,7 @@ class Event(Protocol):
 
     @property
     def data_store(self) -> int | None:
-        """The id of the data store in which it happened; None for the control database."""
+        """The id of the data store in which it happened; None for the admin database."""
 
     @property
     def resource(self) -> str:

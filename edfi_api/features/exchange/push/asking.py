@@ -6,7 +6,7 @@ from uuid import UUID
 from edfi_api.features.exchange.models import Connection, ExchangeDirection
 from edfi_api.features.exchange.push.sent_documents import SentDocuments
 from edfi_api.features.exchange.stored_connections import database_of
-from edfi_api.features.refusals.later_writes import MAIN_STORE
+from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.models import SENT, Refusal
 from edfi_api.features.refusals.personal_data import is_hashed
 
@@ -26,7 +26,7 @@ def ask_again(entries: Iterable[Refusal]) -> int:
 
 
 def _connections(client: int, data_store: int) -> Iterable[Connection]:
-    store = None if data_store == MAIN_STORE else data_store
+    store = None if data_store == DEFAULT_STORE else data_store
     return Connection.objects.select_related("data_store").filter(
         direction=ExchangeDirection.PUSH, api_client=client, data_store=store
     )

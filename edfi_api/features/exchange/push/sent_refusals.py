@@ -9,7 +9,7 @@ from uuid import UUID
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.push.sendings import Sending, preparer_of
 from edfi_api.features.exchange.push.target import Outcome
-from edfi_api.features.refusals.later_writes import MAIN_STORE
+from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.ledger import Ledger, Resolving, ledger_connection
 from edfi_api.features.refusals.models import SENT
 from edfi_api.features.refusals.occurrences import Refusals, group_of, problem_type
@@ -22,7 +22,7 @@ class SentRefusals:
 
     def __init__(self, connection: Connection) -> None:
         self._client = connection.api_client_id
-        self._data_store = connection.data_store_id or MAIN_STORE
+        self._data_store = connection.data_store_id or DEFAULT_STORE
 
     def record(self, refused: Iterable[tuple[Outcome, Iterable[MissingTarget]]]) -> None:
         """Record refusals, with what each document refers to and the remote API does not have."""

@@ -96,9 +96,9 @@ def is_the_same(one: str, other: str) -> bool:
 
 
 def other_user(using: str, table: RoutingTable) -> str:
-    """What else the database is: "the control database", "also that of data store 7"; "" if nothing."""
+    """What else the database is: "the admin database", "also that of data store 7"; "" if nothing."""
     if is_the_same(DEFAULT_DB_ALIAS, using):
-        return "the control database"
+        return "the admin database"
     for other in table.databases:
         try:
             if other.alias != using and is_the_same(alias_of(other), using):

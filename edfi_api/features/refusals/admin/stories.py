@@ -14,7 +14,7 @@ from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
 from edfi_api.features.refusals.admin.sentences import missing_key, times, why
-from edfi_api.features.refusals.later_writes import MAIN_STORE
+from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.models import SENT
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.admin_kit.client_names import name_of
@@ -70,9 +70,9 @@ def stored(entry: Any) -> SafeString | str:
 
 
 def database_of(entry: Any) -> str:
-    """The alias of the database of the entry's data store; that of the control database if it cannot be used."""
+    """The alias of the database of the entry's data store; that of the admin database if it cannot be used."""
     store = routes().after_a_miss().stores.get(entry.data_store)
-    if entry.data_store == MAIN_STORE or store is None:
+    if entry.data_store == DEFAULT_STORE or store is None:
         return DEFAULT_DB_ALIAS
     try:
         return alias_of(store.primary)
@@ -134,6 +134,6 @@ def _link(document: int, entry: Any, text: str) -> SafeString:
 
 def _address(address: str, entry: Any) -> str:
     """Return the address with the data store of the entry, where there are several."""
-    if entry.data_store == MAIN_STORE:
+    if entry.data_store == DEFAULT_STORE:
         return address
     return f"{address}{'&' if '?' in address else '?'}{PARAMETER}={entry.data_store}"

@@ -30,7 +30,7 @@ _ROWS_AT_ONCE = 1_000
 
 
 class SubmissionsView(EdFiView):
-    """The ledger is in the control database. An address with a context has the entries of its data store, one without
+    """The ledger is in the admin database. An address with a context has the entries of its data store, one without
     those of all data stores of the client."""
 
     detail = None

@@ -61,7 +61,7 @@ class OrganizationFilter(admin.SimpleListFilter):
 
 
 class RuleFilter(admin.RelatedFieldListFilter):
-    """The rules of the chosen data store; Django's filter offers those of the control database."""
+    """The rules of the chosen data store; Django's filter offers those of the admin database."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         rules = ValidationRule.objects.using(shown_in(request).using).order_by("source", "identifier")

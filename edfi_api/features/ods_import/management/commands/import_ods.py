@@ -112,7 +112,7 @@ class Command(DataStoreCommand):
         )
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Clients are in the control database, also where that has no documents."""
+        """Clients are in the admin database, also where that has no documents."""
         if options.get("what") == "clients":
             options["is_chosen"] = True
         return super().execute(*args, **options)
