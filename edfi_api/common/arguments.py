@@ -70,7 +70,7 @@ def day(given: str) -> date:
         raise ArgumentTypeError(f"{given!r} is not a date such as 2027-07-01") from None
 
 
-def moment(given: str) -> datetime:
+def timestamp(given: str) -> datetime:
     """A date, taken as midnight, or a date with a time; in UTC unless it has an offset."""
     try:
         read = datetime.fromisoformat(given)

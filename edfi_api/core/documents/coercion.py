@@ -35,13 +35,16 @@ _NONE: frozenset[str] = frozenset()
 def compile_coercion(
     schema: dict[str, Any],
     counts_as_absent: Callable[[list[Any]], bool] | None = None,
-    moments: Mapping[str, Coercion] | None = None,
+    timestamps: Mapping[str, Coercion] | None = None,
 ) -> Coercion:
-    """The function that converts a whole body of this schema; it does not modify its argument. `counts_as_absent` says
-    which arrays at the root do: those without items, or with empty objects only, if it is not given. `moments` are the
-    coercions of dates and times, by their formats; `MOMENT_COERCIONS` if they are not given."""
+    """Return the function that converts a whole body of this schema; it does not modify its argument.
+
+    `counts_as_absent` says which arrays at the root do: those without items, or with empty objects only, if it is not
+    given. `timestamps` are the coercions of dates and times, by their formats; `TIMESTAMP_COERCIONS` if they are not
+    given.
+    """
     is_absent = counts_as_absent or _is_empty
-    coerce_object = _object_coercion(schema, _ADDED_TO_DOCUMENTS, moments or MOMENT_COERCIONS)
+    coerce_object = _object_coercion(schema, _ADDED_TO_DOCUMENTS, timestamps or TIMESTAMP_COERCIONS)
 
     def coerce_body(body: Any, leniency: Leniency) -> Any:
         coerced = coerce_object(body, leniency)
@@ -77,8 +80,8 @@ class _Members:
     unnoticed: frozenset[str]
 
 
-def _members(schema: dict[str, Any], added: frozenset[str], moments: Mapping[str, Coercion]) -> _Members:
-    known = {name: _member_coercion(name, member, moments) for name, member in schema.get("properties", {}).items()}
+def _members(schema: dict[str, Any], added: frozenset[str], timestamps: Mapping[str, Coercion]) -> _Members:
+    known = {name: _member_coercion(name, member, timestamps) for name, member in schema.get("properties", {}).items()}
     return _Members(known, added.union(known))
 
 
@@ -94,26 +97,26 @@ def _coerce_object(value: dict[str, Any], members: _Members, leniency: Leniency)
     return coerced
 
 
-def _member_coercion(name: str, schema: dict[str, Any], moments: Mapping[str, Coercion]) -> Coercion | None:
+def _member_coercion(name: str, schema: dict[str, Any], timestamps: Mapping[str, Coercion]) -> Coercion | None:
     if is_descriptor_name(name) and schema.get("type") == "string" and "format" not in schema:
         return coerce_descriptor
-    return _coercion(schema, added_members(name), moments)
+    return _coercion(schema, added_members(name), timestamps)
 
 
-def _coercion(schema: dict[str, Any], added: frozenset[str], moments: Mapping[str, Coercion]) -> Coercion | None:
+def _coercion(schema: dict[str, Any], added: frozenset[str], timestamps: Mapping[str, Coercion]) -> Coercion | None:
     match schema.get("type"):
         case "object":
-            return _object_coercion(schema, added, moments)
+            return _object_coercion(schema, added, timestamps)
         case "array":
-            return _array_coercion(schema, moments)
+            return _array_coercion(schema, timestamps)
         case "string":
-            return moments.get(schema.get("format", ""))
+            return timestamps.get(schema.get("format", ""))
         case scalar:
             return _SCALAR_COERCIONS.get(scalar)
 
 
-def _object_coercion(schema: dict[str, Any], added: frozenset[str], moments: Mapping[str, Coercion]) -> Coercion:
-    members = _members(schema, added, moments)
+def _object_coercion(schema: dict[str, Any], added: frozenset[str], timestamps: Mapping[str, Coercion]) -> Coercion:
+    members = _members(schema, added, timestamps)
     if EXTENSIONS in members.known:
         return lambda value, leniency: (
             _coerce_extended_object(value, members, leniency) if isinstance(value, dict) else value
@@ -132,8 +135,8 @@ def _coerce_extended_object(value: dict[str, Any], members: _Members, leniency: 
     return coerced
 
 
-def _array_coercion(schema: dict[str, Any], moments: Mapping[str, Coercion]) -> Coercion:
-    item = _coercion(schema["items"], _NONE, moments)
+def _array_coercion(schema: dict[str, Any], timestamps: Mapping[str, Coercion]) -> Coercion:
+    item = _coercion(schema["items"], _NONE, timestamps)
     if item is None:
         return lambda value, _: value
     return lambda value, leniency: [item(child, leniency) for child in value] if isinstance(value, list) else value
@@ -197,7 +200,7 @@ def coerce_descriptor(value: Any, leniency: Leniency | None = None) -> Any:
     return _trimmed(value, leniency) if isinstance(value, str) else value
 
 
-def _as_read(reading: dates_and_times.ReadMoment | None, value: str, leniency: Leniency | None) -> str:
+def _as_read(reading: dates_and_times.ReadTimestamp | None, value: str, leniency: Leniency | None) -> str:
     if reading is None:
         return value
     if reading.reason is not None and leniency is not None:
@@ -224,13 +227,13 @@ def reason_of(value: str, schema: dict[str, Any], name: str) -> Reason | None:
 
 
 def _reason_of_text(value: str, format_: str, name: str) -> Reason | None:
-    if read := _MOMENTS.get(format_):
+    if read := _TIMESTAMPS.get(format_):
         reading = read(value)
         return None if reading is None else reading.reason
     return Reason.OTHER_FORM if is_descriptor_name(name) and without_blanks(value) is not value else None
 
 
-_MOMENTS = {
+_TIMESTAMPS = {
     "date": dates_and_times.read_date,
     "date-time": dates_and_times.read_date_time,
     "time": dates_and_times.read_time,
@@ -240,7 +243,7 @@ _SCALAR_COERCIONS: dict[str | None, Coercion] = {
     "number": coerce_number,
     "boolean": coerce_boolean,
 }
-MOMENT_COERCIONS: Mapping[str, Coercion] = {
+TIMESTAMP_COERCIONS: Mapping[str, Coercion] = {
     "date": coerce_date,
     "date-time": coerce_date_time,
     "time": coerce_time,

@@ -48,7 +48,7 @@ _ZONE = re.compile(r"(?P<time>.*\d) ?(?P<zone>Z|[+-]\d{2}:?(\d{2})?)", _FLAGS)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadMoment:
+class ReadTimestamp:
     """What a text means in its stored form, and why strict handling refuses the text; None if it does not."""
 
     stored: str
@@ -73,21 +73,21 @@ class _Day:
         return f"{self.year:04d}-{self.month:02d}-{self.day:02d}"
 
 
-def read_date(text: str) -> ReadMoment | None:
+def read_date(text: str) -> ReadTimestamp | None:
     """A date, with or without a time, which is dropped; None for a text that is none, or may be two."""
     if _ISO_DATE.fullmatch(text):
-        return ReadMoment(text) if is_date(text) else None
-    found = _read_moment(text)
-    return None if found is None else ReadMoment(found[0].date().isoformat(), found[1])
+        return ReadTimestamp(text) if is_date(text) else None
+    found = _read_timestamp(text)
+    return None if found is None else ReadTimestamp(found[0].date().isoformat(), found[1])
 
 
-def read_date_time(text: str) -> ReadMoment | None:
+def read_date_time(text: str) -> ReadTimestamp | None:
     """A date with or without a time; without a zone it is of UTC."""
-    found = _read_moment(text)
-    return None if found is None else ReadMoment(_stored_date_time(found[0]), found[1])
+    found = _read_timestamp(text)
+    return None if found is None else ReadTimestamp(_stored_date_time(found[0]), found[1])
 
 
-def read_time(text: str) -> ReadMoment | None:
+def read_time(text: str) -> ReadTimestamp | None:
     """A time of day on the 24-hour clock, `08:15`, or with AM or PM. `Z` is tolerated behind it; another zone is not,
     since it would be another time elsewhere."""
     time = without_blanks(text)
@@ -98,7 +98,7 @@ def read_time(text: str) -> ReadMoment | None:
     found = _clock(time)
     if found is None:
         return None
-    return ReadMoment(_written(*found), None if _USUAL_TIME.fullmatch(text) else Reason.OTHER_FORM)
+    return ReadTimestamp(_written(*found), None if _USUAL_TIME.fullmatch(text) else Reason.OTHER_FORM)
 
 
 def advice(text: str, format_: str) -> str:
@@ -125,7 +125,7 @@ def is_time(text: str) -> bool:
     return bool(_STORED_TIME.fullmatch(text))
 
 
-def _read_moment(text: str) -> tuple[datetime, Reason | None] | None:
+def _read_timestamp(text: str) -> tuple[datetime, Reason | None] | None:
     trimmed = without_blanks(text)
     if len(trimmed) > _LONGEST:
         return None
@@ -135,10 +135,10 @@ def _read_moment(text: str) -> tuple[datetime, Reason | None] | None:
         return None
     day = days[0]
     rest = trimmed[day.end :]
-    moment = _moment(str(day), rest)
-    if moment is None:
+    timestamp = _timestamp(str(day), rest)
+    if timestamp is None:
         return None
-    return moment, day.reason or (Reason.OTHER_FORM if trimmed is not text else None)
+    return timestamp, day.reason or (Reason.OTHER_FORM if trimmed is not text else None)
 
 
 def _days(text: str) -> list[_Day]:
@@ -192,7 +192,7 @@ def _number_of_month(name: str) -> int:
     return next(number for number, each in enumerate(_MONTHS, start=1) if each.startswith(name.lower()[:3]))
 
 
-def _moment(day: str, rest: str) -> datetime | None:
+def _timestamp(day: str, rest: str) -> datetime | None:
     """The day with the time behind it: as ISO 8601 has it, or on a clock of twelve hours."""
     if parsed := _parse_iso(day + rest):
         return parsed
@@ -231,15 +231,15 @@ def _parse_iso(text: str) -> datetime | None:
         return None
 
 
-def _stored_date_time(moment: datetime) -> str:
+def _stored_date_time(timestamp: datetime) -> str:
     """`2026-01-05T08:15:00Z`: UTC in whole seconds."""
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
+    if timestamp.tzinfo is None:
+        timestamp = timestamp.replace(tzinfo=UTC)
     try:
-        moment = moment.astimezone(UTC)
+        timestamp = timestamp.astimezone(UTC)
     except OverflowError:  # the first and last hours that datetime can represent may have no UTC form
-        moment = moment.replace(tzinfo=UTC)
-    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
+        timestamp = timestamp.replace(tzinfo=UTC)
+    return f"{timestamp.year:04d}-{timestamp:%m-%dT%H:%M:%SZ}"
 
 
 def _advice_for_date(text: str) -> str:

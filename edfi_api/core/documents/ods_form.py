@@ -10,7 +10,7 @@ from typing import Any
 
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.coercion import (
-    MOMENT_COERCIONS,
+    TIMESTAMP_COERCIONS,
     Coercion,
     coerce_date,
     coerce_date_time,
@@ -43,7 +43,7 @@ def compile_ods_coercion(schema: Mapping[str, Any]) -> Coercion:
     """Return a coercion as `compile_coercion` does. Besides, numbers and booleans become the texts of members that are
     texts, and empty collections count as absent at every depth, since answers have them. An empty object in a list is
     one that lacks its members. Of dates and times fewer forms are read."""
-    coerce = compile_coercion(dict(schema), _is_empty, _MOMENTS)
+    coerce = compile_coercion(dict(schema), _is_empty, _TIMESTAMPS)
     change = _change(schema)
 
     def coerce_body(body: Any, leniency: Leniency) -> Any:
@@ -68,7 +68,7 @@ def _coerce_time(value: Any, leniency: Leniency | None = None) -> Any:
     return coerce_time(value, leniency) if is_read else value
 
 
-_MOMENTS = {**MOMENT_COERCIONS, "date": _coerce_date, "time": _coerce_time}
+_TIMESTAMPS = {**TIMESTAMP_COERCIONS, "date": _coerce_date, "time": _coerce_time}
 
 
 def _is_empty(items: list[Any]) -> bool:

@@ -203,7 +203,7 @@ def _reason_of_blanks(text: str) -> Reason | None:
     return None if without_blanks(text) is text else Reason.OTHER_FORM
 
 
-def _reason_of(read: Callable[[str], dates_and_times.ReadMoment | None], text: str) -> Reason | None:
+def _reason_of(read: Callable[[str], dates_and_times.ReadTimestamp | None], text: str) -> Reason | None:
     reading = read(text)
     return None if reading is None else reading.reason
 

@@ -49,7 +49,7 @@ SELECT pg_current_wal_flush_lsn()::text, (clock_timestamp() - make_interval(secs
 
 _IS_FRESH = Sql("""
 SELECT 1 WHERE pg_is_in_recovery()
-   AND (pg_last_wal_replay_lsn() >= %(log)s::pg_lsn OR pg_last_xact_replay_timestamp() >= %(moment)s::timestamptz)
+   AND (pg_last_wal_replay_lsn() >= %(log)s::pg_lsn OR pg_last_xact_replay_timestamp() >= %(timestamp)s::timestamptz)
 """)
 
 
@@ -93,4 +93,4 @@ def _state_of_primary(client: int, seconds: int, using: str) -> dict[str, str] |
     remembered = seconds + SECONDS_BETWEEN_RECORDS
     state = _STATE_OF_PRIMARY.with_values(client=client, seconds=seconds, remembered=remembered)
     rows = with_retries(lambda: execute(state, using))
-    return dict(zip(("log", "moment"), rows[0], strict=True)) if rows else None
+    return dict(zip(("log", "timestamp"), rows[0], strict=True)) if rows else None

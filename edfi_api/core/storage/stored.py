@@ -30,7 +30,7 @@ _DOCUMENTS_BY_ALIASES = _statement("documents_by_aliases").fill(columns=STORED_C
 class StoredDocument(NamedTuple):
     """The values of `STORED_COLUMNS`.
 
-    `row` is the primary key, `text` the JSON of the body, `last_modified` the moment of its last change in UTC:
+    `row` is the primary key, `text` the JSON of the body, `last_modified` the timestamp of its last change in UTC:
     2026-11-21T19:29:42.123456Z. `linked_types` and `linked_ids` are the targets of its reference objects: two parallel
     arrays in PostgreSQL's text format, in the order of `Extractor.reference_objects`; None if there are none.
     """

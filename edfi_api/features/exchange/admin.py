@@ -18,7 +18,7 @@ from edfi_api.core.data_stores.exceptions import NoStoreKey
 from edfi_api.features.exchange.models import Connection, ConnectionState, ExchangeDirection
 from edfi_api.features.exchange.stored_connections import current_phase
 from edfi_api.web.admin_kit.authorship import RecordedAdmin, admin_user
-from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.timestamps import timestamp
 
 _STATE = ("phase", "failure", "position", "lag", "accepted", "refused", "rate", "reported")
 
@@ -115,7 +115,7 @@ class ConnectionAdmin(RecordedAdmin):
     def phase(self, connection: Connection) -> str:
         state = _state(connection)
         phase = current_phase(connection, state)
-        return f"{phase} since {moment(state.since)}" if state and phase == state.phase else str(phase)
+        return f"{phase} since {timestamp(state.since)}" if state and phase == state.phase else str(phase)
 
     @admin.display
     def failure(self, connection: Connection) -> str:
@@ -155,7 +155,7 @@ class ConnectionAdmin(RecordedAdmin):
 
     @admin.display
     def reported(self, connection: Connection) -> SafeString | str:
-        return moment(getattr(_state(connection), "reported_at", None))
+        return timestamp(getattr(_state(connection), "reported_at", None))
 
     @admin.action(description="Follow", permissions=["change"])
     def follow(self, request: HttpRequest, chosen: QuerySet[Connection]) -> None:

@@ -38,7 +38,7 @@ _MOST_BYTES = 32 * 2**20
 # Each item of an array opens a bracket and, but for the first, follows a comma: with one more there are too many.
 _MOST_ITEMS = MOST_VALUES // 2
 _TOO_LARGE = f"it has more than {MOST_VALUES:,} values, or {_MOST_BYTES // 2**20} MB"
-_NO_MOMENT = "its createdate or lastmodifieddate is no date of the years 1 to 9999"
+_NO_TIMESTAMP = "its createdate or lastmodifieddate is no date of the years 1 to 9999"
 NO_VERSION = f"its change version is not between 0 and {HIGHEST_VERSION:,}"
 
 # The aliases of the tables of a row, by name of the table.
@@ -261,8 +261,8 @@ class _QueryOf:
 
     def _envelope(self, root: SqlTable, alias: str) -> str:
         values = {
-            "created": _moment(f"{alias}.createdate"),
-            "modified": _moment(f"{alias}.lastmodifieddate"),
+            "created": _timestamp(f"{alias}.createdate"),
+            "modified": _timestamp(f"{alias}.lastmodifieddate"),
         }
         if self._model.source.has(root, Envelope.CHANGE_VERSION):
             values["version"] = f"{alias}.changeversion"
@@ -274,8 +274,8 @@ class _QueryOf:
 
     def _fault(self, root: SqlTable, alias: str) -> str:
         """Why a row cannot be a document here, whatever its body is; NULL if it can."""
-        moments = " AND ".join(is_moment(f"{alias}.{name}") for name in ("createdate", "lastmodifieddate"))
-        cases = [f"WHEN NOT ({moments}) THEN {literal(_NO_MOMENT)}"]
+        timestamps = " AND ".join(is_timestamp(f"{alias}.{name}") for name in ("createdate", "lastmodifieddate"))
+        cases = [f"WHEN NOT ({timestamps}) THEN {literal(_NO_TIMESTAMP)}"]
         if self._model.source.has(root, Envelope.CHANGE_VERSION):
             version = f"{alias}.changeversion"
             cases.append(f"WHEN NOT {version} BETWEEN 0 AND {HIGHEST_VERSION} THEN {literal(NO_VERSION)}")
@@ -410,8 +410,8 @@ class _QueryOf:
                 # `infinity` and years of more digits are then refused, not left out.
                 read = f"{value}::text"
             case PropertyType.DATETIME:
-                moment = f"rtrim(rtrim(to_char({value}, {_TIMESTAMP}), '0'), '.') || 'Z'"
-                read = f"CASE WHEN {is_moment(value)} THEN {moment} ELSE {value}::text END"
+                timestamp = f"rtrim(rtrim(to_char({value}, {_TIMESTAMP}), '0'), '.') || 'Z'"
+                read = f"CASE WHEN {is_timestamp(value)} THEN {timestamp} ELSE {value}::text END"
             case _:
                 read = self._bounded(table, column, value)
         return read
@@ -475,12 +475,12 @@ _IS_TOO_LARGE = (
 )
 
 
-def is_moment(value: str) -> str:
+def is_timestamp(value: str) -> str:
     """Whether a time, if there is one, is of a year that a date can have."""
     return f"({value} IS NULL OR {value} >= '0001-01-01' AND {value} < '10000-01-01')"
 
 
-def _moment(value: str) -> str:
+def _timestamp(value: str) -> str:
     return f"to_char({value}, {_TIMESTAMP}) || 'Z'"
 
 

@@ -18,7 +18,7 @@ from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.reports.results import RefusalHandler, Refused
 from edfi_api.features.ods_import.deletes import Deletes, SourceDelete
-from edfi_api.features.ods_import.document_queries import NO_VERSION, DocumentQuery, is_moment
+from edfi_api.features.ods_import.document_queries import NO_VERSION, DocumentQuery, is_timestamp
 from edfi_api.features.ods_import.ods_source import HIGHEST_VERSION, OdsSource, quoted, quoted_name
 from edfi_api.features.sql_views.casts import literal
 from edfi_api.features.sql_views.shape import SqlColumn
@@ -30,7 +30,7 @@ _SECURED = tuple(name for name in COLUMNS if name not in ("hierarchy", "is_perso
 _OLD, _NEW = "old", "new"
 _NO_WHOLE_KEY = "it has no whole key"
 _FAULT = f"""
-CASE WHEN NOT {is_moment("createdate")} THEN 'its createdate is no date of the years 1 to 9999'
+CASE WHEN NOT {is_timestamp("createdate")} THEN 'its createdate is no date of the years 1 to 9999'
      WHEN NOT changeversion BETWEEN 0 AND {HIGHEST_VERSION} THEN {literal(NO_VERSION)}
      ELSE '' END
 """

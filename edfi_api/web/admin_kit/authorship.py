@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.core.data_stores.models import Writers
-from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.timestamps import timestamp
 
 
 def admin_user(request: HttpRequest) -> str:
@@ -38,6 +38,6 @@ class RecordedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's tak
         first = (row.created_by, getattr(row, "created_at", None) or getattr(row, "created", None))
         last = (row.modified_by, getattr(row, "modified_at", None) or getattr(row, "updated", None))
         lines = (
-            (what, moment(at) if at else "", by) for what, (by, at) in {"First": first, "Last": last}.items() if by
+            (what, timestamp(at) if at else "", by) for what, (by, at) in {"First": first, "Last": last}.items() if by
         )
         return format_html_join("", "{}: {} by {}<br>", lines) or SafeString("by an earlier version")

@@ -148,7 +148,7 @@ class CreatedByFilter(admin.SimpleListFilter):
         return queryset if chosen is None else queryset.filter(created_by=row_in(chosen))
 
 
-def first_version_since(resource_type: int, moment: datetime, using: str) -> int:
+def first_version_since(resource_type: int, timestamp: datetime, using: str) -> int:
     """A change version up to which no document of the resource was changed since: found by halving, at most 63 reads of
     an index."""
     low, high = 0, 2**63 - 1
@@ -156,7 +156,7 @@ def first_version_since(resource_type: int, moment: datetime, using: str) -> int
         while low < high:
             middle = (low + high) // 2
             found = cursor.execute(_NEXT, [resource_type, middle]).fetchone()
-            if found is None or found[1] >= moment:
+            if found is None or found[1] >= timestamp:
                 high = middle
             else:
                 low = found[0] + 1

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from edfi_api.web.admin_kit.moments import moment
+from edfi_api.web.admin_kit.timestamps import timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Cell:
     @property
     def shown(self) -> Any:
         if isinstance(self.value, datetime):
-            return moment(self.value)
+            return timestamp(self.value)
         return "-" if self.value is None else self.value
 
 

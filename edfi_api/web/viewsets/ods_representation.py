@@ -1,5 +1,5 @@
-"""Documents as the ODS/API writes them: ids of 32 digits, every collection, moments with microseconds, and its names of
-members."""
+"""Documents as the ODS/API writes them: ids of 32 digits, every collection, timestamps with microseconds, and its names
+of members."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

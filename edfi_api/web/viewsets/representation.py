@@ -24,7 +24,7 @@ from edfi_api.web.viewsets.responses import JsonArray, etag
 
 # In bytes, of the text of a document.
 _LARGE = 2**16
-# The length of a moment in whole seconds.
+# The length of a timestamp in whole seconds.
 _SECONDS = len("2026-11-21T19:29:42")
 
 Starts = dict[str, tuple[str, str]]

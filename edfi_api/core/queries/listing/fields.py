@@ -82,10 +82,10 @@ def _bigint(text: str) -> int:
     return int(text)
 
 
-def _moment(text: str) -> str:
+def _timestamp(text: str) -> str:
     """Return the time of the text. Without an offset it is in UTC, as times in answers are."""
-    moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+    timestamp = datetime.fromisoformat(text)
+    return (timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).isoformat()
 
 
 def _date(text: str) -> str:
@@ -97,8 +97,8 @@ UUID = FieldType(_uuid, "{name} must be an id.", "uuid", "({value})::uuid")
 BIGINT = FieldType(_bigint, "{name} must be a number.", "bigint", "({value})::bigint")
 DATE = FieldType(_date, sql="date")
 # Answers have it in UTC, with microseconds.
-MOMENT = FieldType(
-    _moment,
+TIMESTAMP = FieldType(
+    _timestamp,
     sql="timestamptz",
     selected="""to_char({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')""",
 )

@@ -29,8 +29,8 @@ from edfi_api.features.changes.change_queries.history import DELETE, NEWEST, Ver
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, kept_version, restore_version
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.web.admin_kit.list_filters import row_in
-from edfi_api.web.admin_kit.moments import moment
 from edfi_api.web.admin_kit.store_choice import address_with_store, shown_in, with_choice
+from edfi_api.web.admin_kit.timestamps import timestamp
 from edfi_api.web.admin_kit.titles import DocumentKey, title_of, titles
 
 _SHOWN, _IN_TIMELINE = 20, 10
@@ -103,7 +103,7 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
             "subtitle": str(title),
             "document": title,
             "version": kept,
-            "at": moment(datetime.fromisoformat(kept.at)),
+            "at": timestamp(datetime.fromisoformat(kept.at)),
             "is_deleted": is_deleted,
             "changes": [] if is_deleted else [_texts(each) for each in differences(newest.body, kept.body)],
             "form_address": address_with_store(request),
@@ -144,7 +144,7 @@ def timeline(resource: Resource, document_uuid: UUID, using: str) -> list[Timeli
     found = history.versions(resource, document_uuid, _IN_TIMELINE, using=using)
     writers = _writers(found)
     return [
-        TimelineEntry(moment(datetime.fromisoformat(version.at)), version.operation.replace("_", " "), writer)
+        TimelineEntry(timestamp(datetime.fromisoformat(version.at)), version.operation.replace("_", " "), writer)
         for version, writer in zip(found, writers, strict=True)
     ]
 
@@ -176,7 +176,7 @@ def _shown(
             return
         is_current = is_first_page and number == 0 and version.operation != DELETE
         can_be_restored = may_restore and version.text is not None and not is_current
-        at = moment(datetime.fromisoformat(version.at))
+        at = timestamp(datetime.fromisoformat(version.at))
         yield ShownVersion(version, at, named[number], writers[number], _changes(version, older), can_be_restored)
 
 

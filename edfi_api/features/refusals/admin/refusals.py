@@ -38,9 +38,9 @@ from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed
 from edfi_api.web.admin_kit.client_names import name_of
 from edfi_api.web.admin_kit.list_filters import ResolutionFilter, row_in
-from edfi_api.web.admin_kit.moments import moment
 from edfi_api.web.admin_kit.read_only import ROWS_COUNTED, ReadOnlyAdmin
 from edfi_api.web.admin_kit.tables import tables_page
+from edfi_api.web.admin_kit.timestamps import timestamp
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, key_elements_of, titled
 
 MOST_EXPORTED = 1_000_000
@@ -234,7 +234,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
 
     @admin.display(description="when")
     def when(self, entry: Any) -> SafeString | str:
-        return moment(entry.last_at)
+        return timestamp(entry.last_at)
 
     @admin.display(description="who")
     def who(self, entry: Any) -> SafeString | str:
@@ -259,7 +259,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     @admin.display(description="state")
     def shown_state(self, entry: Any) -> SafeString:
         state = sentences.became(entry)
-        more = format_html(" {}", moment(entry.resolved_at)) if entry.resolved_at else ""
+        more = format_html(" {}", timestamp(entry.resolved_at)) if entry.resolved_at else ""
         return format_html('<span class="state {}">{}</span>{}', state.partition(",")[0], state, more)
 
     @admin.display

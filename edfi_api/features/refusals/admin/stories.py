@@ -18,10 +18,10 @@ from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.models import SENT
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.admin_kit.client_names import name_of
-from edfi_api.web.admin_kit.moments import moment
 from edfi_api.web.admin_kit.natural_keys import abridged, without_prefix
 from edfi_api.web.admin_kit.store_choice import PARAMETER
 from edfi_api.web.admin_kit.tables import filtered
+from edfi_api.web.admin_kit.timestamps import timestamp
 from references.models import Alias
 
 _DOCUMENT = "admin:edfi_api_document_change"
@@ -41,7 +41,7 @@ def told(entry: Any, *, with_title: bool = False) -> SafeString:
         times(entry.count),
         "by the remote API of" if entry.direction == SENT else "to",
         name_of(entry.client) or f"client {entry.client}",
-        format_html("at {}", moment(entry.last_at)),
+        format_html("at {}", timestamp(entry.last_at)),
         why(entry),
         _outcome(entry),
     )
@@ -98,10 +98,10 @@ def _outcome(entry: Any) -> SafeString | str:
     if entry.resolved_at is None:
         return "It is open."
     if entry.resolution != "succeeded":
-        return format_html("The refusal was resolved at {}: {}.", moment(entry.resolved_at), entry.resolution)
+        return format_html("The refusal was resolved at {}: {}.", timestamp(entry.resolved_at), entry.resolution)
     document = _identified_by(entry.subject, entry) or _with_id(entry.document_uuid, entry)
     text = "Accepted" if document is None else _link(document, entry, "Accepted")
-    return format_html("{} at {}.", text, moment(entry.resolved_at))
+    return format_html("{} at {}.", text, timestamp(entry.resolved_at))
 
 
 def _identified_by(referential_id: UUID | None, entry: Any) -> int | None:

@@ -43,10 +43,10 @@ def _id(prefix: str = "") -> FieldType:
 
 
 def _since(text: str) -> datetime:
-    moment = parse_datetime(text.replace(" ", "+"))
-    if moment is None or is_naive(moment):
+    timestamp = parse_datetime(text.replace(" ", "+"))
+    if timestamp is None or is_naive(timestamp):
         raise ValueError(text)
-    return moment
+    return timestamp
 
 
 _NUMBER = natural_number(2**63 - 1)
@@ -154,9 +154,9 @@ def rows(entry: Refusal) -> Iterator[list[Any]]:
         yield [values.get(name) for name in CSV_COLUMNS]
 
 
-def as_text(moment: datetime) -> str:
+def as_text(timestamp: datetime) -> str:
     """2026-11-22T02:10:09Z"""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return timestamp.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _condition(filter_: FieldFilter, request: EdFiRequest) -> Q:

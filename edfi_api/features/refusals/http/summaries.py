@@ -139,7 +139,7 @@ def _members(id_: Any, problem: str, text: str, target: str, entries: int, *rest
 def _activity(*numbers: Any) -> dict[str, Any]:
     *counts, last_accepted, last_refused = numbers
     names = ("acceptedLast24Hours", "refusedLast24Hours", "acceptedLast7Days", "refusedLast7Days")
-    moments = {"lastAcceptedAt": last_accepted, "lastRefusedAt": last_refused}
+    timestamps = {"lastAcceptedAt": last_accepted, "lastRefusedAt": last_refused}
     return dict(zip(names, counts, strict=True)) | {
-        name: as_text(moment) for name, moment in moments.items() if moment is not None
+        name: as_text(timestamp) for name, timestamp in timestamps.items() if timestamp is not None
     }

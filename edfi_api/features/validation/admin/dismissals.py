@@ -17,8 +17,8 @@ from django.utils import timezone
 from edfi_api.common.logs import audit
 from edfi_api.features.validation.models import ValidationDismissal, ValidationResult
 from edfi_api.web.admin_kit.list_filters import ResolutionFilter
-from edfi_api.web.admin_kit.moments import written_moment
 from edfi_api.web.admin_kit.store_choice import address_with_store, shown_in
+from edfi_api.web.admin_kit.timestamps import written_timestamp
 
 _DISMISSED = "dismissed"
 _RESULT = "admin:validation_validationresult_change"
@@ -66,7 +66,7 @@ def told(result: ValidationResult) -> str:
     """The dismissals of a violation, the latest first; a dash without any."""
     found = ValidationDismissal.objects.using(result._state.db).filter(result_key=result.result_key)
     lines = [
-        f"until {each.until} by {each.username}, {written_moment(each.dismissed_at)}: {each.reason}"
+        f"until {each.until} by {each.username}, {written_timestamp(each.dismissed_at)}: {each.reason}"
         for each in found.order_by("-id")[:10]
     ]
     return "; ".join(lines) or "-"

@@ -24,11 +24,11 @@ from edfi_api.features.validation.admin.dismissals import ResultStateFilter
 from edfi_api.features.validation.admin.overview import overview_page
 from edfi_api.features.validation.models import ValidationResult, ValidationRule
 from edfi_api.web.admin_kit.list_filters import row_in
-from edfi_api.web.admin_kit.moments import moment
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 from edfi_api.web.admin_kit.readable_values import MARK, MARKED
 from edfi_api.web.admin_kit.related_links import as_list, links
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, with_choice
+from edfi_api.web.admin_kit.timestamps import timestamp
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
 from references.identity import as_uuid
 
@@ -241,7 +241,7 @@ def results_of(document: Document) -> list[SafeString]:
 def _line_of(result: Any) -> SafeString:
     state: str | SafeString = "open"
     if result.resolved_at:
-        state = format_html("resolved {}", moment(result.resolved_at))
+        state = format_html("resolved {}", timestamp(result.resolved_at))
     elif result.dismissed_until:
         state = f"dismissed until {result.dismissed_until}"
     text = '<a href="{}">{}</a>: {} <span class="quiet">{}</span>'

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from edfi_api.common import addresses
 from edfi_api.common.logs import audit
 from edfi_api.core.queries.listing.csv_text import prefers_csv
-from edfi_api.core.queries.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field, one_of
+from edfi_api.core.queries.listing.fields import BIGINT, TEXT, TIMESTAMP, UUID, Field, one_of
 from edfi_api.core.queries.listing.filters import as_sql, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
 from edfi_api.core.queries.listing.sql_rows import Represent, SqlRows
@@ -61,14 +61,14 @@ _OWN_FIELDS = (
     Field("severityDescriptor", SEVERITY, TEXT),
     Field("naturalKey", "d.natural_key", TEXT),
     Field("message", _MESSAGE, TEXT),
-    Field("appearedDateTime", "d.appeared_at", MOMENT),
-    Field("resolvedDateTime", "d.resolved_at", MOMENT),
+    Field("appearedDateTime", "d.appeared_at", TIMESTAMP),
+    Field("resolvedDateTime", "d.resolved_at", TIMESTAMP),
 )
 _VERSION = "d.validation_version"
 _NO_FILTERS = (
     Field("additionalContexts", _CONTEXTS, TEXT),
     Field("changeVersion", _VERSION, BIGINT),
-    Field("_lastModifiedDate", "coalesce(d.resolved_at, d.changed_at, d.appeared_at)", MOMENT),
+    Field("_lastModifiedDate", "coalesce(d.resolved_at, d.changed_at, d.appeared_at)", TIMESTAMP),
     Field("resource_type", "d.resource_type_id", BIGINT),
 )
 _FIELDS_OF_DELETES = (FIELDS[0], FIELDS[1], FIELDS[2], Field("changeVersion", _VERSION, BIGINT))

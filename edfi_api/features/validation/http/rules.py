@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from edfi_api.core.queries.listing.fields import MOMENT, TEXT, UUID, Field
+from edfi_api.core.queries.listing.fields import TEXT, TIMESTAMP, UUID, Field
 from edfi_api.core.queries.listing.filters import as_sql, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
 from edfi_api.core.queries.listing.sql_rows import SqlRows
@@ -39,7 +39,7 @@ FIELDS = (
 _OWN_FIELDS = (Field("version", "v.version", TEXT), Field("resourceType", "v.resource", TEXT))
 _CHANGED = (
     Field("_etag", "(extract(epoch FROM v.modified_at) * 1000000)::bigint", TEXT),
-    Field("_lastModifiedDate", "v.modified_at", MOMENT),
+    Field("_lastModifiedDate", "v.modified_at", TIMESTAMP),
 )
 _MAY_BE_EMPTY = ("description", "externalRuleId", "validationLogic")
 

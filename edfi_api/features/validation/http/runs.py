@@ -14,7 +14,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation
-from edfi_api.core.queries.listing.fields import BIGINT, MOMENT, TEXT, UUID, Field
+from edfi_api.core.queries.listing.fields import BIGINT, TEXT, TIMESTAMP, UUID, Field
 from edfi_api.core.queries.listing.filters import as_sql, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
 from edfi_api.core.queries.listing.sql_rows import SqlRows
@@ -39,13 +39,13 @@ FIELDS = (
     Field("runIdentifier", "r.run_identifier", TEXT),
     Field("host", "%(host)s::text", TEXT),
     Field("ruleEngine", f"'{ENGINE}'", TEXT),
-    Field("runStartDateTime", "r.started_at", MOMENT),
+    Field("runStartDateTime", "r.started_at", TIMESTAMP),
     Field("runStatusDescriptor", _STATUS, TEXT),
-    Field("runFinishDateTime", "r.finished_at", MOMENT),
+    Field("runFinishDateTime", "r.finished_at", TIMESTAMP),
 )
 CHANGED = (
     Field("_etag", "coalesce(extract(epoch FROM r.finished_at)::bigint::text, r.status)", TEXT),
-    Field("_lastModifiedDate", "coalesce(r.finished_at, r.started_at)", MOMENT),
+    Field("_lastModifiedDate", "coalesce(r.finished_at, r.started_at)", TIMESTAMP),
 )
 _VERSION = Field("changeVersion", "r.change_version", BIGINT)
 # Number, identifier, source and outcome of each rule of a run.
@@ -60,10 +60,10 @@ _WAITING = (
     Field("runIdentifier", "r.run_uuid", TEXT),
     Field("host", "%(host)s::text", TEXT),
     Field("ruleEngine", f"'{ENGINE}'", TEXT),
-    Field("runStartDateTime", "r.requested_at", MOMENT),
+    Field("runStartDateTime", "r.requested_at", TIMESTAMP),
     Field("runStatusDescriptor", f"'{NAMESPACE}/RunStatusDescriptor#Requested'", TEXT),
     Field("_etag", "'Requested'", TEXT),
-    Field("_lastModifiedDate", "r.requested_at", MOMENT),
+    Field("_lastModifiedDate", "r.requested_at", TIMESTAMP),
 )
 _REQUESTS = """FROM (
     SELECT * FROM validation_request q WHERE NOT EXISTS (SELECT FROM validation_run WHERE run_uuid = q.run_uuid)

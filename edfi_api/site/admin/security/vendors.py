@@ -16,8 +16,8 @@ from edfi_api.core.security.profiles.forms import ApplicationForm
 from edfi_api.site.admin.data_stores import TenantOwnedAdmin
 from edfi_api.site.admin.security.onboarding import onboarding_page
 from edfi_api.site.admin.security.pages import assign, named_organizations, remark
-from edfi_api.web.admin_kit.moments import shown_time
 from edfi_api.web.admin_kit.one_by_one import CheckedItems, OneByOneAdmin
+from edfi_api.web.admin_kit.timestamps import shown_time
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z")
 

@@ -22,7 +22,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from edfi_api.common.arguments import moment, text
+from edfi_api.common.arguments import text, timestamp
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.named import NoSuchDataStore
 from edfi_api.core.data_stores.tenant_options import add_tenant, needed_tenant
@@ -92,7 +92,7 @@ class Command(BaseCommand):
             help="it uses tokens of this identity provider, in which it is CLIENT, instead of a secret",
         )
         parser.add_argument("--key", type=text, help="use this key instead of a generated one")
-        parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
+        parser.add_argument("--expires", type=timestamp, metavar="TIME", help="2027-07-01, or with a time; UTC")
         parser.add_argument(
             "--if-exists",
             choices=["refuse", "keep", "new-secret"],

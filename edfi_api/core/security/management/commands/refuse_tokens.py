@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from edfi_api.common.arguments import moment, name
+from edfi_api.common.arguments import name, timestamp
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.federation.validation import refuse_tokens
 from edfi_api.core.security.issuers import issuers
@@ -26,7 +26,11 @@ class Command(BaseCommand):
         parser.add_argument("--issuer", type=name, required=True, help="the provider, one of MEADOWLARK_OIDC_ISSUERS")
         parser.add_argument("--client", type=name, help="client as the provider calls it; without, all clients")
         parser.add_argument(
-            "--before", type=_now_or_moment, default="now", metavar="TIME", help="now, 2027-07-01, or with a time; UTC"
+            "--before",
+            type=_now_or_timestamp,
+            default="now",
+            metavar="TIME",
+            help="now, 2027-07-01, or with a time; UTC",
         )
 
     def handle(self, *, issuer: str, client: str | None, before: datetime, **options: Any) -> None:
@@ -40,5 +44,5 @@ class Command(BaseCommand):
         self.stdout.write(f"Tokens {whose} that {issuer} issued before {before:%Y-%m-%dT%H:%M:%SZ} are refused.")
 
 
-def _now_or_moment(given: str) -> datetime:
-    return timezone.now() if given == "now" else moment(given)
+def _now_or_timestamp(given: str) -> datetime:
+    return timezone.now() if given == "now" else timestamp(given)

@@ -13,15 +13,15 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 
-def moment(at: datetime | None) -> SafeString | str:
+def timestamp(at: datetime | None) -> SafeString | str:
     """An element `time`; a dash for None."""
     if at is None:
         return "-"
     exact = timezone.localtime(at).isoformat(timespec="seconds")
-    return format_html('<time datetime="{0}" title="{0}">{1}</time>', exact, written_moment(at))
+    return format_html('<time datetime="{0}" title="{0}">{1}</time>', exact, written_timestamp(at))
 
 
-def written_moment(at: datetime) -> str:
+def written_timestamp(at: datetime) -> str:
     """The text alone, in the time zone of the pages."""
     return f"{timezone.localtime(at):%Y-%m-%d %H:%M %Z}"
 
@@ -40,7 +40,7 @@ def shown_time(model: type[Model], name: str) -> Callable[[Any], SafeString | st
 
     @admin.display(description=str(model._meta.get_field(name).verbose_name), ordering=name)  # type: ignore[union-attr]
     def shown(row: Any) -> SafeString | str:
-        return moment(getattr(row, name))
+        return timestamp(getattr(row, name))
 
     shown.__name__ = name
     return shown
