@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 _MOVED = {
+    "edfi_api.exchange.push.remedies": "edfi_api.features.exchange.push.fix_up_hooks",
     "edfi_api.changes": "edfi_api.features.changes",
     "edfi_api.exchange": "edfi_api.features.exchange",
     "edfi_api.management_api": "edfi_api.features.management_api",

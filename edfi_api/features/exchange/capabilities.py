@@ -87,7 +87,7 @@ class Capabilities:
         return set(found)
 
     @property
-    def lacking(self) -> list[str]:
+    def missing(self) -> list[str]:
         """What it does not have, in words."""
         resources = self.resources.values()
         found = []

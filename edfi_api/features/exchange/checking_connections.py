@@ -24,7 +24,7 @@ class CheckedConnection:
     version: str
     models_there: dict[str, str]
     models_here: dict[str, str]
-    lacking: list[str]
+    missing: list[str]
     selected: list[str]
     only_there: list[str]
     only_here: list[str]
@@ -43,7 +43,7 @@ def check(connection: Connection, api: RemoteApi, surface: Surface) -> CheckedCo
         version=f"{api.discovery.version} {api.discovery.informational_version}".strip(),
         models_there=dict(api.discovery.data_models),
         models_here={project.name: project.version for project in surface.projects},
-        lacking=capabilities.lacking,
+        missing=capabilities.missing,
         selected=sorted(chosen & there),
         only_there=sorted(there - here),
         only_here=sorted(chosen - there),

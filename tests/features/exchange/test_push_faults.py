@@ -12,9 +12,9 @@ from edfi_api.features.changes.change_stream.consumers import Consumer
 from edfi_api.features.exchange import remote_api
 from edfi_api.features.exchange.models import ConnectionState, Phase
 from edfi_api.features.exchange.pull.pulling import exclusively
-from edfi_api.features.exchange.push import remedies, whole
+from edfi_api.features.exchange.push import fix_up_hooks, whole
+from edfi_api.features.exchange.push.fix_up_hooks import FirstDocument, RefusedDocument
 from edfi_api.features.exchange.push.models import SentDocument
-from edfi_api.features.exchange.push.remedies import FirstDocument, RefusedDocument
 from edfi_api.features.exchange.remote_api import RemoteFailed
 from edfi_api.features.exchange.stored_connections import report
 from edfi_api.features.refusals.models import Refusal
@@ -117,12 +117,12 @@ def test_a_deleted_document_that_was_refused_is_forgotten(api, target, pushed):
     assert not SentDocument.objects.exists()
 
 
-def test_a_remedy_sends_first_what_is_missing(api, target, pushed, settings, monkeypatch):
+def test_a_fix_up_hook_sends_first_what_is_missing(api, target, pushed, settings, monkeypatch):
     def refuse_first_name(state, method, endpoint, body):
         is_known = any(each.document.body.get("firstName") == "Known" for each in state.stored.values())
         return None if is_known or body["firstName"] == "Known" else Answer(400, {"title": "Unknown"})
 
-    @remedies.remedy("ed-fi/students")
+    @fix_up_hooks.fix_up_hook("ed-fi/students")
     def help_students(refused: RefusedDocument) -> list[FirstDocument]:
         assert refused.problem["title"] == "Unknown"
         return [FirstDocument(refused.resource, STUDENT | {"studentUniqueId": "first", "firstName": "Known"})]

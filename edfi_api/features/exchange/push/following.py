@@ -14,9 +14,9 @@ from edfi_api.features.changes.change_stream.changes import Operation
 from edfi_api.features.changes.change_stream.delivery import Delivery
 from edfi_api.features.changes.change_stream.log import EventBatch, Newest, logs
 from edfi_api.features.exchange.models import Connection, Phase
+from edfi_api.features.exchange.push.outbound_changes import segments
 from edfi_api.features.exchange.push.readable import ReadableDocuments
 from edfi_api.features.exchange.push.sender import SegmentSender
-from edfi_api.features.exchange.push.sendings import segments
 from edfi_api.features.exchange.push.sent_documents import SentDocuments
 from edfi_api.features.exchange.remote_api import RemoteFailed
 from edfi_api.features.exchange.stored_connections import consumer_of, report

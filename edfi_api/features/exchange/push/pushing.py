@@ -11,9 +11,9 @@ from edfi_api.core.startup import current_surface
 from edfi_api.features.changes.change_stream.delivery import deliver_for_ever, deliver_once
 from edfi_api.features.exchange.capabilities import Capabilities
 from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.push.fix_up_hooks import FixUpHooks
 from edfi_api.features.exchange.push.following import PushDelivery
 from edfi_api.features.exchange.push.readable import ReadableDocuments
-from edfi_api.features.exchange.push.remedies import Remedies
 from edfi_api.features.exchange.push.sender import PushFigures, SegmentSender
 from edfi_api.features.exchange.push.sent_documents import SentDocuments
 from edfi_api.features.exchange.push.sent_refusals import SentRefusals
@@ -56,7 +56,7 @@ class Push:
             Target(self._api, self._mapping, self._connection.write_profile),
             self._sent,
             SentRefusals(self._connection),
-            Remedies(api_settings.CHANGE_HANDLERS),
+            FixUpHooks(api_settings.CHANGE_HANDLERS),
             connections=self._options.connections,
             are_denials_warnings=self._options.are_denials_warnings,
         )
@@ -109,8 +109,8 @@ class Push:
                 failure,
             )
             return paths
-        if lacking := sorted(paths - there):
+        if missing := sorted(paths - there):
             _log.warning(
-                "%s: not sent, since the remote API does not have them: %s", self._connection, ", ".join(lacking)
+                "%s: not sent, since the remote API does not have them: %s", self._connection, ", ".join(missing)
             )
         return paths & there

@@ -22,7 +22,7 @@ from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.core.storage.row_policy import Predicate
 from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.models import Connection
-from edfi_api.features.exchange.push.sendings import Sending, delete, upsert
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete, upsert
 from edfi_api.model.surface.resource import Resource, ResourceName
 
 _REACH_CHANGED = statements_beside(__file__)("reach_changed")
@@ -86,20 +86,20 @@ class ReadableDocuments:
         """The condition on its documents; None if there is none."""
         return self._predicates[resource.name]
 
-    def passes(self, sending: Sending) -> bool:
+    def passes(self, outbound: OutboundChange) -> bool:
         """Whether the document may be sent as far as its resource and the mapping decide it: a descriptor that has
         another URI there is not sent."""
-        if sending.resource.name not in self._predicates:
+        if outbound.resource.name not in self._predicates:
             return False
-        body = sending.last_body
-        if not sending.resource.is_descriptor or body is None or not self._mapping.pairs:
+        body = outbound.last_body
+        if not outbound.resource.is_descriptor or body is None or not self._mapping.pairs:
             return True
         return not self._mapping.has_here(f"{body['namespace']}#{body['codeValue']}")
 
-    def of(self, sendings: Iterable[Sending]) -> set[UUID]:
+    def of(self, outbound_changes: Iterable[OutboundChange]) -> set[UUID]:
         """Return those of the documents that may be read as they are now."""
         documents: dict[ResourceName, list[UUID]] = {}
-        for each in sendings:
+        for each in outbound_changes:
             documents.setdefault(each.resource.name, []).append(each.document_uuid)
         found: set[UUID] = set()
         for name, ids in documents.items():
@@ -107,11 +107,11 @@ class ReadableDocuments:
             found |= set(ids) if predicate is None else set(self._allowed(name, predicate, ids))
         return found
 
-    def now(self, documents: Iterable[UUID]) -> list[Sending]:
+    def now(self, documents: Iterable[UUID]) -> list[OutboundChange]:
         """Documents as they are to be there now."""
         wanted = list(documents)
-        present = self._sendings(_DOCUMENTS, wanted, upsert)
-        gone = self._sendings(_DELETED, set(wanted) - {each.document_uuid for each in present}, delete)
+        present = self._outbound_changes(_DOCUMENTS, wanted, upsert)
+        gone = self._outbound_changes(_DELETED, set(wanted) - {each.document_uuid for each in present}, delete)
         readable = self.of(each for each in present if self.passes(each))
         return [
             *(each if each.document_uuid in readable else delete(*each.with_id, each.last_body) for each in present),
@@ -146,7 +146,7 @@ class ReadableDocuments:
         statement = _MAY_READ.fill(is_allowed=predicate.for_one_row).with_values(**facts)
         yield from (row[0] for row in self._rows(statement))
 
-    def _sendings(self, statement: str, documents: Iterable[UUID], made: Any) -> list[Sending]:
+    def _outbound_changes(self, statement: str, documents: Iterable[UUID], made: Any) -> list[OutboundChange]:
         names, surface = resource_types.names(self._using), current_surface()
         rows = self._rows(Sql(statement, {"documents": list(documents)}))
         return [

@@ -14,12 +14,12 @@ from uuid import UUID
 
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.startup import current_surface
-from edfi_api.features.exchange.push.lacking import Lacking
+from edfi_api.features.exchange.push.fix_up_hooks import FixUpHooks, RefusedDocument
+from edfi_api.features.exchange.push.missing_dependencies import MissingDependencies
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete
 from edfi_api.features.exchange.push.readable import ReadableDocuments
 from edfi_api.features.exchange.push.refused_of_run import RefusedOfRun
-from edfi_api.features.exchange.push.remedies import RefusedDocument, Remedies
 from edfi_api.features.exchange.push.sending_order import levels_of_deletes, levels_of_upserts
-from edfi_api.features.exchange.push.sendings import Sending, delete
 from edfi_api.features.exchange.push.sent_documents import SentDocuments, SentRow
 from edfi_api.features.exchange.push.sent_refusals import SentRefusals, problem_of
 from edfi_api.features.exchange.push.target import Attempt, Outcome, Target
@@ -56,13 +56,13 @@ class _Segment:
     new: set[UUID] = field(default_factory=set)
     deleted: set[UUID] = field(default_factory=set)
 
-    def attempt(self, sending: Sending) -> Attempt:
-        row = self.rows.get(sending.document_uuid)
+    def attempt(self, outbound: OutboundChange) -> Attempt:
+        row = self.rows.get(outbound.document_uuid)
         if row is not None and row.remote_id is not None:
-            return Attempt(sending, row.remote_id)
+            return Attempt(outbound, row.remote_id)
         # One that has a former key there may be somebody else's.
         may_have_been_there = not self.is_limited or (row is not None and not row.is_refused)
-        return Attempt(sending if may_have_been_there else replace(sending, former_keys=()))
+        return Attempt(outbound if may_have_been_there else replace(outbound, former_keys=()))
 
     def is_refused(self, document: UUID) -> bool:
         row = self.rows.get(document)
@@ -70,23 +70,23 @@ class _Segment:
 
     def is_resolved_by(self, accepted: Outcome) -> bool:
         """Whether the document was refused, and is not any more: not while one that it has replaced is there."""
-        row = self.rows.get(accepted.sending.document_uuid)
+        row = self.rows.get(accepted.outbound.document_uuid)
         if row is None or not row.is_refused:
             return False
-        if accepted.attempt.is_of_former or accepted.sending.is_delete:
+        if accepted.attempt.is_of_former or accepted.outbound.is_delete:
             return True
         return not accepted.former_id and set(row.former_ids) <= {accepted.remote_id}
 
-    def may_be_there(self, sending: Sending) -> bool:
+    def may_be_there(self, outbound: OutboundChange) -> bool:
         """Whether this connection may have written the document. If it sends only a part of the documents, one that is
         there all the same may be somebody else's."""
-        return not self.is_limited or sending.document_uuid in self.rows
+        return not self.is_limited or outbound.document_uuid in self.rows
 
     def is_moot(self, attempt: Attempt, others: Collection[str]) -> bool:
         """Whether there is nothing to delete: another document has the id there, or this one was never accepted."""
         if attempt.remote_id is not None:
             return attempt.remote_id in others
-        return self.is_limited and self.is_refused(attempt.sending.document_uuid)
+        return self.is_limited and self.is_refused(attempt.outbound.document_uuid)
 
 
 class SegmentSender:
@@ -100,7 +100,7 @@ class SegmentSender:
         target: Target,
         sent: SentDocuments,
         refusals: SentRefusals,
-        remedies: Remedies,
+        hooks: FixUpHooks,
         *,
         connections: int = 4,
         are_denials_warnings: bool = False,
@@ -110,7 +110,7 @@ class SegmentSender:
         self._target = target
         self._sent = sent
         self._refusals = refusals
-        self._remedies = remedies
+        self._hooks = hooks
         self._are_denials_warnings = are_denials_warnings
         self._pool = ThreadPoolExecutor(connections, thread_name_prefix="push")
 
@@ -119,7 +119,7 @@ class SegmentSender:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._refused.close()
 
-    def send_changes(self, changed: Iterable[Sending], readable: ReadableDocuments) -> None:
+    def send_changes(self, changed: Iterable[OutboundChange], readable: ReadableDocuments) -> None:
         """Send what has changed, as far as it may be read; what may not be read any more is deleted."""
         passing = [each for each in changed if readable.passes(each)]
         if readable.is_limited:
@@ -132,18 +132,18 @@ class SegmentSender:
             ]
         self.send(passing, readable)
 
-    def send(self, segment: Sequence[Sending], readable: ReadableDocuments) -> None:
+    def send(self, segment: Sequence[OutboundChange], readable: ReadableDocuments) -> None:
         """Send documents, and then those that were refused before for the lack of one of them."""
         sent = self._send(segment, readable)
         self._record(sent.refused, readable)
         self._send_waiting(sent, readable)
 
-    def send_part(self, segment: Sequence[Sending], readable: ReadableDocuments) -> None:
+    def send_part(self, segment: Sequence[OutboundChange], readable: ReadableDocuments) -> None:
         """Send documents before others, in load order. Where that leads to people only behind their associations, what
         is denied now may be allowed behind the others: it is not refused yet, but has to be sent again, as if asked."""
         sent = self._send(segment, readable)
-        denied, refused = _split(sent.refused, lambda each: each.status == _DENIED and not each.sending.is_delete)
-        self._sent.ask(each.sending.document_uuid for each in denied)
+        denied, refused = _split(sent.refused, lambda each: each.status == _DENIED and not each.outbound.is_delete)
+        self._sent.ask(each.outbound.document_uuid for each in denied)
         self._record(refused, readable)
         self._send_waiting(sent, readable)
 
@@ -163,7 +163,7 @@ class SegmentSender:
         waiting = self._sent.waiting_for(sent.new) if sent.new else []
         return [*waiting, *(self._sent.refused_deletes() if sent.deleted else [])]
 
-    def _send(self, segment: Sequence[Sending], readable: ReadableDocuments) -> _Segment:
+    def _send(self, segment: Sequence[OutboundChange], readable: ReadableDocuments) -> _Segment:
         upserts = [each for each in segment if not each.is_delete]
         sent = _Segment(self._sent.rows(each.document_uuid for each in segment), readable.is_limited)
         self._sent.begin(upserts)
@@ -177,7 +177,7 @@ class SegmentSender:
             self._sent.forget(sent.deleted)
         return sent
 
-    def _of_former(self, segment: Iterable[Sending]) -> list[Attempt]:
+    def _of_former(self, segment: Iterable[OutboundChange]) -> list[Attempt]:
         """Deletes of the documents there that others have replaced."""
         rows = self._sent.rows(each.document_uuid for each in segment)
         return [
@@ -198,12 +198,12 @@ class SegmentSender:
             number = len(refused)
             worth, hopeless = _split(refused, _may_pass_behind(refused))
             refused = [*hopeless, *self._deliver([each.attempt for each in worth], sent)]
-        sent.refused += [left for each in refused for left in self._remedied(each, sent)]
+        sent.refused += [left for each in refused for left in self._fixed_up(each, sent)]
 
     def _deliver(self, attempts: Sequence[Attempt], sent: _Segment) -> list[Outcome]:
         """The refusals. What was accepted is noted, also if an exception ends this."""
-        others = self._of_others([each for each in attempts if each.sending.is_delete])
-        moot, left = _split(attempts, lambda each: each.sending.is_delete and sent.is_moot(each, others))
+        others = self._of_others([each for each in attempts if each.outbound.is_delete])
+        moot, left = _split(attempts, lambda each: each.outbound.is_delete and sent.is_moot(each, others))
         left = self._without_ids_of_others(left)
         outcomes = [Outcome(each, _GONE) for each in moot]
         try:
@@ -215,19 +215,19 @@ class SegmentSender:
     def _of_others(self, deletes: Sequence[Attempt]) -> set[str]:
         """Ids there that are those of other documents by now."""
         ids = [each.remote_id for each in deletes if each.remote_id]
-        return self._sent.of_others(ids, [each.sending.document_uuid for each in deletes])
+        return self._sent.of_others(ids, [each.outbound.document_uuid for each in deletes])
 
     def _without_ids_of_others(self, attempts: list[Attempt]) -> list[Attempt]:
         """A key is not changed by an id there that another document has, too: the document is found by its key."""
         named = [
-            (each.sending.document_uuid, each.remote_id)
+            (each.outbound.document_uuid, each.remote_id)
             for each in attempts
-            if each.remote_id and each.sending.former_keys and not each.sending.is_delete
+            if each.remote_id and each.outbound.former_keys and not each.outbound.is_delete
         ]
         others = self._sent.with_several(named)
         return [
-            Attempt(replace(each.sending, former_keys=()))
-            if each.remote_id in others and not each.sending.is_delete
+            Attempt(replace(each.outbound, former_keys=()))
+            if each.remote_id in others and not each.outbound.is_delete
             else each
             for each in attempts
         ]
@@ -248,38 +248,38 @@ class SegmentSender:
     def _note(self, accepted: Sequence[Outcome], sent: _Segment) -> None:
         """Entries of the ledger are closed before the rows say that nothing is refused."""
         own = [each for each in accepted if not each.attempt.is_of_former]
-        self._refusals.resolve(each.sending for each in accepted if sent.is_resolved_by(each))
+        self._refusals.resolve(each.outbound for each in accepted if sent.is_resolved_by(each))
         self._sent.former_deleted(
             [
-                (each.sending.document_uuid, each.attempt.remote_id or "")
+                (each.outbound.document_uuid, each.attempt.remote_id or "")
                 for each in accepted
                 if each.attempt.is_of_former
             ]
         )
-        written = [each for each in own if not each.sending.is_delete]
-        self._sent.accept([(each.sending.document_uuid, each.remote_id, each.former_id) for each in written])
-        deleted = {each.sending.document_uuid for each in own if each.sending.is_delete}
+        written = [each for each in own if not each.outbound.is_delete]
+        self._sent.accept([(each.outbound.document_uuid, each.remote_id, each.former_id) for each in written])
+        deleted = {each.outbound.document_uuid for each in own if each.outbound.is_delete}
         sent.deleted |= deleted
         sent.new |= {
             document
             for each in written
-            if (row := sent.rows.get(document := each.sending.document_uuid)) is None
+            if (row := sent.rows.get(document := each.outbound.document_uuid)) is None
             or row.remote_id is None
             or row.is_refused
         }
         self.figures.written += len(written)
         self.figures.deleted += len(deleted)
         if self.figures.refused or self.figures.denied:
-            self._refused.accept(each.sending.document_uuid for each in accepted)
+            self._refused.accept(each.outbound.document_uuid for each in accepted)
             self._count_refused()
 
-    def _remedied(self, refused: Outcome, sent: _Segment) -> list[Outcome]:
-        """What is refused after a remedy, if there is one, has sent something first."""
-        sending = refused.sending
-        if sending.body is None:
+    def _fixed_up(self, refused: Outcome, sent: _Segment) -> list[Outcome]:
+        """What is refused after a fix-up hook, if there is one, has sent something first."""
+        outbound = refused.outbound
+        if outbound.body is None:
             return [refused]
-        path = sending.resource.url_path.strip("/")
-        first = self._remedies.first(RefusedDocument(path, sending.body, problem_of(refused)))
+        path = outbound.resource.url_path.strip("/")
+        first = self._hooks.first(RefusedDocument(path, outbound.body, problem_of(refused)))
         for each in first:
             if resource := current_surface().resource_at(each.resource):
                 self._target.post(resource, each.body)
@@ -288,22 +288,22 @@ class SegmentSender:
     def _record(self, refused: Sequence[Outcome], readable: ReadableDocuments) -> None:
         if not refused:
             return
-        lacking = Lacking(self._sent, readable.resources, refused)
-        found = [(each, lacking.of(each)) for each in refused]
+        missing = MissingDependencies(self._sent, readable.resources, refused)
+        found = [(each, missing.of(each)) for each in refused]
         self._refusals.record((each, missing) for each, missing in found)
-        self._sent.begin(each.sending for each in refused)
+        self._sent.begin(each.outbound for each in refused)
         self._sent.refuse(
-            (each.sending.document_uuid, each.remote_id, [target.referential_id for target in missing])
+            (each.outbound.document_uuid, each.remote_id, [target.referential_id for target in missing])
             for each, missing in found
         )
         for each in refused[:_MOST_LOGGED]:
             _log.info(
                 "refused there: %s %s of document %s, status %s, correlation id there %s",
-                *("delete" if each.sending.is_delete else "upsert", each.sending.resource.url_path),
-                *(each.sending.document_uuid, each.status, printable(each.correlation_id or "-")[:_LONGEST_LOGGED]),
+                *("delete" if each.outbound.is_delete else "upsert", each.outbound.resource.url_path),
+                *(each.outbound.document_uuid, each.status, printable(each.correlation_id or "-")[:_LONGEST_LOGGED]),
             )
         self._refused.refuse(
-            (each.sending.document_uuid, self._are_denials_warnings and each.status == _DENIED) for each in refused
+            (each.outbound.document_uuid, self._are_denials_warnings and each.status == _DENIED) for each in refused
         )
         self._count_refused()
 
@@ -313,8 +313,8 @@ class SegmentSender:
 
 def _may_pass_behind(refused: Iterable[Outcome]) -> Callable[[Outcome], bool]:
     """Whether another attempt may be accepted when others of them have been: not if only its own body is at fault."""
-    identities = frozenset[UUID]().union(*(each.sending.identities for each in refused))
-    return lambda each: each.status != _INVALID or bool(each.sending.targets & identities)
+    identities = frozenset[UUID]().union(*(each.outbound.identities for each in refused))
+    return lambda each: each.status != _INVALID or bool(each.outbound.targets & identities)
 
 
 def _split(all_: Iterable[_Each], is_first: Callable[[_Each], bool]) -> tuple[list[_Each], list[_Each]]:

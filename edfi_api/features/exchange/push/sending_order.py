@@ -5,20 +5,20 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from uuid import UUID
 
-from edfi_api.features.exchange.push.sendings import Sending
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange
 from edfi_api.features.exchange.push.target import Attempt
 from edfi_api.model.surface.resource import Surface
 
 
-def levels_of_upserts(sendings: Sequence[Sending]) -> list[list[Sending]]:
+def levels_of_upserts(outbound_changes: Sequence[OutboundChange]) -> list[list[OutboundChange]]:
     """Each document behind what it refers to. Documents that refer to each other in a circle are last."""
-    owners = {identity: number for number, each in enumerate(sendings) for identity in each.identities}
+    owners = {identity: number for number, each in enumerate(outbound_changes) for identity in each.identities}
     sorter: TopologicalSorter[int] = TopologicalSorter()
-    for number, each in enumerate(sendings):
+    for number, each in enumerate(outbound_changes):
         sorter.add(number, *(_owned(each.targets, owners) - {number}))
-    levels = [[sendings[number] for number in level] for level in _levels(sorter)]
+    levels = [[outbound_changes[number] for number in level] for level in _levels(sorter)]
     placed = {each.document_uuid for level in levels for each in level}
-    circle = [each for each in sendings if each.document_uuid not in placed]
+    circle = [each for each in outbound_changes if each.document_uuid not in placed]
     return [*levels, circle] if circle else levels
 
 
@@ -27,7 +27,7 @@ def levels_of_deletes(attempts: Iterable[Attempt], surface: Surface) -> list[lis
     places = {resource.name: place for place, resource in enumerate(surface.resources)}
     by_place: dict[int, list[Attempt]] = {}
     for each in attempts:
-        by_place.setdefault(places[each.sending.resource.name], []).append(each)
+        by_place.setdefault(places[each.outbound.resource.name], []).append(each)
     return [by_place[place] for place in sorted(by_place, reverse=True)]
 
 

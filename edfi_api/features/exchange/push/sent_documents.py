@@ -13,7 +13,7 @@ from django.db import connections
 
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.sql_files import statements_beside
-from edfi_api.features.exchange.push.sendings import Sending
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange
 
 _statement = statements_beside(__file__)
 _ACCEPTED, _REFUSED = _statement("accepted"), _statement("refused")
@@ -99,10 +99,10 @@ class SentDocuments:
         self._connection = connection
         self._using = using
 
-    def begin(self, sendings: Iterable[Sending]) -> None:
+    def begin(self, outbound_changes: Iterable[OutboundChange]) -> None:
         """Note that these documents are about to be sent."""
         numbers = resource_types.numbers(self._using)
-        rows = [(each.document_uuid, numbers[each.resource.name]) for each in sendings]
+        rows = [(each.document_uuid, numbers[each.resource.name]) for each in outbound_changes]
         if rows:
             documents, types = zip(*rows, strict=True)
             self._execute(_BEGIN, documents=list(documents), types=list(types))

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.features.exchange.models import Connection
-from edfi_api.features.exchange.push.sendings import Sending, preparer_of
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, preparer_of
 from edfi_api.features.exchange.push.target import Outcome
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.ledger import Ledger, Resolving, ledger_connection
@@ -31,33 +31,33 @@ class SentRefusals:
         with ledger.changes():
             ledger.record(_grouped(writes))
 
-    def resolve(self, accepted: Iterable[Sending]) -> None:
+    def resolve(self, accepted: Iterable[OutboundChange]) -> None:
         """Close the entries of documents that are accepted now."""
-        if resolving := [each for sending in accepted for each in self._resolving(sending)]:
+        if resolving := [each for outbound in accepted for each in self._resolving(outbound)]:
             ledger = Ledger(ledger_connection())
             with ledger.changes():
                 ledger.resolve(resolving)
 
     def _write(self, outcome: Outcome, missing: tuple[MissingTarget, ...]) -> RefusedWrite:
-        sending = outcome.sending
+        outbound = outcome.outbound
         return RefusedWrite(
             client=self._client,
             data_store=self._data_store,
-            resource=sending.resource.url_path,
-            preparer=preparer_of(sending.resource),
-            operation="delete" if sending.is_delete else "upsert",
+            resource=outbound.resource.url_path,
+            preparer=preparer_of(outbound.resource),
+            operation="delete" if outbound.is_delete else "upsert",
             problem=problem_of(outcome),
             at=time.time(),
-            document_uuid=sending.document_uuid,
-            sent=sending.last_body,
+            document_uuid=outbound.document_uuid,
+            sent=outbound.last_body,
             missing=missing,
             direction=SENT,
         )
 
-    def _resolving(self, sending: Sending) -> Iterable[Resolving]:
-        ids: Iterable[UUID] = (sending.document_uuid, *sending.identities)
+    def _resolving(self, outbound: OutboundChange) -> Iterable[Resolving]:
+        ids: Iterable[UUID] = (outbound.document_uuid, *outbound.identities)
         for id_ in ids:
-            yield Resolving(self._client, self._data_store, id_, time.time(), sending.is_delete, direction=SENT)
+            yield Resolving(self._client, self._data_store, id_, time.time(), outbound.is_delete, direction=SENT)
 
 
 def problem_of(outcome: Outcome) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sends documents to the remote API, singly or, if that is a Meadowlark, in batches: sendings → outcomes.
+"""Sends documents to the remote API, singly or, if that is a Meadowlark, in batches: outbound changes → outcomes.
 
 Everything may be repeated: a POST writes what is there, a DELETE of what is not there is done. What the remote API
 refuses is an outcome; only what may pass by itself is raised, as RemoteFailed.
@@ -15,8 +15,8 @@ from edfi_api.common.logs.printable import printable
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.paths import as_text, values_at
 from edfi_api.features.exchange.mapping import DescriptorMapping
+from edfi_api.features.exchange.push.outbound_changes import KeyValues, OutboundChange
 from edfi_api.features.exchange.push.remote_problems import bounded
-from edfi_api.features.exchange.push.sendings import KeyValues, Sending
 from edfi_api.features.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed, plain_id
 from edfi_api.model.surface.resource import Resource, ResourceName
 from references.descriptor_uri import comparable
@@ -36,10 +36,10 @@ _TEMPORARY = frozenset({401, 408, 425, 429})
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A sending, and the id of the document there if it is known. `is_of_former` says that the sending deletes a
-    document there that this one has replaced."""
+    """An outbound change, and the id of the document there if it is known. `is_of_former` says that the change deletes
+    a document there that this one has replaced."""
 
-    sending: Sending
+    outbound: OutboundChange
     remote_id: str | None = None
     is_of_former: bool = False
 
@@ -57,12 +57,12 @@ class Outcome:
     correlation_id: str = ""
 
     @property
-    def sending(self) -> Sending:
-        return self.attempt.sending
+    def outbound(self) -> OutboundChange:
+        return self.attempt.outbound
 
     @property
     def is_accepted(self) -> bool:
-        return self.status < 300 or (self.sending.is_delete and self.status in _GONE)
+        return self.status < 300 or (self.outbound.is_delete and self.status in _GONE)
 
 
 class Target:
@@ -88,15 +88,15 @@ class Target:
 
     def send(self, attempt: Attempt) -> Outcome:
         """Send one by requests of its own."""
-        sending = attempt.sending
-        if sending.is_delete:
+        outbound = attempt.outbound
+        if outbound.is_delete:
             return self._delete(attempt)
         remote_id = attempt.remote_id
-        if not sending.former_keys:
+        if not outbound.former_keys:
             return self._post(attempt, remote_id)
         if remote_id is None:
-            remote_id = self._found(sending.resource, sending.former_keys)
-        if remote_id is None or sending.resource.name in self._keeps_keys:
+            remote_id = self._found(outbound.resource, outbound.former_keys)
+        if remote_id is None or outbound.resource.name in self._keeps_keys:
             return self._post(attempt, remote_id)
         return self._change_key(attempt, remote_id)
 
@@ -108,33 +108,33 @@ class Target:
         """Change a key by PUT; where the remote API does not change keys, by a new document, for which the former one
         is deleted.
         """
-        sending = attempt.sending
-        body = {"id": remote_id, **self._mapped(sending.body or {})}
-        answer = self._write("PUT", self._address(sending.resource, remote_id), sending.resource, body)
+        outbound = attempt.outbound
+        body = {"id": remote_id, **self._mapped(outbound.body or {})}
+        answer = self._write("PUT", self._address(outbound.resource, remote_id), outbound.resource, body)
         if answer.is_success:
             return Outcome(attempt, answer.status, remote_id)
         outcome = self._post(attempt, remote_id)
         if outcome.is_accepted and answer.status in _KEEPS_KEYS:
-            self._keeps_keys.add(sending.resource.name)
+            self._keeps_keys.add(outbound.resource.name)
         return outcome
 
     def _post(self, attempt: Attempt, known_id: str | None) -> Outcome:
-        sending = attempt.sending
+        outbound = attempt.outbound
         answer = self._write(
-            "POST", self._address(sending.resource), sending.resource, self._mapped(sending.body or {})
+            "POST", self._address(outbound.resource), outbound.resource, self._mapped(outbound.body or {})
         )
         if not answer.is_success:
             return _refused(attempt, answer)
         return _written(attempt, answer.status, _id_in(answer.headers.get("location", "")), known_id)
 
     def _delete(self, attempt: Attempt) -> Outcome:
-        sending, remote_id = attempt.sending, attempt.remote_id
+        outbound, remote_id = attempt.outbound, attempt.remote_id
         if remote_id is None:
-            keys = (*sending.former_keys, *filter(None, [sending.key_values]))
-            remote_id = self._found(sending.resource, keys)
+            keys = (*outbound.former_keys, *filter(None, [outbound.key_values]))
+            remote_id = self._found(outbound.resource, keys)
         if remote_id is None:
             return Outcome(attempt, 404)
-        answer = self._request("DELETE", self._address(sending.resource, remote_id))
+        answer = self._request("DELETE", self._address(outbound.resource, remote_id))
         if answer.is_success or answer.status in _GONE:
             return Outcome(attempt, answer.status)
         return _refused(attempt, answer, remote_id)
@@ -175,12 +175,12 @@ class Target:
         return [_of_result(attempt, result) for attempt, result in zip(run, results[:-1], strict=True)]
 
     def _operation(self, attempt: Attempt) -> dict[str, Any]:
-        sending = attempt.sending
-        resource = {"resource": sending.resource.url_path}
-        if sending.is_delete:
+        outbound = attempt.outbound
+        resource = {"resource": outbound.resource.url_path}
+        if outbound.is_delete:
             return {"op": "delete", **resource, "id": attempt.remote_id}
-        profile = {"profile": self._media_type(sending.resource)} if self._write_profile else {}
-        return {"op": "upsert", **resource, **profile, "document": self._mapped(sending.body or {})}
+        profile = {"profile": self._media_type(outbound.resource)} if self._write_profile else {}
+        return {"op": "upsert", **resource, **profile, "document": self._mapped(outbound.body or {})}
 
     def _runs(self, attempts: Iterable[Attempt]) -> list[list[Attempt]]:
         """Return the attempts of one resource together, since these are written by few statements; bounded in number
@@ -188,8 +188,8 @@ class Target:
         """
         runs: list[list[Attempt]] = []
         size = 0
-        for each in sorted(attempts, key=lambda each: each.sending.resource.url_path):
-            bytes_ = len(json_text.dumps(each.sending.body))
+        for each in sorted(attempts, key=lambda each: each.outbound.resource.url_path):
+            bytes_ = len(json_text.dumps(each.outbound.body))
             if not runs or len(runs[-1]) >= _MOST_OPERATIONS or size + bytes_ > _MOST_BYTES:
                 runs.append([])
                 size = 0
@@ -230,7 +230,7 @@ def _divided(attempts: Iterable[Attempt]) -> tuple[list[Attempt], list[Attempt]]
     in_batches: list[Attempt] = []
     alone: list[Attempt] = []
     for each in attempts:
-        is_enough = each.remote_id is not None if each.sending.is_delete else not each.sending.former_keys
+        is_enough = each.remote_id is not None if each.outbound.is_delete else not each.outbound.former_keys
         (in_batches if is_enough else alone).append(each)
     return in_batches, alone
 
@@ -250,7 +250,7 @@ def _of_result(attempt: Attempt, result: Any) -> Outcome:
     status = result.get("status") if isinstance(result, dict) else None
     if type(status) is not int or not 100 <= status < 500 or status in _TEMPORARY:
         raise RemoteFailed("an operation of a batch was not carried out")
-    if status < 300 and not attempt.sending.is_delete:
+    if status < 300 and not attempt.outbound.is_delete:
         return _written(attempt, status, plain_id(result.get("id")), attempt.remote_id)
     said = bounded(result.get("problem"))
     return Outcome(attempt, status, attempt.remote_id, None, said, str(said.get("correlationId", "")))

@@ -13,9 +13,9 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.features.changes.change_stream.log import newest
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, upsert
 from edfi_api.features.exchange.push.readable import ReadableDocuments
 from edfi_api.features.exchange.push.sender import SegmentSender
-from edfi_api.features.exchange.push.sendings import Sending, upsert
 from edfi_api.features.exchange.push.sent_documents import SentDocuments
 
 _PAGE = 500
@@ -47,7 +47,7 @@ def send_whole(
     return version
 
 
-def _ahead(segments: Iterator[list[Sending]]) -> Iterator[list[Sending]]:
+def _ahead(segments: Iterator[list[OutboundChange]]) -> Iterator[list[OutboundChange]]:
     """Yield the segments; while one is sent, a thread makes the next."""
     with ThreadPoolExecutor(1) as reader:
         upcoming = reader.submit(next, segments, None)
@@ -56,12 +56,12 @@ def _ahead(segments: Iterator[list[Sending]]) -> Iterator[list[Sending]]:
             yield segment
 
 
-def _segments(readable: ReadableDocuments, using: str) -> Iterator[list[Sending]]:
-    segment: list[Sending] = []
+def _segments(readable: ReadableDocuments, using: str) -> Iterator[list[OutboundChange]]:
+    segment: list[OutboundChange] = []
     size = 0
     with _snapshot(using) as documents:
-        for sending, bytes_ in _sendings(documents, readable, using):
-            segment.append(sending)
+        for outbound, bytes_ in _outbound_changes(documents, readable, using):
+            segment.append(outbound)
             size += bytes_
             if len(segment) >= _MOST_DOCUMENTS or size >= _MOST_BYTES:
                 yield segment
@@ -84,7 +84,9 @@ def _snapshot(using: str) -> Iterator[Connection[Any]]:
         opened.close()
 
 
-def _sendings(documents: Connection[Any], readable: ReadableDocuments, using: str) -> Iterator[tuple[Sending, int]]:
+def _outbound_changes(
+    documents: Connection[Any], readable: ReadableDocuments, using: str
+) -> Iterator[tuple[OutboundChange, int]]:
     """Yield what is to be sent, with the length of the bodies."""
     numbers = resource_types.numbers(using)
     for resource in readable.resources:
@@ -92,9 +94,9 @@ def _sendings(documents: Connection[Any], readable: ReadableDocuments, using: st
         allowed = Sql("true") if predicate is None else predicate.for_many_rows
         statement = _BODIES.fill(is_allowed=allowed).with_values(type=numbers[resource.name])
         for document, text in _rows(documents, statement):
-            sending = upsert(resource, document, json_text.loads(text.encode()))
-            if readable.passes(sending):
-                yield sending, len(text)
+            outbound = upsert(resource, document, json_text.loads(text.encode()))
+            if readable.passes(outbound):
+                yield outbound, len(text)
 
 
 def _rows(documents: Connection[Any], statement: Sql) -> Iterator[Sequence[Any]]:

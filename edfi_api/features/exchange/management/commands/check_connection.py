@@ -58,5 +58,5 @@ def _lines(found: CheckedConnection) -> list[str]:
             lines.append(f"what the client may {what} is not said there")
         else:
             lines.append(f"the client may {what} {len(allowed & set(found.selected))} of the selected resources")
-    lines.append(f"the remote API lacks: {', '.join(found.lacking) or 'nothing'}")
+    lines.append(f"the remote API lacks: {', '.join(found.missing) or 'nothing'}")
     return lines

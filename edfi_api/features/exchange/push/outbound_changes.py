@@ -1,4 +1,4 @@
-"""Changes → sendings: what has to be sent of the documents that have changed, each once.
+"""Changes → outbound changes: what has to be sent of the documents that have changed, each once.
 
 Changes of one document that wait together are sent once, as it is after the last of them. A segment ends before a
 document that takes an identity which another one has had within it: only then would it matter that deletes are sent
@@ -23,7 +23,7 @@ KeyValues = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class OutboundChange:
     """A document as it is to be there: `body` is None if it is to be deleted, and `last_body` its last one, None if
     that is not known any more. `former_keys` are key values that it has had before in the same changes."""
 
@@ -50,83 +50,83 @@ class Sending:
         return self.resource, self.document_uuid
 
 
-def upsert(resource: Resource, document_uuid: UUID, body: dict[str, Any]) -> Sending:
+def upsert(resource: Resource, document_uuid: UUID, body: dict[str, Any]) -> OutboundChange:
     """A document that is to be there as this body."""
     identities, targets = _links(resource, body)
-    return Sending(resource, document_uuid, body, body, (), identities, targets)
+    return OutboundChange(resource, document_uuid, body, body, (), identities, targets)
 
 
-def delete(resource: Resource, document_uuid: UUID, last_body: dict[str, Any] | None) -> Sending:
+def delete(resource: Resource, document_uuid: UUID, last_body: dict[str, Any] | None) -> OutboundChange:
     """A document that is not to be there."""
     identities, targets = (frozenset[UUID](), frozenset[UUID]()) if last_body is None else _links(resource, last_body)
-    return Sending(resource, document_uuid, None, last_body, (), identities, targets)
+    return OutboundChange(resource, document_uuid, None, last_body, (), identities, targets)
 
 
-def segments(changes: Iterable[Change]) -> Iterator[list[Sending]]:
-    """Sendings of changes in their order. Changes of resources that are not served any more have none."""
+def segments(changes: Iterable[Change]) -> Iterator[list[OutboundChange]]:
+    """Yield the outbound changes of changes in their order. Resources that are not served any more have none."""
     segment = _Segment()
     for change in changes:
         resource = current_surface().resource_at(change.resource)
         if resource is None:
             continue
-        sending = _sending(resource, change)
-        if segment.ends_before(sending):
-            yield segment.sendings
+        outbound = _outbound_change(resource, change)
+        if segment.ends_before(outbound):
+            yield segment.outbound_changes
             segment = _Segment()
-        segment.add(sending, change)
-    if segment.sendings:
-        yield segment.sendings
+        segment.add(outbound, change)
+    if segment.outbound_changes:
+        yield segment.outbound_changes
 
 
 class _Segment:
     def __init__(self) -> None:
-        self._by_document: dict[UUID, Sending] = {}
+        self._by_document: dict[UUID, OutboundChange] = {}
         self._given_up: dict[UUID, UUID] = {}
         # Deletes of which is not known what they have deleted.
         self._unknown: set[UUID] = set()
 
     @property
-    def sendings(self) -> list[Sending]:
+    def outbound_changes(self) -> list[OutboundChange]:
         return list(self._by_document.values())
 
-    def ends_before(self, sending: Sending) -> bool:
+    def ends_before(self, outbound: OutboundChange) -> bool:
         """Whether another document has had an identity of this one; if that is not known, it may have been so."""
         if self._unknown:
-            return not sending.is_delete
-        owners = (self._given_up.get(identity, sending.document_uuid) for identity in sending.identities)
-        return any(owner != sending.document_uuid for owner in owners)
+            return not outbound.is_delete
+        owners = (self._given_up.get(identity, outbound.document_uuid) for identity in outbound.identities)
+        return any(owner != outbound.document_uuid for owner in owners)
 
-    def add(self, sending: Sending, change: Change) -> None:
-        earlier = self._by_document.pop(sending.document_uuid, None)
-        former = former_identity(sending, change)
+    def add(self, outbound: OutboundChange, change: Change) -> None:
+        earlier = self._by_document.pop(outbound.document_uuid, None)
+        former = former_identity(outbound, change)
         keys = earlier.former_keys if earlier else ()
         if former:
             keys = (*keys, former[0])
-        self._given_up |= dict.fromkeys(former[1] if former else (), sending.document_uuid)
-        if sending.is_delete:
-            self._given_up |= dict.fromkeys(sending.identities, sending.document_uuid)
-        self._unknown.discard(sending.document_uuid)
-        if sending.is_delete and sending.last_body is None:
-            self._unknown.add(sending.document_uuid)
-        self._by_document[sending.document_uuid] = replace(sending, former_keys=keys)
+        self._given_up |= dict.fromkeys(former[1] if former else (), outbound.document_uuid)
+        if outbound.is_delete:
+            self._given_up |= dict.fromkeys(outbound.identities, outbound.document_uuid)
+        self._unknown.discard(outbound.document_uuid)
+        if outbound.is_delete and outbound.last_body is None:
+            self._unknown.add(outbound.document_uuid)
+        self._by_document[outbound.document_uuid] = replace(outbound, former_keys=keys)
 
 
-def _sending(resource: Resource, change: Change) -> Sending:
+def _outbound_change(resource: Resource, change: Change) -> OutboundChange:
     if change.operation is Operation.DELETE:
         return delete(resource, change.document_uuid, change.body)
     return upsert(resource, change.document_uuid, change.body or {})
 
 
-def former_identity(sending: Sending, change: Change) -> tuple[KeyValues, frozenset[UUID]] | None:
+def former_identity(outbound: OutboundChange, change: Change) -> tuple[KeyValues, frozenset[UUID]] | None:
     """The key values and the referential ids that a document had before its key was changed."""
-    if change.old_key_values is None or sending.last_body is None:
+    if change.old_key_values is None or outbound.last_body is None:
         return None
-    body = deepcopy(sending.last_body)
-    for query_field, _ in sending.resource.key_fields:
+    body = deepcopy(outbound.last_body)
+    for query_field, _ in outbound.resource.key_fields:
         for path in query_field.paths:
-            if path in sending.resource.identity and query_field.name in change.old_key_values:
+            if path in outbound.resource.identity and query_field.name in change.old_key_values:
                 put_value(body, path.steps, change.old_key_values[query_field.name])
-    return change.old_key_values, _links(sending.resource, body)[0]
+    return change.old_key_values, _links(outbound.resource, body)[0]
 
 
 def key_values(resource: Resource, body: dict[str, Any]) -> KeyValues:

@@ -1,4 +1,4 @@
-"""Remedies: functions, marked by a decorator in the modules of the setting CHANGE_HANDLERS, that know what to send
+"""Fix-up hooks: functions, marked by a decorator in the modules of the setting CHANGE_HANDLERS, that know what to send
 first when the remote API has refused a document."""
 
 from collections.abc import Callable, Iterable, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from edfi_api.features.exchange.functions_of_resources import FunctionsOfResources, marking
 
-_MARK = "remedied_resources"
+_MARK = "fixed_up_resources"
 # Documents that one refusal may send first.
 _MOST = 100
 
@@ -30,16 +30,20 @@ class FirstDocument:
     body: Mapping[str, Any]
 
 
-Remedy = Callable[[RefusedDocument], Iterable[FirstDocument] | None]
+FixUpHook = Callable[[RefusedDocument], Iterable[FirstDocument] | None]
 
 
-def remedy(resource: str) -> Callable[[Remedy], Remedy]:
+def fix_up_hook(resource: str) -> Callable[[FixUpHook], FixUpHook]:
     """Call the function for documents of a resource that the remote API has refused. If it returns documents, they are
     sent there, and the refused one once more. The decorator may be applied several times."""
     return marking(_MARK, resource)
 
 
-class Remedies(FunctionsOfResources):
+# The name in version 1.0.0.
+remedy = fix_up_hook
+
+
+class FixUpHooks(FunctionsOfResources):
     """The fix-up hooks in these modules."""
 
     def __init__(self, modules: Iterable[str]) -> None:
