@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
 from edfi_api.features.changes.change_queries.versions_pages import VersionPages, timeline, versions_address
-from edfi_api.features.refusals.admin.about import stories_about
 from edfi_api.features.refusals.admin.refusals import VIEW_KEYS
+from edfi_api.features.refusals.admin.related import related_refusals
 from edfi_api.features.validation.admin import results_of
 from edfi_api.site.administration import overview
 from edfi_api.web.admin_kit import key_search, referrers, related_links
@@ -116,7 +116,7 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
             "shown_key": abridged(document.natural_key),
             "values": readable_values(document.body, document.marked),
             "referrers": referrers.by_resource(document),
-            "refusals": stories_about(document, store_number(request)) if user.has_perm(VIEW_KEYS) else None,
+            "refusals": related_refusals(document, store_number(request)) if user.has_perm(VIEW_KEYS) else None,
             "results": results_of(document) if user.has_perm("validation.view_validationresult") else None,
             "versions": timeline(resource, document.document_uuid, using) if resource else [],
             "versions_address": versions_address(document.resource_type_id, document.document_uuid),

@@ -51,7 +51,7 @@ Stored = dict[str, Any] | None
 class WriteCheck:
     """The rules of a resource, for one write of a client; `warnings` are the findings that do not refuse it.
 
-    `shows` says whether the client may see the member at a path. What is found at others is not told: the write is then
+    `shows` says whether the client may see the member at a path. What is found at others is hidden: the write is then
     refused as one that does not agree with what is hidden. Without `is_timed`, rules may take as long as they like: no
     client waits for a command.
     """
@@ -126,14 +126,14 @@ class WriteCheck:
 
     def _accepted(self, found: list[Finding]) -> tuple[Finding, ...]:
         """The warnings. Raises what refuses the document."""
-        told = [each for each in found if self.shows(each.path)]
-        refusing = [each for each in told if each.severity is FindingSeverity.REFUSE]
+        shown = [each for each in found if self.shows(each.path)]
+        refusing = [each for each in shown if each.severity is FindingSeverity.REFUSE]
         if refusing:
             violations = as_many_as_reported(Violation(each.path, each.text) for each in refusing)
             raise RefusedByRules(violations, tuple(dict.fromkeys(each.rule for each in refusing)))
         if any(each.severity is FindingSeverity.REFUSE for each in found):
             raise ContradictsHidden
-        return tuple(told)
+        return tuple(shown)
 
 
 def checked_write(incoming: IncomingDocument, check: WriteCheck, *, using: str, **terms: Any) -> MergeRequest:

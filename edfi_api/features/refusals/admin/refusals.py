@@ -21,7 +21,7 @@ from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.features.refusals import overview
-from edfi_api.features.refusals.admin import about, pages, sentences, stories
+from edfi_api.features.refusals.admin import pages, related, summaries
 from edfi_api.features.refusals.admin.filters import (
     ApplicationFilter,
     CauseFilter,
@@ -33,6 +33,7 @@ from edfi_api.features.refusals.admin.filters import (
     VendorFilter,
     WriteRuleFilter,
 )
+from edfi_api.features.refusals.admin.messages import outcome, problem_in_words, why
 from edfi_api.features.refusals.export import COLUMNS, exported_rows
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed
@@ -46,7 +47,7 @@ from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, key_elements
 MOST_EXPORTED = 1_000_000
 VIEW_KEYS = "refusals.view_refusal_keys"
 _HIDDEN = "hidden"
-_STORIES = 5
+_SUMMARIES = 5
 # Filters by them would reveal natural keys and messages character by character.
 _FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "cause", "cause_text", "awaited"}
 
@@ -89,7 +90,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     ordering = ["-id"]
     actions = ["export_csv", "send_again"]
     fieldsets = [
-        (None, {"fields": ["what", "who", "why", "story", "missing", "document"]}),
+        (None, {"fields": ["what", "who", "why", "summary", "missing", "document"]}),
         ("Messages", {"fields": ["messages_text"]}),
         (
             "Details",
@@ -102,7 +103,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         ),
     ]  # fmt: skip
     readonly_fields = [
-        "what", "who", "why", "story", "missing", "document", "messages_text", "shown_state",
+        "what", "who", "why", "summary", "missing", "document", "messages_text", "shown_state",
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
@@ -132,7 +133,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        latest = about.latest(queryset)
+        latest = related.latest(queryset)
         name, _, value = term.partition("=")
         if name == "organization" and value.isdecimal():
             return latest.filter(organization=int(value)), False
@@ -140,7 +141,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         if request.user.has_perm(VIEW_KEYS):
             found |= Q(natural_key__icontains=term) | Q(cause_text__icontains=term)
             for key in self._keys_of_names(request, term):
-                found |= about.with_element(key)
+                found |= related.with_element(key)
         return latest.filter(found), False
 
     def _keys_of_names(self, request: HttpRequest, term: str) -> list[str]:
@@ -161,7 +162,9 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         context = getattr(response, "context_data", None) or {}
         context["why_hidden"] = _why_hidden(request)
         if SEARCH_VAR in request.GET and request.user.has_perm(VIEW_KEYS) and (found := context.get("cl")):
-            context["stories"] = [stories.told(entry, with_title=True) for entry in found.result_list[:_STORIES]]
+            context["summaries"] = [
+                summaries.summary(entry, with_title=True) for entry in found.result_list[:_SUMMARIES]
+            ]
         return response
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -222,15 +225,15 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     def document_key(self, row: Any) -> DocumentKey:
         if not row.shows_keys:
             return DocumentKey(None, "")
-        return DocumentKey(stories.resource_of_entry(row), row.natural_key or "")
+        return DocumentKey(summaries.resource_of_entry(row), row.natural_key or "")
 
     def heading(self, request: HttpRequest, row: Any) -> str:
         """What was sent, and the kind of the problem."""
         sent = " ".join(filter(None, (row.resource.rpartition("/")[2], row.document_title)))
-        return f"{sent or 'unknown resource'}: {sentences.problem_in_words(row.problem)}"
+        return f"{sent or 'unknown resource'}: {problem_in_words(row.problem)}"
 
     def database_of(self, row: Any) -> str:
-        return stories.database_of(row)
+        return summaries.database_of(row)
 
     @admin.display(description="when")
     def when(self, entry: Any) -> SafeString | str:
@@ -254,21 +257,21 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     @admin.display(description="why")
     def why(self, entry: Any) -> str:
         """May name the key of a missing target; without the permission to see keys, the kind of the problem."""
-        return sentences.why(entry) if entry.shows_keys else entry.title
+        return why(entry) if entry.shows_keys else entry.title
 
     @admin.display(description="state")
     def shown_state(self, entry: Any) -> SafeString:
-        state = sentences.became(entry)
+        state = outcome(entry)
         more = format_html(" {}", timestamp(entry.resolved_at)) if entry.resolved_at else ""
         return format_html('<span class="state {}">{}</span>{}', state.partition(",")[0], state, more)
 
     @admin.display
-    def story(self, entry: Any) -> SafeString | str:
-        return stories.told(entry) if entry.shows_keys else _HIDDEN
+    def summary(self, entry: Any) -> SafeString | str:
+        return summaries.summary(entry) if entry.shows_keys else _HIDDEN
 
     @admin.display(description="what is missing")
     def missing(self, entry: Any) -> SafeString | str:
-        return stories.missing(entry) if entry.shows_keys else _HIDDEN
+        return summaries.missing(entry) if entry.shows_keys else _HIDDEN
 
     @admin.display(description="messages")
     def messages_text(self, entry: Any) -> SafeString | str:
@@ -281,7 +284,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     @admin.display(description="stored document")
     def document(self, entry: Refusal) -> SafeString | str:
         """A link to the document that has this key, or the address of the request, if it is there."""
-        return stories.stored(entry)
+        return summaries.stored(entry)
 
     def _refuse_without_permission(self, request: HttpRequest) -> None:
         if not self.has_view_permission(request):

@@ -62,7 +62,7 @@ def current(using: str) -> QuerySet[ValidationDismissal]:
     return ValidationDismissal.objects.using(using).filter(until__gte=timezone.localdate())
 
 
-def told(result: ValidationResult) -> str:
+def summary(result: ValidationResult) -> str:
     """The dismissals of a violation, the latest first; a dash without any."""
     found = ValidationDismissal.objects.using(result._state.db).filter(result_key=result.result_key)
     lines = [

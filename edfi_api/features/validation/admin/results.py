@@ -176,7 +176,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
     @admin.display
     def dismissed(self, result: ValidationResult) -> str:
-        return dismissals.told(result)
+        return dismissals.summary(result)
 
     @admin.display
     def description(self, result: ValidationResult) -> str:

@@ -43,8 +43,8 @@ def cause_in_words(text: str) -> str:
     """`School NK#schoolId=7 is missing` with the values of the key in place of the key; the type of a problem, which is
     the cause of refusals that have no other, in words."""
     if _PROBLEM.match(text):
-        problem, _, about = text.partition(": ")
-        return f"{problem_in_words(problem)}: {about}" if about else problem_in_words(problem)
+        problem, _, subject = text.partition(": ")
+        return f"{problem_in_words(problem)}: {subject}" if subject else problem_in_words(problem)
     return _KEY.sub(lambda key: abridged(key[0]), text)
 
 
@@ -55,7 +55,7 @@ def problem_in_words(problem: str) -> str:
     return problem.rpartition(":")[2].replace("-", " ").capitalize()
 
 
-def became(entry: Any) -> str:
+def outcome(entry: Any) -> str:
     """`open`, `open, cause gone`, `accepted`, `deleted` or `dismissed`; a warning is `accepted, with a warning`."""
     if entry.resolved_at is not None:
         return "accepted" if entry.resolution == "succeeded" else str(entry.resolution)
@@ -81,9 +81,9 @@ def _missing(entry: Any) -> str:
 
 
 def _denied(entry: Any) -> str:
-    about = entry.cause_text.partition(": ")[2].replace(", ", " or ") or "document"
+    subject = entry.cause_text.partition(": ")[2].replace(", ", " or ") or "document"
     hints = (text.removeprefix(HINT) for text in entry.errors if text.startswith(HINT))
-    return " ".join([f"The client is not authorized for this {about}.", *hints])
+    return " ".join([f"The client is not authorized for this {subject}.", *hints])
 
 
 def _first_message(entry: Any) -> str:

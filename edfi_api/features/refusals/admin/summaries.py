@@ -1,4 +1,4 @@
-"""The story of a refusal with links: the client, what is missing, the document that was accepted later."""
+"""The summary of a refusal with links: the client, what is missing, the document that was accepted later."""
 
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
-from edfi_api.features.refusals.admin.sentences import missing_key, times, why
+from edfi_api.features.refusals.admin.messages import missing_key, times, why
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.models import SENT
 from edfi_api.model.surface.resource import Resource
@@ -29,7 +29,7 @@ _DOCUMENTS = "admin:edfi_api_document_changelist"
 _REFUSAL = "admin:refusals_refusal_change"
 
 
-def told(entry: Any, *, with_title: bool = False) -> SafeString:
+def summary(entry: Any, *, with_title: bool = False) -> SafeString:
     """`Refused once to Lakeside SIS, at 23:39. Student 91001 does not exist. Accepted at 23:41.`"""
     title = (
         format_html('<a href="{}">{}</a>: ', reverse(_REFUSAL, args=[entry.pk]), _title(entry)) if with_title else ""

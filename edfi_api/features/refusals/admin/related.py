@@ -4,7 +4,7 @@ from django.db.models import Q, QuerySet
 from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document
-from edfi_api.features.refusals.admin import stories
+from edfi_api.features.refusals.admin import summaries
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.web.admin_kit.natural_keys import elements
 from edfi_api.web.admin_kit.read_only import ROWS_COUNTED
@@ -27,14 +27,14 @@ def with_element(element: str) -> Q:
     return Q(natural_key__endswith=element) | Q(natural_key__contains=f"{element}#")
 
 
-def stories_about(document: Document, data_store: int) -> list[SafeString]:
+def related_refusals(document: Document, data_store: int) -> list[SafeString]:
     """What became of the latest refusals about the document, the latest first."""
     about = Q(document_uuid=document.document_uuid) | Q(natural_key=document.natural_key)
     key = elements(document.natural_key)
     if len(key) == 1 and key[0].name and "." not in key[0].name:
         about |= with_element(f"{key[0].name}={key[0].value}")
     entries = list(latest(Refusal.objects.all()).filter(about, data_store=data_store).order_by("-id")[:_SHOWN])
-    keys = [DocumentKey(stories.resource_of_entry(each), each.natural_key or "") for each in entries]
+    keys = [DocumentKey(summaries.resource_of_entry(each), each.natural_key or "") for each in entries]
     for entry, title in zip(entries, titles(keys, str(document._state.db)), strict=True):
-        entry.document_title = title  # type: ignore[attr-defined]  # Read by `told`.
-    return [stories.told(entry, with_title=True) for entry in entries]
+        entry.document_title = title  # type: ignore[attr-defined]  # Read by `summary`.
+    return [summaries.summary(entry, with_title=True) for entry in entries]
