@@ -9,9 +9,9 @@ from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import cascade, policy_statements
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.exceptions import IdentityConflict, KeyChangeContradicts
-from edfi_api.core.storage.refusals import IneffectiveWrite, RefusedDelete, outcome_of
 from edfi_api.core.storage.requests import CONDITION_FAILURES, Values, WriteRequest
 from edfi_api.core.storage.stored import Outcome, Written
+from edfi_api.core.storage.write_errors import IneffectiveWrite, RefusedDelete, outcome_of
 
 _DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome.DELETED})
 # Refusals that an attempt raises itself, and which others may precede.

@@ -23,11 +23,11 @@ from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.core.storage.effects import effect_of, replace_once
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
-from edfi_api.core.storage.refusals import IneffectiveWrite
 from edfi_api.core.storage.replicas import record_writer
 from edfi_api.core.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, Written
+from edfi_api.core.storage.write_errors import IneffectiveWrite
 from references import resolution
 
 _statement = statements_beside(__file__)

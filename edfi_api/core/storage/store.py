@@ -30,7 +30,6 @@ from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.core.storage.effects import effect_of, replace_once
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
-from edfi_api.core.storage.refusals import IneffectiveWrite, RefusedDelete
 from edfi_api.core.storage.replicas import record_writer
 from edfi_api.core.storage.requests import (
     NO_DOCUMENT,
@@ -41,6 +40,7 @@ from edfi_api.core.storage.requests import (
 )
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
+from edfi_api.core.storage.write_errors import IneffectiveWrite, RefusedDelete
 from edfi_api.model.surface.resource import Resource
 
 _statement = statements_beside(__file__)

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
 from edfi_api.features.changes.change_queries.versions_pages import VersionPages, timeline, versions_address
-from edfi_api.features.refusals.admin.refusals import VIEW_KEYS
+from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
 from edfi_api.features.refusals.admin.related import related_refusals
 from edfi_api.features.validation.admin import results_of
 from edfi_api.site.administration import overview

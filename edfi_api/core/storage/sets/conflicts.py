@@ -23,7 +23,7 @@ from edfi_api.core.documents.exceptions import (
 from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.exceptions import IdentityConflict, NotChecked
-from edfi_api.core.storage.refusals import stored_uris, unresolved
+from edfi_api.core.storage.write_errors import stored_uris, unresolved
 from references.exceptions import UnresolvedReference
 
 Refusal = (
