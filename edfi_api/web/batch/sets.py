@@ -1,7 +1,7 @@
-"""Carries out stretches of operations in sets, as far as their results are certain.
+"""Carries out chunks of operations in sets, as far as their results are certain.
 
-A stretch is a sequence of operations of one resource and kind. It is cut into runs, whose operations do not depend
-on each other: none provides, removes or refers to what another one provides. A run is written or deleted by the same
+A chunk is a sequence of operations of one resource and kind. It is cut into groups, whose operations do not depend
+on each other: none provides, removes or refers to what another one provides. A group is written or deleted by the same
 statements; what they leave is carried out one at a time, behind the set, which decides nothing for it. So is a resource
 with custom rules that look up other documents: they see what operations before have written.
 """
@@ -34,28 +34,28 @@ _FEWEST = 2
 _MOST = 2_000
 
 # Operations, and what became of those that were carried out together, by position.
-Run = tuple[Sequence[Operation], Mapping[int, Attempt]]
+Group = tuple[Sequence[Operation], Mapping[int, Attempt]]
 # Of an update by natural key, while it is prepared.
 _ANY_UUID = UUID(int=0)
 
 
-def stretches(positions: Iterable[int], operations: SentOperations, memory: int) -> Iterator[list[Operation]]:
-    """The operations at these positions in order, in stretches that cost at most so many bytes of memory, or have one
+def chunks(positions: Iterable[int], operations: SentOperations, memory: int) -> Iterator[list[Operation]]:
+    """The operations at these positions in order, in chunks that cost at most so many bytes of memory, or have one
     operation. An operation is read when what it costs is left."""
-    stretch: list[Operation] = []
+    chunk: list[Operation] = []
     left = memory
     for position in positions:
-        if stretch and (len(stretch) >= _MOST or operations.cost(position) > left):
-            yield stretch
-            stretch, left = [], memory
+        if chunk and (len(chunk) >= _MOST or operations.cost(position) > left):
+            yield chunk
+            chunk, left = [], memory
         operation = operations.read(position)
-        if stretch and not _are_alike(stretch[0], operation):
-            yield stretch
-            stretch, left = [], memory
-        stretch.append(operation)
+        if chunk and not _are_alike(chunk[0], operation):
+            yield chunk
+            chunk, left = [], memory
+        chunk.append(operation)
         left -= operations.cost(position)
-    if stretch:
-        yield stretch
+    if chunk:
+        yield chunk
 
 
 def _are_alike(one: Operation, other: Operation) -> bool:
@@ -120,16 +120,16 @@ class Sets:
         self._singles = singles
         self._using = singles.using
 
-    def runs(self, stretch: Sequence[Operation]) -> Iterator[Run]:
-        """The runs of a stretch, each carried out when it is taken."""
-        conditions = self._conditions(stretch)
+    def groups(self, chunk: Sequence[Operation]) -> Iterator[Group]:
+        """The groups of a chunk, each carried out when it is taken."""
+        conditions = self._conditions(chunk)
         if conditions is None:
-            yield stretch, {}
-        elif stretch[0].kind is Kind.DELETE:
-            yield stretch, self._deleted(stretch, conditions)
+            yield chunk, {}
+        elif chunk[0].kind is Kind.DELETE:
+            yield chunk, self._deleted(chunk, conditions)
         else:
-            for run in independent([prepared(operation, self._singles) for operation in stretch]):
-                yield from self._in_place(run, conditions)
+            for group in independent([prepared(operation, self._singles) for operation in chunk]):
+                yield from self._in_place(group, conditions)
 
     def together(self, operations: Sequence[Operation]) -> list[Result]:
         """Write creates and upserts of any resources at once, so that they may refer to each other in circles; the
@@ -164,10 +164,10 @@ class Sets:
         found = sets.write(rows, conditions, self._using, self._singles.client, sets.resolve_together)
         return [self._result(written[number], each) for number, each in found.written.items()]
 
-    def _conditions(self, stretch: Sequence[Operation]) -> SetConditions | None:
+    def _conditions(self, chunk: Sequence[Operation]) -> SetConditions | None:
         """Return the conditions, or None if the operations have to be carried out one at a time."""
-        first = stretch[0]
-        if len(stretch) < _FEWEST or first.resource is None:
+        first = chunk[0]
+        if len(chunk) < _FEWEST or first.resource is None:
             return None
         if first.kind is Kind.DELETE and _refers_to_itself(first.resource):
             return None
@@ -175,7 +175,7 @@ class Sets:
             check = self._singles.check(first.resource)
             if check is not None and check.looks_up:
                 return None
-        if any(each.key is not None or each.condition.names_versions for each in stretch):
+        if any(each.key is not None or each.condition.names_versions for each in chunk):
             return self._conditions_of(first) if self._may_read_what_it_writes(first) else None
         return self._conditions_of(first)
 
@@ -200,39 +200,39 @@ class Sets:
             return None
         return NO_CONDITIONS if policy is None else policy.for_sets()
 
-    def _in_place(self, run: list[PreparedOperation], conditions: SetConditions) -> Iterator[Run]:
+    def _in_place(self, group: list[PreparedOperation], conditions: SetConditions) -> Iterator[Group]:
         """Carry out what does not change a key; what does, and what follows it, is carried out one at a time."""
         known: Mapping[UUID, StoredVersion] = {}
-        whole = run
-        if run[0].operation.kind is Kind.UPDATE:
-            known, kept = self._current(run)
-            run = run[:kept]
-        elif any(each.condition.is_given for each in run):
-            known = stored_versions([each.id for each in run if each.incoming], self._using)
-        yield [each.operation for each in run], self._carried_out(run, known, conditions)
-        if len(run) < len(whole):
-            yield [each.operation for each in whole[len(run) :]], {}
+        whole = group
+        if group[0].operation.kind is Kind.UPDATE:
+            known, kept = self._current(group)
+            group = group[:kept]
+        elif any(each.condition.is_given for each in group):
+            known = stored_versions([each.id for each in group if each.incoming], self._using)
+        yield [each.operation for each in group], self._carried_out(group, known, conditions)
+        if len(group) < len(whole):
+            yield [each.operation for each in whole[len(group) :]], {}
 
-    def _current(self, run: Sequence[PreparedOperation]) -> tuple[Mapping[UUID, StoredVersion], int]:
+    def _current(self, group: Sequence[PreparedOperation]) -> tuple[Mapping[UUID, StoredVersion], int]:
         """The stored documents by the referential ids of the new bodies, and how many updates there are in front of the
         first one that changes a key."""
-        by_id = [each.operation.document_uuid for each in run if each.operation.document_uuid]
+        by_id = [each.operation.document_uuid for each in group if each.operation.document_uuid]
         identified = referential_ids(by_id, self._using)
-        known = stored_versions([each.id for each in run if each.incoming], self._using)
-        for number, each in enumerate(run):
+        known = stored_versions([each.id for each in group if each.incoming], self._using)
+        for number, each in enumerate(group):
             id_ = each.operation.document_uuid
             if each.changes_key or (each.incoming and id_ in identified and each.id not in identified[id_]):
                 return known, number
-        return known, len(run)
+        return known, len(group)
 
     def _carried_out(
-        self, run: Sequence[PreparedOperation], known: Mapping[UUID, StoredVersion], conditions: SetConditions
+        self, group: Sequence[PreparedOperation], known: Mapping[UUID, StoredVersion], conditions: SetConditions
     ) -> Mapping[int, Attempt]:
         """What is certain."""
         done: dict[int, Attempt] = {}
         rows: list[Row] = []
         staged: list[PreparedOperation] = []
-        for each in run:
+        for each in group:
             found = _row(each, known, conditions)
             if isinstance(found, Row):
                 rows.append(found)
@@ -260,14 +260,14 @@ class Sets:
         result.tolerated = prepared.tolerated
         return result
 
-    def _deleted(self, stretch: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
-        resource = stretch[0].resource
-        assert resource is not None  # noqa: S101  The stretch has one.
+    def _deleted(self, chunk: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
+        resource = chunk[0].resource
+        assert resource is not None  # noqa: S101  The chunk has one.
         # A second delete of a document is decided behind the first.
         firsts: dict[UUID, Operation] = {}
         absent: list[Operation] = []
         done: dict[int, Attempt] = {}
-        for operation, id_ in zip(stretch, self._ids(stretch), strict=True):
+        for operation, id_ in zip(chunk, self._ids(chunk), strict=True):
             if operation.refusal is not None:
                 done[operation.position] = self._refused(operation, operation.refusal)
             elif id_ is not None:
@@ -285,11 +285,11 @@ class Sets:
             done[operations[id_].position] = Result(operations[id_], 204, id=str(id_)), None
         return done
 
-    def _ids(self, stretch: Sequence[Operation]) -> list[UUID | None]:
+    def _ids(self, chunk: Sequence[Operation]) -> list[UUID | None]:
         """The ids of documents to delete; None where nothing can be deleted."""
         keys = {
             operation.position: self._singles.identity(operation).referential_id
-            for operation in stretch
+            for operation in chunk
             if operation.key is not None
         }
         stored = stored_versions(keys.values(), self._using)
@@ -297,7 +297,7 @@ class Sets:
             stored[keys[operation.position]].document_uuid
             if keys.get(operation.position) in stored
             else operation.document_uuid
-            for operation in stretch
+            for operation in chunk
         ]
 
 
@@ -329,7 +329,7 @@ def goes_alone(operation: Operation) -> bool:
 
 def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
     """Prepare the operation as the single request would."""
-    assert operation.resource is not None  # noqa: S101  The stretch has one.
+    assert operation.resource is not None  # noqa: S101  The chunk has one.
     document, preparer = operation.document, singles.preparer(operation.resource)
     check = singles.check(operation.resource) if api_settings.WRITE_RULES else None
     if operation.refusal is not None or document is None:
@@ -356,21 +356,21 @@ def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
 
 
 def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[PreparedOperation]]:
-    """Cuts a stretch where an operation depends on one before it, or one before it on what it provides."""
-    run: list[PreparedOperation] = []
+    """Cuts a chunk where an operation depends on one before it, or one before it on what it provides."""
+    group: list[PreparedOperation] = []
     provided: set[int] = set()
     referred: set[int] = set()
     for each in operations:
         own, targets = each.own, each.targets
         refers_only_to_others = targets - own
-        if run and not (provided.isdisjoint(own | targets) and referred.isdisjoint(own)):
-            yield run
-            run, provided, referred = [], set(), set()
-        run.append(each)
+        if group and not (provided.isdisjoint(own | targets) and referred.isdisjoint(own)):
+            yield group
+            group, provided, referred = [], set(), set()
+        group.append(each)
         provided |= own
         referred |= refers_only_to_others
-    if run:
-        yield run
+    if group:
+        yield group
 
 
 def _has_other_id(operation: Operation) -> bool:

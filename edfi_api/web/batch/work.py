@@ -21,7 +21,7 @@ from edfi_api.web.batch.natural_keys import NaturalKeys
 from edfi_api.web.batch.operations import Attempt, Kind, Operation, OperationReader, Result, SentOperations, Summary
 from edfi_api.web.batch.record import BatchFigures, RecordedOperations
 from edfi_api.web.batch.sent_batch import BatchLimits, Body, Order, Parameters, Return
-from edfi_api.web.batch.sets import Sets, stretches
+from edfi_api.web.batch.sets import Sets, chunks
 from edfi_api.web.batch.singles import Singles, TransactionUris
 from edfi_api.web.problem_details.http_exceptions import BatchFailed, BatchTimeout, ResourceNotFound
 from references.exceptions import UnresolvedReference
@@ -146,12 +146,12 @@ class Batch:
         return FreeRun(sorting, self._sets, self._operations, self._carried_out, self.limits).attempts()
 
     def _carried_out(self, positions: Iterable[int]) -> Iterator[Attempt]:
-        for stretch in stretches(positions, self._operations, self.limits.memory):
+        for chunk in chunks(positions, self._operations, self.limits.memory):
             if self._is_over():
                 return
-            for run, done in self._sets.runs(stretch):
+            for group, done in self._sets.groups(chunk):
                 self.figures.sets += bool(done)
-                for operation in run:
+                for operation in group:
                     if operation.position in done:
                         yield self._traced(*done[operation.position])
                     elif self._is_over():

@@ -124,7 +124,7 @@ def operations(draw, ids, resource, kind):
 
 @st.composite
 def batches(draw, ids):
-    """Stretches of one resource, some of one kind."""
+    """Chunks of one resource, some of one kind."""
     found = []
     for _ in range(draw(st.integers(1, 4))):
         resource, kind = draw(RESOURCES), draw(KINDS)

@@ -96,14 +96,14 @@ def test_when_the_time_is_over_the_rest_is_not_done(limited):
 @pytest.fixture
 def ends_after_a_set(monkeypatch):
     """The time of a batch is over when a set has been carried out."""
-    runs, is_over = Sets.runs, []
+    groups, is_over = Sets.groups, []
 
-    def one_run(sets, stretch):
-        for run in runs(sets, stretch):
-            yield run
+    def one_group(sets, chunk):
+        for group in groups(sets, chunk):
+            yield group
             is_over.append(True)
 
-    monkeypatch.setattr(Sets, "runs", one_run)
+    monkeypatch.setattr(Sets, "groups", one_group)
     monkeypatch.setattr(Batch, "_is_over", lambda _: bool(is_over))
 
 

@@ -32,7 +32,7 @@ STRATEGIES = [
 
 @pytest.fixture
 def small_sets(monkeypatch):
-    """Sets are used for stretches of any length."""
+    """Sets are used for chunks of any length."""
     monkeypatch.setattr(sets, "_FEWEST", 1)
 
 
@@ -115,7 +115,7 @@ def test_documents_of_every_resource(surface, documents, batch, small_sets, prep
     assert len(together[1][0]) > len(resources) * 0.9
 
 
-def test_stretches_are_carried_out_in_sets(batch, log):
+def test_chunks_are_carried_out_in_sets(batch, log):
     batch.results(start())
     key = [{"studentUniqueId": f"S{number}"} for number in range(10, 20)]
     writes = [student(number) for number in range(10, 20)]
