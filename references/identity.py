@@ -13,7 +13,7 @@ from uuid import UUID, SafeUUID
 # The elements of a key: JSON path without its root, and the value as text.
 KeyElements = Sequence[tuple[str, str]]
 
-# As ids are served here, and as 32 digits, the form of the ODS/API.
+# Matches ids as they are served here, and as 32 digits, the form of the ODS/API.
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-?)([0-9a-fA-F]{4}\1){3}[0-9a-fA-F]{12}")
 _UUID_BYTES = 16
 _VERSION_8_AND_VARIANT = 0x8000 << 64 | 0x8000 << 48

@@ -20,13 +20,13 @@ _VALUE = 250
 _VIOLATION = 250
 _MOST_VIOLATIONS = 100
 _TEXT = 4
-# Of a text whose strings may take four bytes for each character.
+# The factor for a text whose strings may take four bytes for each character.
 _WIDE_TEXT = 16
 # A request that costs less needs no share.
 SMALL = 2**20
 # The WSGI variable of a request with the stack of what it gives back when it has been answered.
 HELD_UNTIL_ANSWERED = "meadowlark.held"
-# For which a request waits for its share.
+# A request waits for its share for so long.
 _SECONDS = 5.0
 
 

@@ -26,7 +26,7 @@ _BLOCK = 2**16
 _MOST_CODINGS = 3
 _GZIP = frozenset({"gzip", "x-gzip"})
 _GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
-# By Python's names. Others are for specialists, or are no encodings of texts at all.
+# These are Python's names. Others are for specialists, or are no encodings of texts at all.
 _CHARSETS = frozenset(
     {
         "ascii", "cp1252", "iso8859-1", "iso8859-15", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-32-be",

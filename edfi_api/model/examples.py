@@ -26,7 +26,7 @@ _LATER = ("end", "exit", "expiration")
 _TEXT = "Example"
 # Far from the ids of real organizations.
 _FIRST_ID = 1000
-# By the name of the member, in whichever resource it is.
+# Values by the name of the member, in whichever resource it is.
 _BY_NAME: dict[str, Any] = {
     "birthDate": "2010-02-03",
     "city": "Lark Meadow",

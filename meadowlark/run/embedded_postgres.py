@@ -51,7 +51,7 @@ DURABLE = {
     # Errors of statements are not logged: violations of foreign keys are answers to clients, not incidents.
     "log_min_messages": "log",
 }
-# For disposable data: nothing waits for the disk.
+# The settings for disposable data: nothing waits for the disk.
 VOLATILE = DURABLE | {
     "shared_buffers": "128MB",
     "fsync": "off",
@@ -263,7 +263,7 @@ def _socket_folder(home: Path) -> Path:
     path = os.fsencode(data)
     if len(path) + 1 + len(_SOCKET_NAME) <= _LONGEST_SOCKET_PATH:
         return data
-    # Not TMPDIR, which may be long too, and which may differ between processes.
+    # The folder is not TMPDIR, which may be long too, and which may differ between processes.
     return Path("/tmp") / f"meadowlark-{hashlib.sha256(path).hexdigest()[:24]}"  # noqa: S108
 
 

@@ -25,7 +25,7 @@ FIXED = frozenset(
 OUTSIDE = frozenset(
     {"health", "metrics", "docs", "static", "management", "connect", "v2", "v3", "secret", ".well-known", "favicon.ico"}
 )
-# Those that the URL map has with some settings only: whoever turns something on must not find a tenant there.
+# The URL map has these segments with some settings only: whoever turns something on must not find a tenant there.
 OPTIONAL = frozenset({"admin", "batch", "bulk", "config", "guides"})
 
 
@@ -87,7 +87,7 @@ class RoutingTable:
     tenants: Mapping[str, NamedTenant]
     stores: Mapping[int, Store]
     by_context: Mapping[tuple[int | None, Context], frozenset[int]]
-    # By tenant and case-folded qualifier: the values that data stores have, each once, in the order of `_ordered`.
+    # Maps tenant and case-folded qualifier to the values that data stores have, each once, in the order of `_ordered`.
     values: Mapping[tuple[int | None, str], tuple[str, ...]]
 
     @classmethod

@@ -12,7 +12,7 @@ _WITHOUT_WIDTH = (
     r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Of JSON Schema and of Python: a character that shows something.
+# Matches a character that shows something, in JSON Schema and in Python.
 VISIBLE = f"[^{_CONTROLS_AND_BLANKS}{_WITHOUT_WIDTH}]"
 
 _VISIBLE = re.compile(VISIBLE)

@@ -15,7 +15,7 @@ from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 from edfi_api.model.surface.naming import EXTENSIONS
 
 TextProjection = Callable[[bytes], bytes]
-# Of a decoded value what is not empty; the value itself may be changed.
+# Returns what is not empty of a decoded value; the value itself may be changed.
 _Remainder = Callable[[Any], Any]
 
 _WHOLE_OBJECT = dict[str, msgspec.Raw]

@@ -38,7 +38,7 @@ def comparison_predicate(
     condition = _joined(operator, conditions, is_true=comparison.values[0] is True)
     indexes = (QueryIndex(resource, (IndexColumn(path, operator is Operator.PREFIX),)) for path in paths)
     has_index = all(is_indexed(index, selection.using) for index in indexes)
-    # As a literal, so that PostgreSQL sees that the partial index has these rows.
+    # The type is a literal, so that PostgreSQL sees that the partial index has these rows.
     of_type = Sql(f"d.resource_type_id = {selection.resource_type}")
     return Predicate(
         condition, all_of([of_type, condition]), lacks_index=None if has_index else _argument(resource, comparison)

@@ -23,7 +23,7 @@ from edfi_api.model.surface.resource import JsonPath, QueryField, Resource
 ORDER_PARAMETER = "orderby"
 MOST_TERMS = 4
 _LARGEST_ROW = 2**63 - 1
-# Of a number; that of a double.
+# The largest exponent of a number is that of a double.
 _LARGEST_EXPONENT = 308
 
 

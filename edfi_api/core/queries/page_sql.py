@@ -289,7 +289,7 @@ def _near_if_many(selection: Selection, path: AccessPath) -> Sql:
 
 
 def _in_chosen_order(selection: Selection, order_by: OrderBy, plan: Plan, wanted: int) -> Sql:
-    # As a literal, so that PostgreSQL sees that the partial index has these rows.
+    # The type is a literal, so that PostgreSQL sees that the partial index has these rows.
     of_type = Sql(f"d.resource_type_id = {selection.resource_type}")
     conditions = for_many_rows(selection) if plan.way is Way.SORTED else for_one_row(selection)
     return _CHOSEN_ORDER.fill(

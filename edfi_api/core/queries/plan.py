@@ -43,7 +43,7 @@ class Limits:
     # Scanning these costs a millisecond or two. Values that at least one row in eighty has fill a page from them; for
     # rarer values the index returns few enough rows.
     near_rows: int = 2_000
-    # Of the rows that an index returns for one value, such as those of one school.
+    # How many are near of the rows that an index returns for one value, such as those of one school.
     near_rows_of_value: int = 300
     # Documents of an access path that are checked before an index is used.
     path_rows: int = 300

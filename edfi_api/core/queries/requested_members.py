@@ -12,7 +12,7 @@ from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import Resource
 
 MEMBERS_PARAMETER = "fields"
-# Of every document that is served.
+# Every document that is served has these members.
 _ALWAYS = ("id", "_etag", "_lastModifiedDate")
 
 

@@ -12,7 +12,7 @@ from edfi_api.model.surface.resource import Resource
 
 _SERVER_MEMBERS = ("_etag", "_lastModifiedDate")
 _SEPARATORS = re.compile(r"[^0-9a-z]+|_+")
-# Of other APIs, before or behind the name of a member: `birthDate.gte`, `birthDate__lt`, `minBirthDate`.
+# Other APIs write these before or after the name of a member: `birthDate.gte`, `birthDate__lt`, `minBirthDate`.
 _COMPARISONS = (
     "after", "atleast", "atmost", "before", "begin", "begins", "beginswith", "between", "contains", "end", "ends",
     "endswith", "eq", "equal", "equals", "equalto", "exact", "exists", "from", "ge", "greaterorequal", "greaterthan",

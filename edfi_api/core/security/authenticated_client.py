@@ -40,7 +40,7 @@ class AuthenticatedClient:
     # Id and name of the tenant that it belongs to.
     tenant_id: int | None = None
     tenant: str | None = None
-    # Of the data stores that it may use, and the version of all data stores at that time.
+    # The ids of the data stores that it may use, and the version of all data stores at that time.
     data_store_ids: frozenset[int] = frozenset()
     data_stores_version: int = 0
     # Django REST framework reads this attribute of a request's user.

@@ -46,13 +46,13 @@ class TokenClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
     """
 
     mode: Literal["registered", "claims"] = "registered"
-    # By default the first of `client_id`, `azp`, `appid` and `sub`.
+    # The default is the first of `client_id`, `azp`, `appid` and `sub`.
     client: Text | None = None
     claim_set: Text = "scope"
     namespace_prefixes: Text = "namespacePrefixes"
     education_organization_ids: Text = "educationOrganizationIds"
     data_store_ids: Text = "dataStoreIds"
-    # Of the management API.
+    # The scopes are those of the management API.
     scopes: Texts = ("scope", "scp", "roles")
     allowed: Allowed = Allowed()
 

@@ -36,7 +36,7 @@ _DELETE, _GET, _STILL_ALLOWED = _statement("delete"), _statement("get"), _statem
 _STORED_BY_ALIAS, _STORED_BY_UUID = _statement("stored_by_alias"), _statement("stored_by_uuid")
 _LINKS_OF_STORED, _NO_LINKS = _LINKS.fill(found="linked"), _statement("no_links")
 _LINKS_OF_SET, _NO_LINKS_OF_SET = _statement("links_of_set"), _statement("no_links_of_set")
-# By likely outcome, with the rows of which the statement needs the links.
+# The statements by likely outcome, with the rows of which the statement needs the links.
 _LIKELY_SETS = {
     Outcome.INSERTED: (_statement("insert_set"), "staged_document"),
     Outcome.UPDATED: (_statement("update_set"), "existing"),

@@ -39,7 +39,7 @@ class NamedVersion(NamedTuple):
 
 Versions = frozenset[NamedVersion] | AnyVersion
 
-# As the expected version of a write statement: the document must not exist.
+# This expected version of a write statement says that the document must not exist.
 NO_DOCUMENT = 0
 
 

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 # In a larger group each document costs less, but while one statement commits, another one can be executed.
 _GROUP_SIZE = 4
-# Of a body. Larger ones take so long that others had better not wait for them.
+# The limit of a body. Larger ones take so long that others had better not wait for them.
 _MOST_BYTES = 64 * 1024
 # To find an unchanged document takes less than to wait for others.
 _LIKELY = (Outcome.INSERTED, Outcome.UPDATED)
@@ -78,7 +78,7 @@ class GroupCommit(Generic[Request, Result]):
         self._patience = patience
         self._group_size = group_size
         self._lock = Lock()
-        # By the key of each statement that is executed: those that wait for its end.
+        # The upserts that wait for the end of a statement that is executed, by its key.
         self._waiting: dict[Hashable, _Group[Request, Result]] = {}
 
     def execute(

@@ -40,7 +40,7 @@ from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 _REFERRERS_NAMED = 10
-# Of each type whose first referrers the caller may not read, to find one that it may.
+# So many referrers are read of each type whose first ones the caller may not read, to find one that it may.
 _REFERRERS_LOOKED_AT = 1_000
 _DEPENDENTS = statements_beside(__file__)("dependents")
 

@@ -76,12 +76,13 @@ class Write:
     leniency: Leniency = field(default_factory=Leniency)
     may_omit_id: bool = False
     ignores_id: bool = False
-    # In seconds since 1970.
+    # The time in seconds since 1970.
     began: float = field(default_factory=time.time)
     prepared: IncomingDocument | PendingDocument | None = None
     # Custom rules for the document, if there are any.
     check: WriteCheck | None = None
-    # Of the documents of the resource; None while it is not known whether a profile hides members, and if one does.
+    # The schema of the documents of the resource; None while it is not known whether a profile hides members, and if
+    # one does.
     schema: dict[str, Any] | None = None
 
 

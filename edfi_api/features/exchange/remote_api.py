@@ -35,7 +35,7 @@ from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.remote_addresses import AddressRefused, checked_address, origin
 from edfi_api.version import VERSION
 
-# Of an answer. The OpenAPI documents of large standards have ten megabytes, and half a million values.
+# The limits of an answer. The OpenAPI documents of large standards have ten megabytes, and half a million values.
 _MOST_BYTES = 32 * 2**20
 _MOST_VALUES = 1_000_000
 _MOST_BYTES_OF_TOKEN = 64 * 1024
@@ -163,7 +163,7 @@ class Discovery:
 @dataclass(slots=True)
 class _Token:
     text: str = ""
-    # By the monotonic clock.
+    # The time by the monotonic clock.
     renew_at: float = 0.0
 
 

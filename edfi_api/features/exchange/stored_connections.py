@@ -49,7 +49,7 @@ SELECT EXISTS (
             (hashtext('exchange')::bigint & 4294967295, %(connection)s),
             (change_version_lock(), hashtext(%(consumer)s)::bigint & 4294967295)))
 """
-# By the constraint of the database.
+# The refusals by the constraint of the database.
 _REFUSALS = {
     "connection_once_in_any_case": {"name": NAME_TAKEN},
     "connection_of_one_tenant": {"data_store": "It belongs to another tenant than the API client."},

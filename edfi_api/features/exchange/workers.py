@@ -49,7 +49,7 @@ class Workers:
     def __init__(self, options: Sequence[str]) -> None:
         self._options = options
         self._running: dict[Followed, _Worker] = {}
-        # By name: when a worker that has ended may be started again, and the pause behind the next end.
+        # When a worker that has ended may be started again, by name, and the pause after the next end.
         self._due: dict[str, tuple[float, float]] = {}
 
     def run(self, stop: threading.Event) -> None:

@@ -253,7 +253,7 @@ SELECT a.claimsetid, a.resourceclaimid, c.actionname,
 """
 
 
-# Of databases of earlier versions, which have one strategy at most for each action.
+# The query for databases of earlier versions, which have one strategy at most for each action.
 _EARLIER_DEFAULTS = """
 SELECT 0, m.resourceclaim_resourceclaimid, c.actionname,
        array_remove(ARRAY[s.authorizationstrategyname], NULL), m.validationrulesetname

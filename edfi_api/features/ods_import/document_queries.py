@@ -468,7 +468,7 @@ def _object(members: Sequence[tuple[str, str]]) -> str:
     return " || ".join(built) or "'{}'::jsonb"
 
 
-# As bodies of requests are counted (`documents.json_object`).
+# Sizes are counted as those of bodies of requests (`documents.json_object`).
 _IS_TOO_LARGE = (
     f"octet_length(text) >= {_SURELY_FEW_VALUES} AND (octet_length(text) > {_MOST_BYTES}"
     f" OR octet_length(text) - octet_length(translate(text, ',[{{', '')) >= {MOST_VALUES})"

@@ -27,7 +27,7 @@ SELECT EXISTS (
        AND has_schema_privilege(n.oid, 'USAGE') AND has_function_privilege(p.oid, 'EXECUTE')
 )
 """
-# Of the tool that applies the scripts of an ODS.
+# The table of the tool that applies the scripts of an ODS.
 _JOURNAL = "public.DeployJournal"
 _LAST_SCRIPT = 'SELECT scriptname, applied::date FROM public."DeployJournal" ORDER BY applied DESC LIMIT 1'
 

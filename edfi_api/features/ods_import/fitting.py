@@ -36,7 +36,7 @@ _DISPENSABLE = frozenset(
 )
 # Schemas that an ODS has for itself: changes are read by `recorded_changes`, authorization is derived from documents.
 _OF_THE_ODS = re.compile(r"(auth|changes|dbo|public|util|tracked_changes_.*|tracked_deletes_.*)\Z")
-# Of which documents know nothing.
+# Documents know nothing of this schema.
 _INTEROP = "interop"
 _WITH_TRIM_SCALE = 130_000
 _SOURCE = "ODS"

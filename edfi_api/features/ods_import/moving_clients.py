@@ -241,7 +241,7 @@ def _move_profiles(
             continue
         moved.notes += [note for _, notes in read for note in notes]
         for each in checker.check_all([definition for definition, _ in read]):
-            # Of what names nothing here, the ODS may hide something.
+            # The ODS may hide something of what names nothing here.
             if refuses(each, accept_warnings=False):
                 wrong = (finding for finding in each.findings if finding.severity is not FindingSeverity.NOTICE)
                 texts = "; ".join(finding.text for finding in wrong)

@@ -21,7 +21,7 @@ Rows = list[tuple[Any, ...]]
 
 _MOST_ROWS = 1_000
 _FIRST_ROWS = 10
-# Of texts that are fetched at once. A document may be of megabytes.
+# The size of texts that are fetched at once. A document may be of megabytes.
 _BYTES = 2**20
 
 

@@ -66,7 +66,7 @@ SELECT resource, max(last_accepted_at), max(last_refused_at),
   FROM submission_hour WHERE client = %(client)s
  GROUP BY resource ORDER BY resource LIMIT %(most)s
 """
-# Of the latest entries that rules have found, by a partial index.
+# Reads the latest entries that rules have found, by a partial index.
 _BY_RULE = """
 SELECT rule, count(*) FILTER (WHERE resolved_at IS NULL AND problem <> %(warning)s),
        count(*) FILTER (WHERE resolved_at IS NULL AND problem = %(warning)s), sum(count)::bigint, max(last_at)

@@ -68,7 +68,7 @@ class Pending:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._parts: list[Part] = []
-        # Of all parts, also of those that were taken and are not released.
+        # The writes of all parts, also of those that were taken and are not released.
         self._writes = 0
         self._bytes = 0
         self._hours: Hours = {}

@@ -21,7 +21,7 @@ from edfi_api.model.surface.resource import Resource, Surface
 
 _SECONDS = 30
 _MANY_ROWS = 100_000
-# Of the whole table: a plan has how many rows a filter leaves. Tables that were never analyzed have -1.
+# The rows of the whole table: a plan has how many rows a filter leaves. Tables that were never analyzed have -1.
 _TABLE_ROWS = """
 SELECT c.reltuples FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = %(schema)s AND c.relname = %(table)s

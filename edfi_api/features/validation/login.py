@@ -19,7 +19,7 @@ TABLES = ("document", "organization_closure", "resource_type")
 # Parameters of libpq that belong to each other.
 _OF_THE_USER = {"user", "password", "passfile", "sslcert", "sslkey", "sslpassword"}
 _OF_THE_ADDRESS = {"host", "hostaddr", "port"}
-# Of tables and a role that are not there the privilege is NULL.
+# The privilege is NULL for tables and a role that do not exist.
 _LACKING = """
 SELECT name FROM unnest(%s::text[]) AS t (name)
  WHERE NOT has_table_privilege(to_regrole(quote_ident(%s)), to_regclass(name), 'SELECT')

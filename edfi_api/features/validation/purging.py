@@ -17,7 +17,7 @@ DELETE FROM validation_result WHERE id = ANY (ARRAY(
      LIMIT %(batch)s
 ))
 """
-# Of each rule the last run stays, and those to which results refer.
+# The last run of each rule stays, and those to which results refer.
 _RUNS = """
 DELETE FROM validation_run WHERE id = ANY (ARRAY(
     SELECT r.id FROM validation_run r

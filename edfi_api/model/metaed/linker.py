@@ -64,7 +64,7 @@ BASE_KINDS = {
     EntityKind.COMMON_SUBCLASS: COMMONS,
     EntityKind.COMMON_ADDITIONS: (EntityKind.COMMON,),
 }
-# Of Ed-Fi's own text the bundled one has many shared types as plain properties of their names.
+# The bundled text has many shared types of Ed-Fi's own text as plain properties of their names.
 PLAIN_TYPES = {
     PropertyType.SHARED_STRING: PropertyType.STRING,
     PropertyType.SHARED_DECIMAL: PropertyType.DECIMAL,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from edfi_api.model.surface.resource import AbstractResource, Resource, ResourceName
 
-# For each resource, the others that must precede it.
+# Maps each resource to the others that must precede it.
 Targets = Mapping[ResourceName, Set[ResourceName]]
 
 

@@ -45,14 +45,15 @@ if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
     values.ValueClass = values.MultiProcessValue(lambda: _process_id)  # type: ignore[no-untyped-call]
 
 REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
-# By view, not by resource, whose buckets would be tens of thousands of time series.
+# Times are by view, not by resource, whose buckets would be tens of thousands of time series.
 SECONDS = Histogram(
     "meadowlark_request_seconds",
     "How long requests took.",
     ["method", "view"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-# By type: a URN without its prefix, or a code of OAuth at the token endpoint. Routes would multiply them.
+# Problems are counted by type: a URN without its prefix, or a code of OAuth at the token endpoint. Routes would
+# multiply them.
 PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the type of the problem.", ["problem"])
 _OF_CLIENTS = "meadowlark_client_requests"
 CLIENT_REQUESTS = Counter(_OF_CLIENTS, "Requests of API clients with a valid token.", ["client", "outcome"])

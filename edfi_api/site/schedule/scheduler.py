@@ -36,7 +36,7 @@ _LONGEST_PAUSE_SECONDS = 30.0
 _OUTAGE_PAUSE_SECONDS = 2.0
 _TO_STOP = (signal.SIGTERM, signal.SIGINT)
 _INTERRUPTED = 128 + signal.SIGINT
-# By exit status; any other one, and a signal, is a failure.
+# Outcomes by exit status; any other one, and a signal, is a failure.
 _OUTCOMES = {0: CommandOutcome.DONE, os.EX_TEMPFAIL: CommandOutcome.BUSY, _INTERRUPTED: CommandOutcome.STOPPED}
 
 # Forked from a process that has loaded Django, so that a command begins at once.

@@ -27,7 +27,7 @@ from edfi_api.core.security.federation.fetching import (
 )
 from edfi_api.core.security.issuers import Algorithm, well_known_address
 
-# For each request to the provider.
+# The limit of each request to the provider.
 _SECONDS = 5
 _METADATA_SECONDS = 600
 
@@ -114,7 +114,7 @@ def _deadline() -> float:
     return monotonic() + _SECONDS
 
 
-# Those with a public key. With the others, a public key could be taken for a shared secret.
+# The algorithms with a public key. With the others, a public key could be taken for a shared secret.
 _ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 _SKEW_SECONDS = 30
 

@@ -20,7 +20,7 @@ from edfi_api.site.sign_in import second_factor
 from edfi_api.site.sign_in.passwords import may_use_password
 
 PROVIDER_BACKEND = "edfi_api.site.sign_in.backend.ProviderBackend"
-# For how long a login can be continued.
+# A login can be continued for so long.
 UNFINISHED_SECONDS = 600
 _PENDING = "pending_login"
 LOGINS = Counter("meadowlark_admin_logins", "Logins to the admin.", ["way", "outcome"])

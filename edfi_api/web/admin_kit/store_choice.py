@@ -31,7 +31,7 @@ from edfi_api.core.storage.driver.exceptions import is_outage
 PARAMETER = "store"
 _MAIN = "main"
 _PER_PAGE = 50
-# Of the column of Django's log.
+# The length of the column of Django's log.
 _LONGEST_DESCRIPTION = 200
 
 

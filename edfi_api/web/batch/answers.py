@@ -101,8 +101,8 @@ class SortedAnswer(Answer):
     def __init__(self, is_lines: bool) -> None:
         super().__init__(is_lines)
         self._unsorted = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115
-        # By position, two numbers: where the text begins, counted from 1, 0 if there is none yet; and its length. An
-        # array, because nearly all results of a long batch may wait for the first one.
+        # Two numbers for each position: where the text begins, counted from 1, 0 if there is none yet; and its length.
+        # An array, because nearly all results of a long batch may wait for the first one.
         self._places = array("Q")
         # All results in front of this position are known.
         self._next = 0

@@ -55,7 +55,7 @@ class _Key:
 
     resource: Resource
     members: frozenset[str]
-    # By the last step of the paths of the identity; those that always have the same value are one.
+    # Maps the last step to the paths of the identity; those that always have the same value are one.
     by_last_step: Mapping[str, tuple[JsonPath, ...]]
     ambiguous: frozenset[str]
     reader: BodyReader

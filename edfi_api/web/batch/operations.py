@@ -95,7 +95,7 @@ class Result:
     caused_by: int | None = None
     # What was tolerated in the document.
     tolerated: Sequence[Tolerated] = ()
-    # Of custom rules.
+    # The warnings of custom rules.
     warnings: Sequence[Finding] = ()
     # Whether a repetition may succeed without any change.
     is_temporary: bool = False
@@ -336,7 +336,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
     try:
         return json_object.parse(text)
     except DuplicateProperty as error:
-        # Of a document alone they have the paths that the single request would name.
+        # In the document alone they have the paths that the single request would name.
         names = ("document", *(alias for alias, name in _ALIASES.items() if name == "document"))
         for start in (f"$.{name}." for name in names):
             if all(path.startswith(start) for path in error.paths):

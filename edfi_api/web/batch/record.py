@@ -47,13 +47,13 @@ class BatchFigures:
     alone: int = 0
     refused: int = 0
     seconds: float = 0
-    # By operation, path of the resource, and status.
+    # Counts by operation, path of the resource, and status.
     results: Counter[tuple[str, str, int]] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self._began = time.perf_counter()
         self._denied = 0
-        # For the audit log, which has those of the last attempt alone.
+        # The audit log reads these; it has those of the last attempt alone.
         self._denials: list[dict[str, object]] = []
         self._when_ended: Callable[[BatchFigures], None] | None = None
         self._has_ended = False

@@ -35,7 +35,7 @@ _MOST = 2_000
 
 # Operations, and what became of those that were carried out together, by position.
 Group = tuple[Sequence[Operation], Mapping[int, Attempt]]
-# Of an update by natural key, while it is prepared.
+# The id of an update by natural key while it is prepared.
 _ANY_UUID = UUID(int=0)
 
 
@@ -144,7 +144,7 @@ class Sets:
         known = stored_versions([each.id for each, _ in able if each.condition.is_given], self._using)
         for each, conditions in able:
             resource = each.operation.resource
-            # Of several operations on one document the first one.
+            # The first of several operations on one document counts.
             if resource is None or not provided.isdisjoint(each.own):
                 continue
             if each.check is not None and each.check.looks_up:

@@ -188,7 +188,7 @@ class Singles:
         if operation.key is not None and uuid is None:
             uuid = self._stored_uuid(operation)
             if uuid is None:
-                # As of a document that does not exist, whatever the id in the document is.
+                # The id is that of a document that does not exist, whatever the id in the document is.
                 uuid = uuid7()
                 document = document and {name: value for name, value in document.items() if name.lower() != "id"}
         return Write(

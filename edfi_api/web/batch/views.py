@@ -42,9 +42,9 @@ from edfi_api.web.problem_details.http_exceptions import TooManyBatches
 from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.web.viewsets.factory import ServedSurface
 
-# Of an atomic batch that conflicts with others, before its last one.
+# The attempts of an atomic batch that conflicts with others, before its last one.
 _ATTEMPTS = 3
-# Of estimated memory: about 250 documents of usual size, and 2,000.
+# The bounds of estimated memory: about 250 documents of usual size, and 2,000.
 _FEWEST_BYTES, _MOST_BYTES = 2 * 2**20, 16 * 2**20
 _RETRY_AFTER_SECONDS = 1
 
@@ -67,7 +67,7 @@ class BatchView(EdFiView):
     """Needs a valid token; each operation is authorized as the single request."""
 
     detail = None
-    # Of the operation whose permissions are checked.
+    # The action of the operation whose permissions are checked.
     action: str | None = None
     resource: Resource | None = None
     # DRF's `as_view` accepts only attributes that the class has.

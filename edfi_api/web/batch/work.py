@@ -183,7 +183,7 @@ class Causes:
     def __init__(self, preparers: Preparers, natural_keys: NaturalKeys) -> None:
         self._preparers = preparers
         self._natural_keys = natural_keys
-        # By the hash of what it would have provided, which takes a third of the memory.
+        # Failed operations by the hash of what it would have provided, which takes a third of the memory.
         self._failed: dict[int, int] = {}
         self._number = 0
 

@@ -26,7 +26,7 @@ LINK = "link"
 _EXTENSIONS_SUFFIX = "Extensions"
 # Patterns are omitted: Ed-Fi's documents have none, and regular expressions differ between clients.
 _SCALAR_KEYWORDS = ("type", "format", "minLength", "maxLength", "minimum", "maximum")
-# Not read-only, since the body of a PUT has it.
+# The id is not read-only, since the body of a PUT has it.
 _ID: Schema = {
     "type": "string",
     "description": "The identifier that the server gave the item. A PUT has the one of its URL, a POST has none.",

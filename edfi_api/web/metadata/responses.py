@@ -26,7 +26,7 @@ _NAMES = {
     500: "Error",
     503: "ServiceUnavailable",
 }
-# Of every operation.
+# Every operation has these statuses.
 _ALWAYS = (401, 500, 503)
 
 PROBLEM_SCHEMA: Schema = {

@@ -41,7 +41,7 @@ from edfi_api.web.viewsets.edfi_view import OpenView, UnknownResourceView
 from edfi_api.web.viewsets.html_pages import html_page
 
 _HTML = "text/html"
-# Of the ODS/API.
+# The ODS/API has this address.
 _COMPOSITES = "composites"
 _OLDER = "metadata/data/v3"
 

@@ -34,7 +34,7 @@ class EdFiRequest(Request):
     # In place of DRF's properties, which authenticate at the first access: views have done so before.
     user: Any = None
     auth: Any = None
-    # As the classes of the settings make them.
+    # The classes of the settings make these.
     parsers: Any
 
     def __init__(self, request: HttpRequest, **steps: Any) -> None:
@@ -59,7 +59,7 @@ class EdFiView(GenericAPIView[Document]):
     # The alias of the database with the client's documents, from `initial` on.
     using: str
     lease: Lease = DEFAULT_LEASE
-    # Of every answer. What a client may read is nobody else's, and no cache keeps it.
+    # The headers of every answer. What a client may read is nobody else's, and no cache keeps it.
     fixed_headers = FixedHeaders(PRIVATE)
     # True if the route is that of a single document, False for a collection, None for others.
     detail: bool | None = False

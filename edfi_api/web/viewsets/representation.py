@@ -35,7 +35,8 @@ class Linker:
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
-        # By the identity of a numbering of resources, which databases share; it is kept so that none takes its place.
+        # Kept by the identity of a numbering of resources, which databases share; it is kept so that none takes its
+        # place.
         self._known: dict[int, tuple[dict[int, ResourceName], Starts]] = {}
 
     def linked_text(self, document: StoredDocument, extractor: Extractor, using: str) -> bytes:

@@ -85,11 +85,11 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     query_by_example: QueryByExample
     profile_queries: OfParts[QueryByExample]
     representation: Representation
-    # Those of the route, as `Allow` lists them, without HEAD.
+    # The methods of the route, as `Allow` lists them, without HEAD.
     route_methods: tuple[str, ...]
-    # Of the actions that have something to tolerate; None of the others.
+    # The leniency of the actions that have something to tolerate; None for the others.
     leniency: Leniency | None = None
-    # Of the routes of a single document.
+    # The id in the routes of a single document.
     document_uuid: UUID = None  # type: ignore[assignment]
     # From the time on at which everything that was sent is known.
     write: Write | None = None

@@ -23,7 +23,7 @@ _JSON = "application/json; charset=utf-8"
 MOST_IN_MEMORY = 2 * 2**20
 _BLOCK = 65_536
 _NO_HEADERS: Mapping[str, str] = {}
-# Of answers that depend on who asks.
+# The headers of answers that depend on who asks.
 PRIVATE: Mapping[str, str] = {"Vary": "Accept", "Cache-Control": "no-store"}
 
 
@@ -132,7 +132,7 @@ def quoted(tag: str) -> str:
 
 def location(request: HttpRequest, prefix: str, resource: Resource, document_uuid: str) -> str:
     """The address of a document, with the path prefix that the client used."""
-    # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
+    # This is not `build_absolute_uri`, which parses the path first to check whether it is relative.
     script_name = request.META.get("SCRIPT_NAME")
     start = f"{request.scheme}://{request.get_host()}{iri_to_uri(script_name) if script_name else ''}"
     return f"{start}/{prefix}{resource.served_path}/{document_uuid}"

@@ -137,7 +137,7 @@ def stored_grants(claim_set_ids: Sequence[int]) -> dict[int, Grants]:
     for claim_set, claim, action, strategies in overrides.values_list(
         "grant__claim_set_id", "grant__resource_claim__name", "action", "strategies"
     ):
-        # Those of an action that is no longer granted stay behind.
+        # Strategies of an action that is no longer granted are left.
         if action in found[claim_set].get(claim, ()):
             found[claim_set][claim][action] = tuple(strategies)
     return found

@@ -27,10 +27,10 @@ _SECONDS_BETWEEN_UNKNOWN = 10
 _FIRST_PAUSE, _LONGEST_PAUSE, _MOST_DOUBLINGS = 10, 60, 3
 # After the start of a fetch requests no longer wait for it: a slow provider must not occupy all threads.
 _SECONDS_OF_WAITING = 1
-# Of keys without an id, so many are tried.
+# So many keys without an id are tried.
 _MOST_TRIED = 5
 
-# Of several processes the latest: each fetches keys of its own, and files of ended processes stay.
+# Several processes report the latest time: each fetches keys of its own, and files of ended processes stay.
 KEYS_FETCHED = Gauge(
     "meadowlark_oidc_keys_fetched_seconds",
     "When the keys of an issuer were fetched last, in seconds since 1970.",

@@ -53,7 +53,7 @@ from edfi_api.core.storage.driver.exceptions import is_outage
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
 _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
-# Those of the ODS/API.
+# The ODS/API accepts these media types.
 _MEDIA_TYPES = ("", "application/json", "application/x-www-form-urlencoded")
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Ed-Fi API"'}
 # Token types are case-insensitive; Ed-Fi's older server sends lower case.
@@ -72,7 +72,7 @@ _MISPLACED = (
     "client_id and client_secret in the form and without that header. A token, which some libraries add to every "
     "request, is for other addresses."
 )
-# Not a header of requests: how the tenant of the address is handed on through oauthlib.
+# This is no header of requests: it is how the tenant of the address is handed on through oauthlib.
 _TENANT = "tenant"
 _EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
 

@@ -98,7 +98,7 @@ def _editable(profile: Profile) -> str:
 class ApplicationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
     """An application and the profiles that its clients are bound by; the admin stores these after the application."""
 
-    # Not `profiles`: for users who may only view, the admin would look for a field of the model.
+    # The name is not `profiles`: for users who may only view, the admin would look for a field of the model.
     api_profiles = forms.ModelMultipleChoiceField(
         Profile.objects.all(),
         label="API profiles",

@@ -28,7 +28,7 @@ from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.row_policy import Clause, Explanation, Predicate, RowPolicy, SetConditions
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
-# By the views' names of their actions. See meadowlark/docs/design/authorization.md#claim-sets-and-actions.
+# Maps the views' names of their actions. See meadowlark/docs/design/authorization.md#claim-sets-and-actions.
 ACTIONS: Mapping[str, Action] = {
     "list": Action.READ,
     "retrieve": Action.READ,

@@ -30,7 +30,7 @@ _SET = Sql(
     "SELECT set_config('statement_timeout', %(timeout)s::text, true),"
     " set_config('enable_seqscan', %(seq_scan)s::text, true)"
 )
-# Of the transaction, in which the settings end; with what was set before.
+# Limits of the transaction, with which the settings end; returns what was set before.
 _LIMIT = Sql(
     "WITH before AS MATERIALIZED ("
     "  SELECT current_setting('statement_timeout') AS timeout, current_setting('enable_seqscan') AS seq_scan"

@@ -105,6 +105,6 @@ class WaitsLimited:
         blocks = context["connection"].atomic_blocks
         if blocks and blocks[0] is not self._transaction:
             self._transaction = blocks[0]
-            # Beside Django's cursor, which may be one of the server.
+            # This does not use Django's cursor, which may be one of the server.
             context["connection"].connection.execute(limiting())
         return execute(sql, parameters, many, context)

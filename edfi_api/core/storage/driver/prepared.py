@@ -204,7 +204,7 @@ _WRITERS: dict[type, Callable[[Any], bytes | None]] = {
     type(None): lambda value: None,
 }
 
-# By type OID.
+# Readers of values by type OID.
 _READERS: dict[int, Callable[[bytes], Any]] = {
     16: _read_boolean,
     20: int,  # bigint

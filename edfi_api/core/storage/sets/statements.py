@@ -81,7 +81,7 @@ def body_of(row: str, *, keeps_keys: bool) -> str:
     return f"({(_WITH_STORED_KEY if keeps_keys else _AS_SENT).format(row=row)})"
 
 
-# For a dry run: each row with its body, and whether the stored one is the same; NULL if none is stored.
+# A dry run reads each row with its body, and whether the stored one is the same; NULL if none is stored.
 COMPARED = """
 SELECT s.position, s.resource_type_id, (CASE WHEN d.id IS NULL THEN s.body ELSE {body} END)::text, d.body = {body}
   FROM staged_document s
@@ -219,7 +219,7 @@ _IN_A_PASS = {
     "result": _POSITIONS,
 }
 _INSERTS_ONLY = {"or_denied": " OR true", "result": _POSITIONS_OF_NEW}
-# For rows that come with the envelope that they have on another server.
+# The condition for rows that come with the envelope that they have on another server.
 _IS_SAME_AS_IMPORTED = """(
         d.body = {body} AND d.created_at = s.sent_created_at AND d.last_modified_at = s.sent_modified_at
         AND d.change_version = coalesce(s.sent_version, d.change_version)

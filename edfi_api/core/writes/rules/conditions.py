@@ -35,7 +35,7 @@ _SOURCES = {
     frozenset({"find", "where", "member"}),
     frozenset({"today"}),
 }
-# Of one rule: more are an error of its filters.
+# The limit of one rule: more are an error of its filters.
 _MOST_FOUND = 100
 
 
@@ -70,7 +70,7 @@ _COMPARISONS: dict[str, Callable[[Any, list[Any]], bool]] = {
     "above": lambda value, limits: any(_is_less(each, value) for each in limits),
     "below": lambda value, limits: any(_is_less(value, each) for each in limits),
 }
-# Of all values of a member together.
+# These conditions are about all values of a member together.
 _OF_ALL = ("present", "unchanged")
 OPERATORS = (*_COMPARISONS, "matches", *_OF_ALL)
 

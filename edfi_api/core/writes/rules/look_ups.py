@@ -42,7 +42,8 @@ LOOK_UPS, TIME = "look-ups", "time"
 # How many times its budget a rule may take with all that it waits for.
 _WITH_WAITING = 10
 
-# Of the transaction, in which the setting ends. What was set before is restored for the statements of the write.
+# The limit of the transaction, with which the setting ends. What was set before is restored for the statements of the
+# write.
 _LIMIT = Sql(
     "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %(milliseconds)s::text, true)"
 )
@@ -58,7 +59,7 @@ class Budget:
         self._waited = 0.0
         self._began = time.thread_time()
         self._ends = time.monotonic() + _WITH_WAITING * self._seconds
-        # Also if the rule caught the exception.
+        # This is set also if the rule caught the exception.
         self.exceeded: BudgetExceeded | None = None
 
     @contextmanager

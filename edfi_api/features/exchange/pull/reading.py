@@ -41,7 +41,7 @@ _NOT_FOR_THE_CLIENT = frozenset({403, 404, 405})
 _PAGES_AHEAD = 2
 _ATTEMPTS_AT_COMPLETENESS = 3
 _ATTEMPTS_AT_JSON = 5
-# Of a page, and of all pages that wait to be written. A page that has more is read in smaller parts.
+# The limits of a page, and of all pages that wait to be written. A page that has more is read in smaller parts.
 _MOST_VALUES = 250_000
 _MOST_BYTES_WAITING = 72 * 2**20
 _MOST_BYTES_OF_DOCUMENT = 16 * 2**20

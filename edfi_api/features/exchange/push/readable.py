@@ -37,7 +37,7 @@ _DELETED = """
 SELECT DISTINCT ON (document_uuid) document_uuid, resource_type_id, body::text FROM deleted_document
  WHERE document_uuid = ANY (%(documents)s::uuid[]) ORDER BY document_uuid, change_version DESC
 """
-# Of the rows that are sent and may not be read any more, and the documents that may be read and are not sent.
+# Finds the rows that are sent and may not be read any more, and the documents that may be read and are not sent.
 _LEFT = Sql("""
 SELECT d.document_uuid FROM exchange_sent_document s JOIN document d USING (document_uuid)
  WHERE s.connection = %(connection)s AND d.resource_type_id = %(type)s AND NOT {is_allowed}
@@ -69,7 +69,7 @@ class ReadableDocuments:
         self._using = using
         self._numbers = resource_types.numbers(using)
         found = list(readable_resources(reader(connection), selected, surface, using))
-        # In load order.
+        # The predicates are in load order.
         self.resources = tuple(resource for resource, _ in found)
         self._predicates = {resource.name: predicate for resource, predicate in found}
         # Whether the client may read some documents of a resource and not others.

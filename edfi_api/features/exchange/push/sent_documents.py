@@ -46,7 +46,7 @@ UPDATE exchange_sent_document
   FROM unnest(%(documents)s::uuid[], %(ids)s::text[]) AS done (document, id)
  WHERE connection = %(connection)s AND document_uuid = done.document
 """
-# Not those that were denied while not all was there: they are asked for, and have not been accepted yet.
+# These are not those that were denied while not all was there: they are asked for, and have not been accepted yet.
 _THERE = """
 SELECT a.referential_id FROM alias a JOIN document d ON d.id = a.document_id
   JOIN exchange_sent_document s ON s.connection = %(connection)s AND s.document_uuid = d.document_uuid

@@ -40,7 +40,7 @@ from references.exceptions import UnresolvedReference
 # Circles are written in one transaction: many small ones at once, and none that would not fit into memory.
 _ENOUGH_CIRCLES = 2_000
 _LARGEST_CIRCLE = 10_000
-# Not written, since something else is stored.
+# These are not written, since something else is stored.
 _LEFT = (Outcome.DIFFERENT, Outcome.REPEATED)
 
 

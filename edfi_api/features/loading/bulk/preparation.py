@@ -121,7 +121,7 @@ class Preparation:
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
-            # Also of what rules refuse: in the stored case they may accept it.
+            # References of what rules refuse are looked up, too: in the stored case they may accept it.
             for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
                     found[reference.steps, reference.value] = reference.referential_id

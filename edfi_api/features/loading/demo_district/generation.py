@@ -39,7 +39,7 @@ def generate(bodies: Bodies, students: int, seed: int, today: date) -> District:
 
 
 def _generated(bodies: Bodies, students: int, seed: int, year: SchoolYear) -> tuple[Found, list[str]]:
-    # Not for secrets: a seed has to give the same district.
+    # Random values are not for secrets: a seed has to give the same district.
     scope = {
         origin: value
         for resource in _school_years(bodies.surface)

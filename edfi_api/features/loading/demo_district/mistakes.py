@@ -10,7 +10,7 @@ from typing import NamedTuple
 from edfi_api.features.loading.demo_district.calendar import SchoolYear, Semester
 from edfi_api.model.examples import Body
 
-# By the resource's name in the table of parts.
+# Bodies by the resource's name in the table of parts.
 Found = dict[str, list[Body]]
 
 # Where a standard has them; newer ones have a resource for them.

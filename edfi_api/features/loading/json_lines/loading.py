@@ -78,7 +78,7 @@ class _Loading:
         self._progress = progress
         self._resources = reader.surface.resources
         self._ranks = {resource.name: rank for rank, resource in enumerate(self._resources)}
-        # In which sources there are lines of a rank; keys of a dictionary keep their order.
+        # The sources in which there are lines of a rank; keys of a dictionary keep their order.
         self._places: dict[int, dict[int, None]] = defaultdict(dict)
         # How many bytes of the progress a line of a source stands for that has been read before.
         self._shares: dict[int, float] = {}

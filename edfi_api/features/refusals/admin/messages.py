@@ -6,7 +6,8 @@ from typing import Any
 from edfi_api.web.admin_kit.natural_keys import abridged
 from edfi_api.web.problem_details.problem import HINT
 
-# By the beginning of a problem type, the longest first, for problems whose messages do not say it by themselves.
+# Reasons by the beginning of a problem type, the longest first, for problems whose messages do not say it by
+# themselves.
 _REASONS = {
     "identity-conflict": "Another document has these key values.",
     "not-found": "There was no document at the address.",

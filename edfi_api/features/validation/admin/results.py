@@ -56,7 +56,7 @@ class OrganizationFilter(admin.SimpleListFilter):
         chosen = row_in(self.value() or "")
         with connections[queryset.db].cursor() as cursor:
             found = [id_ for (id_,) in cursor.execute(_AND_BELOW, [chosen, chosen])]
-        # By a subquery PostgreSQL could not estimate how many results these have.
+        # With a subquery PostgreSQL could not estimate how many results these have.
         return queryset.filter(organization__in=found)
 
 

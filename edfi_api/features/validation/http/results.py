@@ -40,7 +40,7 @@ _CONTEXTS = """CASE WHEN %(is_whole)s::boolean THEN (
     SELECT json_agg(json_build_array(name, value) ORDER BY name)
       FROM jsonb_each_text(d.context) AS each (name, value) WHERE value ~ '[^[:space:]]'
 ) END"""
-# Those that Ed-Fi's extension has.
+# Ed-Fi's extension has these fields.
 FIELDS = (
     Field("id", "d.result_uuid", UUID),
     Field("resultIdentifier", _IDENTIFIER, TEXT),

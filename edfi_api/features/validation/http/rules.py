@@ -21,7 +21,7 @@ _STATUS = f"""'{NAMESPACE}/RuleStatusDescriptor#' || CASE
 # A path in a repository, as the bundled rules have, does not resolve for a client.
 _HELP = "CASE WHEN v.help_url ~* '^https?://' THEN v.help_url END"
 _ROWS = "FROM validation_rule v"
-# Those that Ed-Fi's extension has.
+# Ed-Fi's extension has these fields.
 FIELDS = (
     Field("id", "v.rule_uuid", UUID),
     Field("ruleIdentifier", "v.identifier", TEXT),

@@ -33,7 +33,7 @@ from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse
 
 _STATUS = f"'{NAMESPACE}/RunStatusDescriptor#' || r.status"
 ROWS = "FROM validation_run r"
-# Those that Ed-Fi's extension has.
+# Ed-Fi's extension has these fields.
 FIELDS = (
     Field("id", "r.run_uuid", UUID),
     Field("runIdentifier", "r.run_identifier", TEXT),
@@ -75,10 +75,10 @@ SELECT d.rule_id, count(*) FILTER (WHERE d.first_run = r.id), count(*) FILTER (W
  GROUP BY d.rule_id
 """
 _RULES = Sql("SELECT id FROM validation_rule")
-# Of the body of a request for a run.
+# The members of the body of a request for a run.
 _MEMBERS = ("rules", "categories")
 
-# By rule: how many results appeared, how many were resolved.
+# Says for each rule how many results appeared, how many were resolved.
 _Counts = Mapping[int, Sequence[int]]
 
 

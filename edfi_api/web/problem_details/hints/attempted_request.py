@@ -15,7 +15,7 @@ from edfi_api.model.surface.resource import Resource, Surface
 MOST_HINTS = 10
 _LONGEST_HINT = 1200
 _LONGEST_VALUE = 60
-# Of the URI of a descriptor, which is shown as a whole.
+# The length of the URI of a descriptor, which is shown as a whole.
 _LONGEST_URI = 320
 
 

@@ -202,7 +202,7 @@ def _at_the_error(error: documents.MalformedJson) -> str:
 
 
 _BATCH_INSTEAD = f"; /{addresses.BATCH} takes many operations in one request"
-# By how the whole body begins.
+# Hints by how the whole body begins.
 _FORMS: tuple[tuple[Callable[[str], bool], str], ...] = (
     (lambda text: text.startswith("<"), "XML was sent; this API takes JSON. XML files of interchanges are loaded by "
      "the operator: manage.py load_interchange."),
@@ -215,7 +215,7 @@ _FORMS: tuple[tuple[Callable[[str], bool], str], ...] = (
     (lambda text: text[:1].isalnum() or text[:1] == "-", "The body is no JSON object, which begins with {."),
 )  # fmt: skip
 _QUOTATION_MARKS = "'\u2018\u2019\u201c\u201d"
-# By the text in front of the error, and from it on.
+# Hints by the text before the error, and from it on.
 _ONE_DOCUMENT = f"one document for each request, and nothing behind it{_BATCH_INSTEAD if api_settings.BATCH else ''}."
 _SLIPS: tuple[tuple[Callable[[str, str], bool], str], ...] = (
     (lambda before, behind: not behind, "brackets or quotation marks are not closed."),

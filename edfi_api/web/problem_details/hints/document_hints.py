@@ -30,7 +30,7 @@ from references import exceptions as references
 _MOST_COMPARED = 3
 _LINK = "link"
 _WEAK_TAG = re.compile(r"\bW/", re.IGNORECASE)
-# As servers of HTTP write the encoding into tags of compressed answers.
+# HTTP servers write the encoding into tags of compressed answers, as here.
 _SUFFIXED_TAG = re.compile(r"[-;](?:gzip|br|zstd|deflate)\"")
 _TOKEN_INFO = f"POST /{addresses.INTROSPECTION} lists what the token permits."
 _NO_ORGANIZATIONS = (

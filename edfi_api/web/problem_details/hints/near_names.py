@@ -7,7 +7,7 @@ from difflib import get_close_matches
 _MOST = 3
 _LONGEST = 80
 _MOST_COMPARED = 1_000
-# Of `SequenceMatcher.ratio`: `lastName` and `lastSurname` have 0.84, `student` and `students` 0.93.
+# The bound of `SequenceMatcher.ratio`: `lastName` and `lastSurname` have 0.84, `student` and `students` 0.93.
 _ALIKE = 0.72
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 

@@ -320,7 +320,7 @@ def _what_of(header: str) -> str:
     return next(hint for is_it, hint in _HEADERS if is_it(header.strip())).format(*_SCHEME.findall(header)[:1])
 
 
-# By the value of the header. Longer words than schemes have may be tokens, and are not told.
+# Hints by the value of the header. Words longer than those of schemes may be tokens, and are not repeated.
 _HEADERS: tuple[tuple[Callable[[str], object], str], ...] = (
     (lambda header: not header, "The request has no header Authorization."),
     (lambda header: header.lower() == "bearer", "Behind Bearer there is no token; a variable is perhaps empty."),

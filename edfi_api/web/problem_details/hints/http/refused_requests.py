@@ -45,7 +45,8 @@ def _attempt(request: Any, view: Any) -> AttemptedRequest:
     write: Write | None = getattr(view, "write", None)
     leniency: Leniency | None = getattr(view, "leniency", None)
     resource = getattr(view, "resource", None)
-    # As our requests keep it, and those of Django REST framework, whose property would authenticate again.
+    # The attributes as our requests keep them, and those of Django REST framework, whose property would authenticate
+    # again.
     kept = vars(request)
     client = kept.get("user") or kept.get("_user")
     return AttemptedRequest(
