@@ -1,5 +1,6 @@
 """Pushing to an API that does not answer, or not as it should: nothing is lost, and nothing is repeated without end."""
 
+import importlib
 import json
 import time
 
@@ -115,6 +116,13 @@ def test_a_deleted_document_that_was_refused_is_forgotten(api, target, pushed):
 
     assert Refusal.objects.get().resolution == "deleted"
     assert not SentDocument.objects.exists()
+
+
+def test_fix_up_hooks_can_be_imported_by_their_names_of_version_1_0():
+    old = importlib.import_module("edfi_api.exchange.push.remedies")
+
+    assert old.remedy is fix_up_hooks.fix_up_hook
+    assert old.FirstDocument is FirstDocument
 
 
 def test_a_fix_up_hook_sends_first_what_is_missing(api, target, pushed, settings, monkeypatch):
