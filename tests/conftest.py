@@ -217,7 +217,7 @@ def api_without_check(db, insert_client: Callable[[], str]) -> ApiTestClient:
 
 @pytest.fixture
 def api(api_without_check: ApiTestClient, preparers: Preparers) -> Iterator[ApiTestClient]:
-    """The same; whatever the test wrote, bodies and rows must agree at its end."""
+    """Yield a client of the API; whatever the test wrote, bodies and rows must agree at its end."""
     yield api_without_check
     if has_documents():
         assert list(disagreements(preparers, DOCUMENTS)) == []

@@ -14,7 +14,7 @@ _ANSWER = b'{"text":"' + b"x" * 700 + b'"}'
 
 
 def constant(request: HttpRequest, rest: str) -> HttpResponse:
-    """The same answer to every request."""
+    """Return the same answer to every request."""
     return HttpResponse(_ANSWER, content_type="application/json", headers={"Content-Length": str(len(_ANSWER))})
 
 

@@ -35,7 +35,7 @@ def make_prepared_home(folder: Path) -> Path:
 
 
 def copy_home(home: Path, destination: Path) -> Path:
-    """With the owners of its files, since PostgreSQL may run under an account of its own."""
+    """Copy a home with the owners of its files, since PostgreSQL may run under an account of its own."""
     subprocess.run(["cp", "-a", home, destination], check=True)
     return destination
 

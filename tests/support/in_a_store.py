@@ -119,7 +119,7 @@ def _connection_string(name: str) -> str:
 
 
 def _drop_tables_of_documents() -> None:
-    """Those that the data store has, too."""
+    """Drop the tables that the data store has, too."""
     store = connections[_STORE]
     with store.cursor() as cursor:
         of_store = {each.name for each in store.introspection.get_table_list(cursor) if each.type != "v"}

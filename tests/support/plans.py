@@ -14,7 +14,7 @@ DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relna
 
 
 def begin_with_new_tables() -> None:
-    """Without documents, in the transaction of the test: what it analyzes is forgotten at its end."""
+    """Begin with tables without documents, in the transaction of the test: what it analyzes is forgotten at its end."""
     superuser.execute(_AS_IN_A_NEW_DATABASE)
 
 
@@ -26,5 +26,5 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def most_rows(plan: dict[str, Any]) -> float:
-    """Of any node: the rows that it returns, in all its repetitions."""
+    """Return the most rows that any node returns, in all its repetitions."""
     return max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(plan))

@@ -31,7 +31,7 @@ def _close(alias):
 
 
 def _snapshot(store, store_databases):
-    """Of the database as it is now."""
+    """Make a snapshot of the database as it is now."""
     _close(f"store_{store.pk}_1")
     return add_derivative(store, DerivativeType.SNAPSHOT, store_databases.create(template=store_databases.made[0]))
 
@@ -187,7 +187,7 @@ def test_the_replica_of_the_admin_database_is_not_that_of_a_store(store, client,
 
 
 def _look_again():
-    """As if the seconds had passed after which data stores are read again."""
+    """Act as if the seconds had passed after which data stores are read again."""
     from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
 
     routes()._checked_at -= 11

@@ -29,7 +29,7 @@ def _breaker(name):
 
 
 def _let_one_try(breaker):
-    """As if the seconds had passed."""
+    """Act as if the seconds had passed."""
     breaker._open_until = time.monotonic()
 
 

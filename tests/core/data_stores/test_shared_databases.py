@@ -22,7 +22,7 @@ def lakeside(configured, db, store_databases):
 
 @pytest.fixture
 def url(store_databases, lakeside):
-    """Of the same database, with other parameters."""
+    """Return a URL of the same database, with other parameters."""
     return f"{store_databases.url_of(store_databases.made[0])}&sslmode=prefer"
 
 

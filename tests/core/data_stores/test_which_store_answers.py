@@ -231,7 +231,7 @@ def test_a_store_is_usable_with_the_first_request_after_it_was_made(explicit, ma
 
 
 def _pass_the_second_between_misses():
-    """As if a second had passed since the last check."""
+    """Act as if a second had passed since the last check."""
     from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
 
     routes()._checked_at -= 1

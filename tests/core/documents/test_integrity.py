@@ -105,7 +105,7 @@ def test_a_body_without_its_identity_is_found(association, capsys):
 
 
 def spell_descriptor(name, code_value, namespace=None):
-    """As versions before 1.1 did."""
+    """Spell a descriptor as versions before 1.1 did."""
     row = Document.objects.get(resource_type__name=name)
     namespace = namespace or row.body["namespace"]
     Document.objects.filter(pk=row.pk).update(
@@ -166,7 +166,7 @@ def test_a_descriptor_in_the_key_of_a_reference_is_compared_too(api_without_chec
 
 @pytest.fixture
 def another_standard(association):
-    """As after a change to a standard without the resource of the document."""
+    """Act as after a change to a standard without the resource of the document."""
     ResourceType.objects.filter(pk=association.resource_type_id).update(name="PupilSchoolAssociation")
     database_state.forget()
     yield
@@ -201,7 +201,7 @@ def test_each_row_is_read_once_however_many_batches_there_are(db, resource_named
 
 
 def rows_read(cursor) -> dict[str, int]:
-    """In the transaction of the test."""
+    """Return the rows read in the transaction of the test."""
     cursor.execute(
         "SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
         " WHERE relname IN ('alias', 'reference')"

@@ -52,7 +52,7 @@ def _extension(rule: ProfileRule, key: str) -> RuleElement | None:
 
 
 def _is_whole(rule: ProfileRule, name: str) -> bool:
-    """Of a member without a rule of its own."""
+    """Whether a member without a rule of its own is seen as a whole."""
     is_named = any(each.name == name for each in rule.properties)
     match rule.selection:
         case MemberSelection.INCLUDE_ONLY:

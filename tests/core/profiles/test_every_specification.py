@@ -261,7 +261,7 @@ def without_server_members(paths: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
 
 
 def fitting(schema: Schema, value: Any, *, only_required: bool) -> Any:
-    """Of a valid value what the schema describes, or requires."""
+    """Return what the schema describes, or requires, of a valid value."""
     match schema["type"]:
         case "object":
             names = schema.get("required", []) if only_required else schema["properties"]

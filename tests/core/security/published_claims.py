@@ -18,7 +18,7 @@ class PublishedClaim:
 
 @cache
 def published_claims() -> Mapping[str, PublishedClaim]:
-    """By name, without the beginning of the URI."""
+    """Return the claims by name, without the beginning of the URI."""
     rows = [line.split("\t") for line in _FILE.read_text().splitlines()[1:]]
     return {name: PublishedClaim(parent, _defaults(defaults)) for name, parent, defaults in rows}
 

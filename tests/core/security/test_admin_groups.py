@@ -139,7 +139,7 @@ def data_store() -> int:
 
 
 def abilities(client, page: str, row: object) -> str:
-    """As in the table: what is not refused with 403."""
+    """Return what is not refused with 403, as in the table."""
     base = f"/admin/{page}/"
     listed = client.get(base, follow=True)
     may = {

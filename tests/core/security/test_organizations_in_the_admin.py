@@ -27,7 +27,7 @@ def schools(api_without_check, documents, resource_named) -> None:
 
 @pytest.fixture
 def pages() -> dict[str, str]:
-    """Those of a client and of its application, with three organizations."""
+    """Return the pages of a client and of its application, with three organizations."""
     create_client("Lakeside", "SISVendor", [255901, 255903, 255902])
     client = ApiClient.objects.get(name="Lakeside")
     return {
@@ -38,7 +38,7 @@ def pages() -> dict[str, str]:
 
 
 def lines(client: Client, page: str) -> list[str]:
-    """Those that begin with the id of an organization."""
+    """Return the lines that begin with the id of an organization."""
     found = re.findall(r"(?<=>)\d{6}: [^<]+(?=<br>)", client.get(page).content.decode())
     return [unescape(line) for line in found]
 

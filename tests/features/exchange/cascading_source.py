@@ -13,8 +13,9 @@ from tests.features.exchange.reference_source import ReferenceSource, Stored
 
 @dataclass
 class CascadingSource(ReferenceSource):
-    """Without `lists_cascades` only the document is listed whose key was changed, and the others are no newer than they
-    were, as those of a person in the ODS."""
+    """A source of cascades. Without `lists_cascades` only the document is listed whose key was changed, and the others
+    are no newer than they were, as those of a person in the ODS.
+    """
 
     surface: Surface | None = None
     lists_cascades: bool = True

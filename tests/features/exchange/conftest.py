@@ -114,7 +114,7 @@ def pull(surface: Surface) -> Callable[..., Pulled]:
 
 @pytest.fixture
 def descriptors(api) -> None:
-    """Those of schools and enrollments."""
+    """Store the descriptors of schools and enrollments."""
     for endpoint, code in (("educationOrganizationCategory", "School"), ("gradeLevel", "Ninth grade")):
         name = f"{endpoint[0].upper()}{endpoint[1:]}Descriptor"
         body = {"namespace": f"uri://ed-fi.org/{name}", "codeValue": code, "shortDescription": code}

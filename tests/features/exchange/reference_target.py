@@ -75,7 +75,7 @@ class ReferenceTarget:
         return f"http://{ADDRESS}:{self.port}/"
 
     def bodies(self, path: str) -> list[dict[str, Any]]:
-        """Those of a resource, by their natural keys."""
+        """Return the bodies of a resource, by their natural keys."""
         found = [each.document for each in self.stored.values() if each.path == path]
         return [each.body for each in sorted(found, key=lambda each: each.identity.natural_key)]
 

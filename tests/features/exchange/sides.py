@@ -68,7 +68,7 @@ class Side:
         self._connect(name, "push", other, credentials, *options)
 
     def connect_to_pull(self, name: str, other: "Side", credentials: tuple[str, str], *options: str) -> None:
-        """The same for one that pulls."""
+        """Store a connection that pulls from a remote API, as its client."""
         self._connect(name, "pull", other, credentials, *options)
 
     def pull(self, name: str, *options: str) -> str:
@@ -135,7 +135,7 @@ class Follower:
         self._process = self._start()
 
     def end(self) -> None:
-        """As an operator ends it."""
+        """End the process as an operator does."""
         self._process.send_signal(signal.SIGTERM)
         assert self._process.wait(60) == 0, self._log.read_text()
 

@@ -125,7 +125,7 @@ class Pulling:
         self.classes, self.connection, self.surface, self.opened = classes, connection, surface, opened
 
     def pull(self, requests: int = 0) -> None:
-        """Until it has made so many requests; 0 is to its end."""
+        """Pull until it has made so many requests; 0 is to its end."""
         source = self.classes.source
         ends_at = len(source.requests) + requests
         source.fault = lambda number, path: 400 if requests and number > ends_at else None

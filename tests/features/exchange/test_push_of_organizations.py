@@ -14,7 +14,7 @@ from tests.features.exchange.reference_target import Answer
 
 @pytest.fixture
 def connection(connection) -> Connection:
-    """Of the school 7, with the claim set of a student information system."""
+    """Return the connection of the school 7, with the claim set of a student information system."""
     create_client("sis", "SISVendor", education_organization_ids=[8])
     connection.api_client = ApiClient.objects.get(name="sis")
     connection.education_organization_ids = [7]

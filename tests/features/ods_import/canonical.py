@@ -6,7 +6,7 @@ from typing import Any
 
 
 def canonical(value: Any) -> Any:
-    """With the items of arrays in an order of their own, and without members that have no value."""
+    """Return the value with the items of arrays in an order of their own, and without members that have no value."""
     match value:
         case dict():
             members = {name: canonical(member) for name, member in sorted(value.items())}
@@ -19,7 +19,7 @@ def canonical(value: Any) -> Any:
 
 
 def differences(place: str, one: Any, other: Any) -> Iterator[str]:
-    """Where two bodies in that form differ, and how."""
+    """Yield where two bodies in that form differ, and how."""
     if isinstance(one, dict) and isinstance(other, dict):
         for name in sorted(one.keys() | other.keys()):
             yield from differences(f"{place}.{name}", one.get(name), other.get(name))

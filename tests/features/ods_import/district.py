@@ -124,7 +124,7 @@ def has_documents() -> bool:
 
 
 def size() -> int:
-    """Of the tables of documents."""
+    """Return the size of the tables of documents."""
     from django.db import connection  # noqa: PLC0415  It needs Django's settings.
 
     tables = ("document", "alias", "reference", "reached_document", "organization_closure")

@@ -150,7 +150,9 @@ def tables_script(tables: Iterable[SqlTable]) -> str:
 
 
 def _table_script(table: SqlTable) -> str:
-    """Without constraints: random documents agree with the model, but not with each other."""
+    """Return the script of a table without constraints: random documents agree with the model, but not with
+    each other.
+    """
     columns = ", ".join(f"{column.name} {column.type}" for column in table.columns)
     name, key = f'"{table.schema}".{table.name}', ", ".join(table.primary_key)
     return f"CREATE TABLE {name} ({columns}); CREATE INDEX ON {name} ({key});"

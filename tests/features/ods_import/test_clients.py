@@ -23,7 +23,7 @@ SECRET = "a secret of 1 client"
 
 
 def hashed(secret: str, digest: str, name: str, iterations: int, salt: bytes) -> str:
-    """As the ODS/API stores it."""
+    """Return the hash of a secret as the ODS/API stores it."""
     number = sha256(name.encode()).digest()[:4]
     header = b"\0" + number + iterations.to_bytes(4, "little") + len(salt).to_bytes(4, "little")
     return b64encode(header + salt + pbkdf2_hmac(digest, secret.encode(), salt, iterations, 32)).decode()

@@ -13,7 +13,9 @@ from tests.support.databases import DOCUMENTS
 @pytest.fixture
 def every_document(moved_out, documents, surface):
     def write() -> None:
-        """Of the subclasses of one superclass only the first: their full bodies have the same identity."""
+        """Write documents, of the subclasses of one superclass only the first: their full bodies have the same
+        identity.
+        """
         bodies = ((resource, documents.full_body(resource)) for resource in surface.resources)
         candidates = [Candidate.of(resource, body, None) for resource, body in bodies]
         with bulk_writer(DOCUMENTS, processes=0) as writer:

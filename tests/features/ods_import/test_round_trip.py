@@ -109,8 +109,9 @@ def write_random(surface: Surface, source: random.Random) -> None:
 
 
 def write(candidates: list[Candidate[Any]]) -> None:
-    """Of the subclasses of one superclass only the first, whose identity the others would have, and nothing that refers
-    to these."""
+    """Write candidates, of the subclasses of one superclass only the first, whose identity the others would have, and
+    nothing that refers to these.
+    """
     absent: set[str] = set()
     with bulk_writer(DOCUMENTS, processes=0) as writer:
         for each in writer.write(candidates):

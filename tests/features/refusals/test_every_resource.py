@@ -39,7 +39,7 @@ def value_at(body: Body, steps: tuple[str, ...]) -> Any:
 
 
 def changed(body: Body, steps: tuple[str, ...], value: Any) -> Body:
-    """With this value at a path; None removes what is there."""
+    """Return the body with this value at a path; None removes what is there."""
     copy = deepcopy(body)
     parent = value_at(copy, steps[:-1])
     if value is None:
@@ -97,7 +97,7 @@ def sent(api: ApiTestClient, recorder: RecorderInTest, path: str, body: Body) ->
 
 @pytest.fixture
 def resources(surface: Surface, request) -> tuple[Resource, ...]:
-    """Those of this run."""
+    """Return the resources of this run."""
     return surface.resources[:: 1 if request.config.getoption("--every-refusal") else EVERY]
 
 

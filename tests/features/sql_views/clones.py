@@ -51,7 +51,7 @@ class Cursor(Protocol):
 
 
 def clone(cursor: Cursor, enrollments: int, schools: int) -> None:
-    """Without triggers, foreign keys and the index for query by example, which no view uses."""
+    """Clone documents without triggers, foreign keys and the index for query by example, which no view uses."""
     cursor.execute("SET session_replication_role = replica")
     cursor.execute("DROP INDEX document_scoped_body")
     students = max(int(enrollments * _SHARES["Student"]), 1)

@@ -21,5 +21,5 @@ def views() -> list[tuple[str, str]]:
 
 
 def over_plain_tables(statement: str) -> str:
-    """The same over tables in the schemas `plain` and `plain_text`."""
+    """Return the statement over tables in the schemas `plain` and `plain_text`."""
     return _VIEW.sub(lambda found: f"{found[1].replace('edfi', 'plain')}.{found[2]}", statement)

@@ -40,7 +40,7 @@ def traces_of_writes(api, school: dict[str, Any], name: str, protocol: Path) -> 
 
 
 def triggers() -> list[tuple]:
-    """Those of tables; views have some that fire only when rows are inserted through them."""
+    """Return the triggers of tables; views have some that fire only when rows are inserted through them."""
     return query(
         "SELECT tgrelid::regclass::text, tgname FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid"
         " WHERE c.relkind <> 'v' ORDER BY 1, 2"

@@ -12,7 +12,7 @@ _numbers = count()
 
 
 def client(*schools: int, claim_set: str = "EdFiSandboxDefaults") -> ApiTestClient:
-    """Of these schools; another one at each call."""
+    """Return a client of these schools; another one at each call."""
     return ApiTestClient(new_token(f"client {next(_numbers)}", claim_set, education_organization_ids=list(schools)))
 
 

@@ -83,7 +83,7 @@ def disagreements(page: list[Step], outputs: list[str]) -> list[str]:
 
 
 def environment_of_a_newcomer() -> dict[str, str]:
-    """Without the variables that the tests, or make, have set."""
+    """Return the environment without the variables that the tests, or make, have set."""
     removed = ("DATABASE_URL", "MEADOWLARK_", "MAKE", "MFLAGS", "DJANGO_")
     return {name: value for name, value in os.environ.items() if not name.startswith(removed)}
 

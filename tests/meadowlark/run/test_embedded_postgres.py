@@ -50,7 +50,7 @@ def home(new_home: Path, initialised_once: Path) -> Path:
 
 @pytest.fixture
 def open_home(initialised_once: Path) -> Iterator[Path]:
-    """The same where every account may enter, unlike below pytest's own folder."""
+    """Return a home where every account may enter, unlike below pytest's own folder."""
     with tempfile.TemporaryDirectory(prefix="meadowlark-test-") as folder:
         Path(folder).chmod(0o755)
         yield copy_home(initialised_once, Path(folder) / "home")

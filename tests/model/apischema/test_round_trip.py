@@ -25,7 +25,7 @@ def round_trip(surface: Surface, read: Callable[..., Surface]) -> Surface:
 
 
 def expressible(surface: Surface, package_names: Sequence[str]) -> Surface:
-    """Without facts that the format cannot express.
+    """Return the model without facts that the format cannot express.
 
     Interchange elements: the format describes JSON only, so only descriptors can be loaded from XML, which differ only
     in their map types. Package names: files do not have them; they are derived from the version as by Ed-Fi.

@@ -62,7 +62,7 @@ def test_an_extension_in_old_syntax_equals_one_in_new_syntax(samples: Model):
 
 
 def counts(model: Model) -> dict[str, int]:
-    """In the terms in which the facts about the standards count."""
+    """Return counts in the terms in which the facts about the standards count."""
     kinds = Counter(key.kind for key in model.entities)
     properties = [prop for found in model.entities.values() for prop in found.properties]
     return {

@@ -70,7 +70,7 @@ def paths_to_entities(name: str, entities: Entities) -> Iterator[tuple[Steps, st
 
 
 def paths_to_values(name: str, entities: Entities) -> Iterator[tuple[Steps, str]]:
-    """The same for values that no merge removes from the query fields."""
+    """Return the paths to values that no merge removes from the query fields."""
     for steps, end in paths_to_entities(name, entities):
         yield (*steps, value_of(end)), value_of(end)
 

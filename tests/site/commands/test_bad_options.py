@@ -178,7 +178,7 @@ def options() -> Iterator[tuple[str, argparse.Action]]:
 
 
 def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Of every command, or of the words that say what it does."""
+    """Yield the parsers of every command, or of the words that say what it does."""
     for command, app in sorted(COMMANDS.items()):
         parser = load_command_class(app, command).create_parser("manage.py", command)
         words = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]

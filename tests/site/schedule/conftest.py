@@ -68,7 +68,7 @@ def eventually(condition: Callable[[], object], *running: Running) -> None:
 
 
 def due(entry: str) -> None:
-    """As if a scheduler had seen the entry days ago."""
+    """Act as if a scheduler had seen the entry days ago."""
     ScheduledCommand.objects.create(entry=entry, claimed_at=datetime.now(UTC) - timedelta(days=3))
 
 

@@ -92,7 +92,7 @@ class Provider:
             self._process = None
 
     def restart(self, **changes: Any) -> None:
-        """With changed settings, as after a rotation of `keys`."""
+        """Restart with changed settings, as after a rotation of `keys`."""
         self.stop()
         self.settings = replace(self.settings, **changes)
         self.start()
@@ -148,7 +148,7 @@ def rsa_key(kid: str) -> Jwk:
 
 
 def ec_key(kid: str) -> Jwk:
-    """The same of an elliptic curve."""
+    """Return a key of an elliptic curve."""
     key = ec.generate_private_key(ec.SECP256R1())
     return ECAlgorithm.to_jwk(key, as_dict=True) | {"kid": kid, "use": "sig", "alg": "ES256"}
 

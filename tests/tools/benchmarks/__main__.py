@@ -157,7 +157,7 @@ def _operations(
     ceilings: dict[str, tuple[int, psutil.Process]],
     responder_port: int,
 ) -> dict[str, Operation]:
-    """By name, in the order of measurement: compared operations are adjacent."""
+    """Return the operations by name, in the order of measurement: compared operations are adjacent."""
     gunicorn, postgres = server.gunicorn, server.postgres
 
     def measured_here(requests: list[bytes], connections: int, seconds: float) -> Measured:

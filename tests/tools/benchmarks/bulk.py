@@ -129,7 +129,7 @@ def _load(what: str, file: Path, documents: int, environment: dict[str, str], da
 
 
 def _memory(pid: int) -> float:
-    """Of a process and its children; shared pages are counted once."""
+    """Return the memory of a process and its children; shared pages are counted once."""
     try:
         return sum(process.memory_full_info().pss for process in _family(pid)) / 2**20
     except (psutil.NoSuchProcess, psutil.AccessDenied):

@@ -35,7 +35,7 @@ def seconds(process: psutil.Process | None) -> float | None:
 
 
 def _times(processes: Iterable[psutil.Process]) -> Iterator[Any]:
-    """Without processes that end during the loop, such as autovacuum workers."""
+    """Return the times without processes that end during the loop, such as autovacuum workers."""
     for each in processes:
         with suppress(psutil.NoSuchProcess):
             yield each.cpu_times()

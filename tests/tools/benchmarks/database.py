@@ -118,8 +118,9 @@ def bare_statement(database_url: str, connections: int, seconds: float) -> Measu
 
 
 def plain_tables(database_url: str, connections: int, seconds: float) -> Measured:
-    """The same on tables with the columns of the original Meadowlark and primary keys only: the baseline without other
-    indexes, triggers and foreign keys."""
+    """Measure on tables with the columns of the original Meadowlark and primary keys only: the baseline without other
+    indexes, triggers and foreign keys.
+    """
     parameters = _ASSOCIATION | {
         "resource_type": _resource_type_of_models(database_url),
         "targets": _of_the_model("targets"),

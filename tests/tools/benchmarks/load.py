@@ -46,7 +46,7 @@ class Measured:
 
     @property
     def cost(self) -> float:
-        """Of server and database together."""
+        """Return the cost of server and database together."""
         return (self.server_cost or 0) + (self.database_cost or 0)
 
 

@@ -114,7 +114,7 @@ def _inside(server: Server, home: Path, requests: dict[str, list[Any]]) -> dict[
 
 
 def table(rows: Iterable[Row]) -> str:
-    """For a person: a line for each part."""
+    """Return a table for a person: a line for each part."""
     return "\n".join([f"{'':38}{'us':>7}{'share':>8}{'budget':>8}", *_lines(rows)])
 
 

@@ -162,7 +162,7 @@ def _token(server: Server, environment: Mapping[str, str], name: str, parts: Map
 
 
 def table(rows: Sequence[Row]) -> str:
-    """For a person: a line for each request and profile."""
+    """Return a table for a person: a line for each request and profile."""
     head = f"{'':36}{'profile':16}{'us without':>12}{'us under':>10}{'ratio':>8}{'budget':>8}"
     return "\n".join([head, *map(_line, rows)])
 

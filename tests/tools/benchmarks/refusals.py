@@ -122,7 +122,7 @@ def _row(request: str, rounds: Sequence[Sequence[Measured]]) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """For a person: a line for each request."""
+    """Return a table for a person: a line for each request."""
     head = f"{'':32}{'us without':>12}{'us with':>10}{'ratio':>8}{'limit':>8}{'p99 ms without':>16}{'with':>8}"
     return "\n".join([head, *map(_line, rows)])
 

@@ -45,7 +45,7 @@ class StoreServer(RealServer):
         self.database_url = self._control.database_url
 
     def own_credentials(self) -> dict[str, str]:
-        """Those of the other server's client."""
+        """Return the credentials of the other server's client."""
         return self._control.credentials
 
 

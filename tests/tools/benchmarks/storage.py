@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def measure(students: int) -> Sizes:
-    """Of a district with so many students, in a database of its own."""
+    """Measure the size of a district with so many students, in a database of its own."""
     with tempfile.TemporaryDirectory(prefix="meadowlark-storage-") as folder:
         home, files = Path(folder, "home"), Path(folder, "district")
         with meadowlark(home) as server, psycopg.connect(url_of(SUPERUSER, home), autocommit=True) as connection:

@@ -15,8 +15,9 @@ _WRONG_DATA = "The data is wrong, and so is what was measured with it."
 
 
 def verify(database_url: str, home: Path, top: Path = _TOP, python: str = sys.executable) -> None:
-    """In a subprocess of this source tree and interpreter. Exits with status 1 if rows and bodies disagree; prints the
-    build of the interpreter."""
+    """Verify in a subprocess of this source tree and interpreter. Exits with status 1 if rows and bodies disagree;
+    prints the build of the interpreter.
+    """
     subprocess.run([python, interpreter.__file__, "--build"], check=True)
     environment = os.environ | {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home)}
     if subprocess.run([python, "manage.py", "verify_integrity"], cwd=top, env=environment, check=False).returncode:
@@ -24,7 +25,7 @@ def verify(database_url: str, home: Path, top: Path = _TOP, python: str = sys.ex
 
 
 def verify_here() -> None:
-    """The same for the database that Django uses in this process."""
+    """Verify the database that Django uses in this process."""
     print(f"Interpreter: {interpreter.build()}")
     try:
         call_command("verify_integrity")

@@ -173,7 +173,7 @@ def test_what_is_shown_is_in_the_address(browser: Browse, live_server: Any, vend
 
 
 def sign_in(window: WebDriver, key: str, secret: str) -> None:
-    """By the keyboard alone."""
+    """Sign in by the keyboard alone."""
     shown(window, "input[name=key]").send_keys(key, Keys.TAB, secret, Keys.ENTER)
 
 

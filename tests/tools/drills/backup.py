@@ -32,7 +32,7 @@ _RAISE_VERSIONS = "SELECT setval('change_version', nextval('change_version') + 1
 
 
 class State(NamedTuple):
-    """Of a database at a moment; `versions` by the names of the documents of the load."""
+    """The state of a database at a moment; `versions` by the names of the documents of the load."""
 
     moment: str
     documents: int
@@ -53,7 +53,7 @@ class BackedUpServer(RealServer):
         self.database_url = self._postgres.url("meadowlark")
 
     def newest_change_version(self) -> int:
-        """As clients of change queries see it."""
+        """Return the newest change version as clients of change queries see it."""
         answer = httpx.get(
             f"http://127.0.0.1:{self.port}/changeQueries/v1/availableChangeVersions",
             headers={"Authorization": f"Bearer {self.token}"},

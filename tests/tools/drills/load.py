@@ -187,7 +187,7 @@ class Writer:
         return answer is not None
 
     def _send(self, method: str, item: Item, path: str, expected: set[int]) -> Answer | None:
-        """None if the write was not acknowledged."""
+        """Send a write; return None if it was not acknowledged."""
         self._version += 1
         new = None if method == "DELETE" else self._version
         body = None if new is None else item.body(new) | ({"id": item.id} if method == "PUT" else {})

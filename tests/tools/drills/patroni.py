@@ -58,20 +58,20 @@ class Node:
             )
 
     def kill(self) -> None:
-        """As a machine that loses its power: Patroni and all processes of PostgreSQL at once."""
+        """Kill the node as a machine that loses its power: Patroni and all processes of PostgreSQL at once."""
         self._signal(signal.SIGSTOP)
         self._signal(signal.SIGKILL)
         self._process.wait()
 
     def stop(self) -> None:
-        """As a machine that hangs: connections stay open, and nothing is answered."""
+        """Stop the node as a machine that hangs: connections stay open, and nothing is answered."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         self._signal(signal.SIGCONT)
 
     def cut(self) -> None:
-        """As a cable that is pulled out."""
+        """Cut the node off as a cable that is pulled out."""
         self.host.cut()
 
     def reconnect(self) -> None:

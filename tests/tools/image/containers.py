@@ -72,7 +72,7 @@ class Running:
 
     @property
     def accounts(self) -> list[int]:
-        """Of all processes in the container."""
+        """Return the accounts of all processes in the container."""
         return [process.uids().real for process in self._unshare.children(recursive=True)]
 
     def terminate(self) -> int:

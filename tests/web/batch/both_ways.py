@@ -66,7 +66,9 @@ def _single(api: ApiTestClient, operation: dict[str, Any]) -> Any:
 
 
 def _id_of(operation: dict[str, Any]) -> str:
-    """By the values of the natural key, which are those of one document of the resource in these tests."""
+    """Return the id by the values of the natural key, which are those of one document of the resource in
+    these tests.
+    """
     endpoint = operation["resource"].rpartition("/")[2]
     is_descriptor = endpoint.endswith("Descriptors")
     key = _comparable_values(operation["naturalKey"], is_descriptor)

@@ -17,7 +17,7 @@ BAD = "urn:ed-fi:api:bad-request:data-validation-failed"
 
 @pytest.fixture
 def schooled(batch):
-    """With a school, a student, and what they need."""
+    """Store a school, a student, and what they need."""
     batch.results([*DESCRIPTORS, school(1), student(1)])
     return batch
 

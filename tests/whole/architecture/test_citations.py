@@ -30,7 +30,7 @@ def _citations() -> list[tuple[Path, str, str | None]]:
 
 
 def _headings(page: Path) -> set[str]:
-    """As link fragments: lower case, without punctuation, hyphens for blanks."""
+    """Return the headings as link fragments: lower case, without punctuation, hyphens for blanks."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
 

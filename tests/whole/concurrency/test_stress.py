@@ -166,7 +166,7 @@ def test_acknowledged_writes_hold_after_many_concurrent_requests(small_school, s
 
 
 class RenamingClient(Client):
-    """Also renames class periods, which cascades to their schedules."""
+    """A client that also renames class periods, which cascades to their schedules."""
 
     def put(self):
         name = self.random_name()

@@ -69,7 +69,7 @@ class Container:
             return False
 
     def status(self, path: str, host: str = "localhost") -> int:
-        """Of the answer to a GET request."""
+        """Return the status of the answer to a GET request."""
         with closing(http.client.HTTPConnection(self.address, timeout=60)) as connection:
             connection.request("GET", path, headers={"Host": host})
             return connection.getresponse().status

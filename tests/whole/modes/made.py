@@ -83,7 +83,7 @@ class Made:
         return done.stdout
 
     def _stop(self) -> int:
-        """As Ctrl-C does, which reaches make and its children."""
+        """Stop as Ctrl-C does, which reaches make and its children."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGINT)
         return self._process.wait(60)

@@ -101,7 +101,7 @@ def text_with(member: str, value: str) -> bytes:
 
 
 def items(item: str, length: int = LARGEST - 1000, first: str = "1") -> str:
-    """As many items as fit into a body."""
+    """Return as many items as fit into a body."""
     return f"[{first}" + f",{item}" * (length // (len(item) + 1)) + "]"
 
 

@@ -56,7 +56,7 @@ def assert_is_503_with_retry_after(answer: Answer) -> None:
 
 
 def assert_is_answered_again(server: RealServer, request: Request, status: int) -> None:
-    """By every thread of every worker, within seconds, without intervention."""
+    """Assert an answer by every thread of every worker, within seconds, without intervention."""
     with ExitStack() as open_clients:
         clients = [open_clients.enter_context(server.client()) for _ in range(8)]
 

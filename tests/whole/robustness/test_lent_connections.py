@@ -39,7 +39,7 @@ def post(server: RealServer) -> int:
 
 
 def use_many_connections(server: RealServer, database: psycopg.Connection) -> None:
-    """By requests that wait for a lock at the same time."""
+    """Use many connections by requests that wait for a lock at the same time."""
     with ThreadPoolExecutor(CONCURRENT) as clients, database.transaction():
         database.execute("LOCK TABLE document IN EXCLUSIVE MODE")
         posts = [clients.submit(post, server) for _ in range(CONCURRENT)]

@@ -137,7 +137,7 @@ def test_a_batch_without_line_breaks(worker):
 
 
 def items(item: str, length: int = LARGEST - 1000) -> str:
-    """As many items as fit into a body."""
+    """Return as many items as fit into a body."""
     return f"[{item}" + f",{item}" * min(length // (len(item) + 1) - 1, MOST_VALUES - 1000) + "]"
 
 

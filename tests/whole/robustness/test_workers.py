@@ -38,7 +38,7 @@ TIMEOUT = 60
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the one server of the tests of this module that need no other settings."""
+    """Return the home of the one server of the tests of this module that need no other settings."""
     return tmp_path_factory.mktemp("server") / "home"
 
 

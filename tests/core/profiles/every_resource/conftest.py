@@ -99,7 +99,7 @@ class Scene:
 
 
 def plain(served: Any) -> Any:
-    """Without links and the members that the server adds."""
+    """Return what is served without links and the members that the server adds."""
     if isinstance(served, dict):
         added = ("id", "_etag", "_lastModifiedDate", "link")
         return {name: plain(value) for name, value in served.items() if name not in added}
@@ -123,7 +123,7 @@ def store_part(name: str, resource: Resource, rule: ProfileRule) -> None:
 
 
 def _rule(resource: Resource, number: int, body: Body) -> ProfileRule:
-    """Of six successive numbers, three have a mode of their own at the root."""
+    """Return a rule; of six successive numbers, three have a mode of their own at the root."""
     random = Random(f"{resource.name} {number}")  # noqa: S311  the same rule in each run
     selection = [*MemberSelection, None, None, None][number % 6]
     members = members_of(resource).root

@@ -29,7 +29,7 @@ class SigningKey:
     algorithm: str
 
     def public(self, **members: Any) -> dict[str, Any]:
-        """As published; members that are None are left out."""
+        """Return the key as it is published; members that are None are left out."""
         type_ = {"RS": RSAAlgorithm, "ES": ECAlgorithm, "Ed": OKPAlgorithm}[self.algorithm[:2]]
         whole = type_.to_jwk(self.private.public_key(), as_dict=True)
         whole |= {"kid": self.kid, "use": "sig", "alg": self.algorithm} | members
@@ -84,7 +84,7 @@ class IdentityProvider:
         return self.requests.count("/jwks")
 
     def claims(self, **changes: Any) -> dict[str, Any]:
-        """Of a good token; changes that are None leave a claim out."""
+        """Return the claims of a good token; changes that are None leave a claim out."""
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": AUDIENCE, "client_id": CLIENT, "iat": now, "exp": now + 600, **changes}
         return {name: value for name, value in claims.items() if value is not None}

@@ -82,7 +82,7 @@ def test_an_identity_that_cannot_be(accepted: IdentityProvider, issuer: str | No
 
 
 def form(client: ApiClient, *identity: str, **more: Any) -> dict[str, Any]:
-    """Of a client's page, with issuer and value of its identity."""
+    """Return the form of a client's page, with issuer and value of its identity."""
     values = dict(zip(("issuer", "value"), identity, strict=False))
     initial = int(hasattr(client, "external_identity"))
     return {
@@ -147,7 +147,7 @@ def management(accepted: IdentityProvider, settings: Settings) -> Managing:
 
 @pytest.fixture
 def body(management: Managing) -> dict[str, Any]:
-    """Of a POST to `apiClients`."""
+    """Return the body of a POST to `apiClients`."""
     store = management.post("/v3/dataStores", {"dataStoreType": "a", "name": "b", "connectionString": None}).json()
     create_client("Lakeside SIS", "SISVendor")
     application = Application.objects.get().pk

@@ -17,7 +17,7 @@ GOOD = {"issuer": "https://login.example.org/realms/edfi", "audience": "edfi"}
 
 
 def findings(settings: Settings, path: str, **others: Any) -> list[tuple[str, str]]:
-    """Of `manage.py check`."""
+    """Return the findings of `manage.py check`."""
     settings.EDFI_API = {**settings.EDFI_API, "OIDC_ISSUERS": path, **others}
     found = run_checks(tags=["security"], include_deployment_checks=True)
     return [(each.id, each.msg) for each in found if each.id.startswith("security.E") or each.id == "security.W007"]

@@ -91,7 +91,7 @@ class _Load:
             connections.close_all()
 
     def wait_for_more(self, requests: int) -> None:
-        """Until so many more have been answered."""
+        """Wait until so many more have been answered."""
         wanted, deadline = len(self.statuses) + requests, monotonic() + 30
         while len(self.statuses) < wanted:
             assert monotonic() < deadline

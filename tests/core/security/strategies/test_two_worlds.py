@@ -115,7 +115,7 @@ class World:
 
 @pytest.fixture
 def own(scenario: Scenario) -> Scenario:
-    """With a student of district 1, whom the client may read."""
+    """Return the scenario with a student of district 1, whom the client may read."""
     scenario.student(OWN)
     scenario.enroll(OWN, 11)
     scenario.body("StudentEducationOrganizationResponsibilityAssociation")

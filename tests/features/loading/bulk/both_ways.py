@@ -35,7 +35,7 @@ def stored() -> list[tuple[Any, ...]]:
 
 
 def one_after_the_other(candidates: Iterable[Candidate], preparers: Preparers) -> list[Any]:
-    """As the API writes them: an outcome or the refusal of each."""
+    """Write as the API does, and return for each an outcome or the refusal of each."""
     return [_write(candidate, preparers) for candidate in candidates]
 
 

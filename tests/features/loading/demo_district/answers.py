@@ -14,7 +14,7 @@ _ABSENT = ("Excused Absence", "Unexcused Absence")
 
 
 def answers_of(district: District) -> dict[int, Rows]:
-    """By the number of the question."""
+    """Return the answers by the number of the question."""
     return {
         1: _enrollment(district),
         6: _exits(district),

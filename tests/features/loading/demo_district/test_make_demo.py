@@ -136,7 +136,7 @@ def test_every_example_is_accepted_in_load_order(demo: Demo) -> None:
 
 
 def open_results(home: Path) -> dict[str, list[str]]:
-    """By rule: what its results say, and about which documents."""
+    """Return by rule what its results say, and about which documents."""
     statement = """
     SELECT v.identifier, concat_ws(' ', r.student, r.natural_key, r.context) FROM validation_result r
       JOIN validation_rule v ON v.id = r.rule_id WHERE r.resolved_at IS NULL
