@@ -27,7 +27,8 @@ _QUESTIONS = _DOCS.joinpath("use", "thirty-questions").with_suffix(".md")
 _HEADING_OR_QUESTION = re.compile(r"^(## .+|\d+\. .+\n\n```sql\n[^`]*```)$", re.MULTILINE)
 # Commands by subject: the apps that have them.
 _SUBJECTS = {
-    "Documents and the model": ("descriptors", "edfi_api"),
+    "Documents and the model": ("descriptors", "edfi_api.core"),
+    "Loading, export and provisioning": ("edfi_api.features.loading",),
     "Clients and claim sets": ("edfi_api.core.security", "edfi_api.site.sign_in"),
     "API profiles": ("edfi_api.core.security.profiles",),
     "Data stores": ("edfi_api.core.data_stores",),
@@ -38,7 +39,7 @@ _SUBJECTS = {
     "SQL views": ("edfi_api.features.sql_views",),
     "Import from an ODS": ("edfi_api.features.ods_import",),
     "Exchange with other APIs": ("edfi_api.features.exchange", "edfi_api.features.exchange.push"),
-    "The schedule": ("edfi_api.site.schedule",),
+    "The schedule and housekeeping": ("edfi_api.site", "edfi_api.site.schedule"),
 }
 _MADE = "This page is made from the code by `make docs`."
 
