@@ -27,6 +27,7 @@ from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, P
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import MalformedJson
@@ -445,9 +446,9 @@ class RemoteApi:
     def _repeated(
         self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int = _MOST_BYTES
     ) -> RemoteAnswer:
-        failure = ""
+        failure, back_off = "", BackOff(_FIRST_PAUSE, _LONGEST_PAUSE)
         for attempt in range(self._repetitions + 1):
-            pause = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
+            pause = back_off.pause()
             try:
                 answer = self._followed(method, address, body, headers, most)
             except (HTTPError, OSError, ValueError, HTTPException) as error:

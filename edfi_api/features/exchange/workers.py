@@ -12,11 +12,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connections
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.features.exchange.models import Connection, ExchangeDirection
 
@@ -49,8 +51,9 @@ class Workers:
     def __init__(self, options: Sequence[str]) -> None:
         self._options = options
         self._running: dict[Followed, _Worker] = {}
-        # When a worker that has ended may be started again, by name, and the pause after the next end.
-        self._due: dict[str, tuple[float, float]] = {}
+        # When a worker that has ended may be started again, by name.
+        self._due: dict[str, float] = {}
+        self._back_off: defaultdict[str, BackOff] = defaultdict(lambda: BackOff(_FIRST_PAUSE, _LONGEST_PAUSE))
 
     def run(self, stop: threading.Event) -> None:
         """Run until `stop` is set; returns when all workers have ended."""
@@ -73,7 +76,7 @@ class Workers:
         self._note_ended()
         self._end({each: worker for each, worker in self._running.items() if each not in wanted})
         for each in wanted - self._running.keys():
-            if time.monotonic() >= self._due.get(each.name, (0.0, 0.0))[0]:
+            if time.monotonic() >= self._due.get(each.name, 0.0):
                 self._start(each)
         return True
 
@@ -89,10 +92,10 @@ class Workers:
             if status is None:
                 continue
             del self._running[followed]
-            _, pause = self._due.get(followed.name, (0.0, _FIRST_PAUSE))
             if time.monotonic() - worker.started_at > _LONGEST_PAUSE:
-                pause = _FIRST_PAUSE
-            self._due[followed.name] = time.monotonic() + pause, min(2 * pause, _LONGEST_PAUSE)
+                self._back_off[followed.name].reset()
+            pause = self._back_off[followed.name].pause()
+            self._due[followed.name] = time.monotonic() + pause
             _log.warning(
                 "the worker of the connection %s has ended with status %s: again in %.0f s",
                 followed.name,
@@ -113,6 +116,7 @@ class Workers:
                 worker.process.wait()
             self._running.pop(followed, None)
             self._due.pop(followed.name, None)
+            self._back_off.pop(followed.name, None)
 
 
 def enabled_connections() -> set[Followed]:

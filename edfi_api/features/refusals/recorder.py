@@ -17,6 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, Operation
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import routes
@@ -105,6 +106,7 @@ class Recorder:
     def _work(self, writer: "LedgerWriter") -> None:
         """Work until there has been nothing to do for a while, or the process ends."""
         last_write, pause = time.monotonic(), _SECONDS_BETWEEN_FLUSHES
+        back_off = BackOff(2 * _SECONDS_BETWEEN_FLUSHES, _LONGEST_PAUSE)
         while time.monotonic() - last_write < _SECONDS_UNTIL_IDLE:
             is_end = self._end.wait(pause)
             if self.pending:
@@ -114,10 +116,11 @@ class Recorder:
                 if awaited is not None:
                     self._awaited = awaited
                 pause = _SECONDS_BETWEEN_FLUSHES
+                back_off.reset()
             except (DatabaseError, InterfaceError) as error:
                 _log.warning("refusals cannot be recorded now: %s", " ".join(str(error).split()))
                 writer.close()
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                pause = back_off.pause()
             except Exception:  # The thread must outlive a bug; requests do not depend on it.
                 _log.exception("refusals were not recorded")
             if is_end:

@@ -16,6 +16,7 @@ from time import monotonic
 
 from prometheus_client import Gauge
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.core.security.exceptions import IdentityProviderAway
 from edfi_api.core.security.federation.fetching import FetchFailed, Key, fetch_keys
 from edfi_api.core.security.issuers import Issuer
@@ -23,8 +24,7 @@ from edfi_api.core.security.issuers import Issuer
 _FRESH_SECONDS = 600
 _GOOD_SECONDS = 24 * 3600
 _SECONDS_BETWEEN_UNKNOWN = 10
-# After a failure, doubled with each one.
-_FIRST_PAUSE, _LONGEST_PAUSE, _MOST_DOUBLINGS = 10, 60, 3
+_FIRST_PAUSE, _LONGEST_PAUSE = 10, 60
 # After the start of a fetch requests no longer wait for it: a slow provider must not occupy all threads.
 _SECONDS_OF_WAITING = 1
 # So many keys without an id are tried.
@@ -62,7 +62,7 @@ class Keys:
         self._known: _KeySet | None = None
         self._running: Future[_KeySet] | None = None
         self._waiting_ends = 0.0
-        self._failures = 0
+        self._back_off = BackOff(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._next_attempt = 0.0
         self._next_for_unknown = 0.0
 
@@ -84,7 +84,7 @@ class Keys:
             if self._known is not None and self._known is not known:
                 # Another request has had them fetched since.
                 return self._known.fitting(kid, algorithm)
-            running, has_failed = self._running, self._failures > 0
+            running, has_failed = self._running, self._back_off.failures > 0
             may_fetch = monotonic() >= self._next_for_unknown
             if may_fetch:
                 self._next_for_unknown = monotonic() + _SECONDS_BETWEEN_UNKNOWN
@@ -123,14 +123,14 @@ class Keys:
             fetch.set_exception(error if isinstance(error, FetchFailed) else FetchFailed(str(error)))
             return
         with self._lock:
-            self._known, self._running, self._failures, self._next_attempt = found, None, 0, 0.0
+            self._known, self._running, self._next_attempt = found, None, 0.0
+            self._back_off.reset()
         KEYS_FETCHED.labels(self._issuer.issuer).set_to_current_time()
         fetch.set_result(found)
 
     def _failed(self, error: Exception) -> None:
         with self._lock:
-            pause = min(_FIRST_PAUSE * 2 ** min(self._failures, _MOST_DOUBLINGS), _LONGEST_PAUSE)
-            self._failures += 1
+            pause = self._back_off.pause()
             self._running, self._next_attempt = None, monotonic() + pause
         # A bug here must not keep tokens from being answered, but has to be seen.
         traceback = None if isinstance(error, FetchFailed) else error

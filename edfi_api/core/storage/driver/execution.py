@@ -14,6 +14,7 @@ from django.db import InterfaceError, InternalError, OperationalError, Programmi
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
 from edfi_api.core.storage.driver.prepared import Row, forget, run, run_unprepared
 from edfi_api.core.storage.driver.sql import Sql
@@ -67,13 +68,12 @@ def end_at_deadlock(error: OperationalError) -> None:
 def attempts() -> Iterator[int]:
     """The numbers of attempts: the first retry follows at once, the others with exponential backoff and jitter."""
     yield 0
-    end = time.monotonic() + _RETRY_SECONDS
+    end, back_off = time.monotonic() + _RETRY_SECONDS, BackOff(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
     for number in range(ATTEMPTS):
         yield number + 1
         if time.monotonic() > end:
             return
-        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
-        time.sleep(random.uniform(0, longest))  # noqa: S311  jitter, not a secret
+        time.sleep(random.uniform(0, back_off.pause()))  # noqa: S311  jitter, not a secret
 
 
 @contextmanager

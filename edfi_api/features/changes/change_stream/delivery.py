@@ -14,6 +14,7 @@ from typing import Protocol, Self
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.features.changes.change_stream.consumers import Consumer
 from edfi_api.features.changes.change_stream.exceptions import UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import Handler
@@ -125,7 +126,7 @@ class ToHandler(Delivery):
     def __init__(self, handler: Handler, using: str = DEFAULT_DB_ALIAS) -> None:
         super().__init__(handler.name, handler.log, handler.resources, using)
         self._handler = handler
-        self._failures = 0
+        self._back_off = BackOff(_FIRST_PAUSE_SECONDS)
 
     def accept(self, batch: EventBatch) -> bool:
         return all(self._handle(event) for event in filter(self._handler.accepts, batch.events))
@@ -136,19 +137,19 @@ class ToHandler(Delivery):
             self._handler.handle(event)
             self.consumer.move_to(event.version)
         if failed:
-            self._failures += 1
-            if self._failures < ATTEMPTS:
-                self.due_at = time.monotonic() + _FIRST_PAUSE_SECONDS * 2 ** (self._failures - 1)
+            pause = self._back_off.pause()
+            if self._back_off.failures < ATTEMPTS:
+                self.due_at = time.monotonic() + pause
                 return False
             self._give_up(event, failed[0])
         self.position = event.version
-        self._failures = 0
+        self._back_off.reset()
         return True
 
     def _give_up(self, event: Event, error: str) -> None:
         log.error("%s: change %s is a dead letter", self._handler.name, event.version)
         with transaction.atomic(self.using):
-            DeadLetter.keep(self._handler.name, event, error, self._failures, self.using)
+            DeadLetter.keep(self._handler.name, event, error, self._back_off.failures, self.using)
             self.consumer.move_to(event.version)
 
 
@@ -216,10 +217,9 @@ def _follow(deliveries: Collection[Delivery], using: str) -> None:
 
 def _wait_for_work(deliveries: Collection[Delivery], listener: ChangeListener, using: str) -> None:
     """Wait for a notification. Writers that were active before the listener do not notify, so poll until they end."""
-    look = FIRST_LOOK_SECONDS
+    looks = BackOff(FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS)
     while not _has_work(deliveries, version := newest(using)):
-        listener.wait() if version.is_quiet else listener.wait(look)
-        look = min(2 * look, LAST_LOOK_SECONDS)
+        listener.wait() if version.is_quiet else listener.wait(looks.pause())
 
 
 def _has_work(deliveries: Iterable[Delivery], version: Newest) -> bool:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from psycopg import Connection
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import is_outage
 
 log = logging.getLogger(__name__)
@@ -74,7 +75,7 @@ class ChangeListener:
 
 def retry_on_outage(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> None:
     """Run, and run again with growing pauses if it fails because of an outage of the database."""
-    pause = FIRST_LOOK_SECONDS
+    back_off = BackOff(FIRST_LOOK_SECONDS, _LONGEST_OUTAGE_PAUSE_SECONDS)
     while True:
         started = time.monotonic()
         try:
@@ -83,8 +84,8 @@ def retry_on_outage(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> N
             if not is_outage(error):
                 raise
             if time.monotonic() - started > _LONGEST_OUTAGE_PAUSE_SECONDS:
-                pause = FIRST_LOOK_SECONDS
+                back_off.reset()
+            pause = back_off.pause()
             log.warning("the database is unavailable, trying again in %.1f seconds: %s", pause, str(error).strip())
             connections[using].close()
             time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_OUTAGE_PAUSE_SECONDS)

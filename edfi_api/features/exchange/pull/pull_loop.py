@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from django.db import DatabaseError, InterfaceError, connections
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.features.exchange.models import Connection, Phase
 from edfi_api.features.exchange.pull.outcomes import REFUSED, TooManyRefused
@@ -54,7 +55,8 @@ def follow(
     """Pull until `stop` is set. Raises ClientUnusable, TooManyRefused and TooManyDeletes, which only people can solve,
     and AlreadyPulling if another process has begun to work for the connection during an outage of the database.
     """
-    pause, reported_at, has_lost_session = _FIRST_PAUSE, 0.0, False
+    reported_at, has_lost_session = 0.0, False
+    back_off = BackOff(_FIRST_PAUSE, _LONGEST_PAUSE)
     while not stop.is_set():
         try:
             if has_lost_session:
@@ -66,7 +68,7 @@ def follow(
                 reported_at = time.monotonic()
             if pulled.outcomes is not None:
                 on_window(pulled)
-            pause = _FIRST_PAUSE
+            back_off.reset()
         except RemoteStopped:
             break
         except (ClientUnusable, TooManyRefused, TooManyDeletes) as error:
@@ -76,8 +78,8 @@ def follow(
             if not isinstance(error, RemoteFailed) and not is_outage(error):
                 raise
             has_lost_session |= not isinstance(error, RemoteFailed)
-            _wait_behind(connection, error, pause, stop)
-            pause, reported_at = min(2 * pause, _LONGEST_PAUSE), 0.0
+            _wait_behind(connection, error, back_off.pause(), stop)
+            reported_at = 0.0
             continue
         stop.wait(interval or (INTERVAL_OF_COMPARISONS if pulled.newest is None else INTERVAL))
     report(connection, Phase.IDLE)

@@ -10,6 +10,7 @@ from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.features.changes.change_stream.changes import Operation
 from edfi_api.features.changes.change_stream.delivery import Delivery
 from edfi_api.features.changes.change_stream.log import EventBatch, Newest, logs
@@ -48,7 +49,7 @@ class PushDelivery(Delivery):
         self._sent = sent
         self._find_readable = readable
         self._is_patient = is_patient
-        self._failures = 0
+        self._back_off = BackOff(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         self._newest = 0
         self._reported_refused = 0
         self._readable = readable()
@@ -104,12 +105,11 @@ class PushDelivery(Delivery):
             self._report(Phase.WAITING if self._is_patient else Phase.FAILED, before, str(failure))
             if not self._is_patient:
                 raise
-            pause = min(_FIRST_PAUSE_SECONDS * 2**self._failures, _LONGEST_PAUSE_SECONDS)
-            self._failures += 1
+            pause = self._back_off.pause()
             self.due_at = time.monotonic() + pause
             _log.warning("%s waits %.0f s: %s", self._connection, pause, failure)
             return False
-        self._failures = 0
+        self._back_off.reset()
         if before != self._sender.figures.accepted:
             self._report(Phase.RUNNING, before, seconds=time.monotonic() - began)
         return True

@@ -169,7 +169,7 @@ def test_known_keys_are_good_for_a_day_without_the_provider(
 
     clock.now += 24 * 3600 - 1
     assert status(provider.token(n=1)) == 200
-    until(lambda: keys_of(next(iter(issuers().values())))._failures == 1)
+    until(lambda: keys_of(next(iter(issuers().values())))._back_off.failures == 1)
     # Whether another key is good cannot be known.
     assert status(provider.token(ec_key("new"))) == 503
     clock.now += 2

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.common.back_off import BackOff
 from edfi_api.features.changes.change_stream.exceptions import SinkFailed
 from edfi_api.features.changes.change_stream.log import Event
 from edfi_api.features.changes.change_stream.sinks.sink import message_id
@@ -79,18 +80,19 @@ class Nats:
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _published(self, changes: Sequence[Event]) -> None:
-        end, pause = time.monotonic() + self._longest_outage, _FIRST_PAUSE_SECONDS
+        end = time.monotonic() + self._longest_outage
+        back_off = BackOff(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         while True:
             try:
                 return self._run(self._publish(changes))
             except (errors.Error, OSError, TimeoutError) as error:
                 reason = f"NATS: {error or type(error).__name__}"
                 self._run(self._disconnect())
+                pause = back_off.pause()
                 if not isinstance(error, _OUTAGES) or time.monotonic() + pause > end:
                     raise SinkFailed(reason) from error
             log.warning("%s; trying again in %.1f seconds", reason, pause)
             time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _run(self, coroutine: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
