@@ -35,7 +35,7 @@ class OtherNames:
         return bool(self.own or self.below)
 
     def at(self, step: str) -> "OtherNames":
-        """Those below a member, or in the items of an array."""
+        """Return the names below a member, or in the items of an array."""
         return self.below.get(step, NO_OTHER_NAMES)
 
     def stored(self, name: str) -> str:

@@ -90,7 +90,7 @@ class OdsSource:
             yield from read([self.connection, *self.others], portions)
 
     def with_rows(self, tables: Iterable[str]) -> frozenset[str]:
-        """Those of the tables that are not empty, asked at once: most tables of a source are."""
+        """Return those of the tables that are not empty, which one query finds: most tables of a source are."""
         each = " UNION ALL ".join(
             f"SELECT {literal(table)} WHERE EXISTS (SELECT FROM {quoted(table)})" for table in tables
         )

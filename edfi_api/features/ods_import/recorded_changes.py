@@ -114,7 +114,7 @@ class RecordedChanges:
         return _table(query) in self._source.tables
 
     def changed(self) -> list[DocumentQuery]:
-        """Those of the resources of which it has recorded any."""
+        """Return the queries of the resources of which it has recorded changes."""
         changed = self._source.with_rows(sorted({_table(query) for query in self.queries if self.has(query)}))
         return [query for query in self.queries if _table(query) in changed]
 

@@ -20,8 +20,9 @@ class InheritedCollection:
 
 
 def inherited_collections(surface: Surface) -> dict[ResourceName, dict[tuple[str, ...], InheritedCollection]]:
-    """By resource and steps, the collections that it inherits. One to whose items an extension adds something in this
-    resource, and not in most others, is its own."""
+    """Map resource and steps to the collections that it inherits. One to whose items an extension adds something in
+    this resource, and not in most others, is its own.
+    """
     found: dict[ResourceName, dict[tuple[str, ...], InheritedCollection]] = {}
     for abstract in surface.abstract_resources:
         subclasses = [surface.by_name[name] for name in abstract.subclasses if name in surface.by_name]
@@ -50,8 +51,9 @@ def _collections(resource: Resource, superclass: str) -> dict[str, tuple[str, An
 
 
 def _shared(of_subclasses: list[dict[str, tuple[str, Any]]]) -> dict[str, Any]:
-    """By the name of an item, the schema that most subclasses have; of collections that all of several have, alike but
-    for extensions."""
+    """Map the name of an item to the schema that most subclasses have; of collections that all of several have, alike
+    but for extensions.
+    """
     shared = {}
     if len(of_subclasses) > 1:
         for item in of_subclasses[0]:

@@ -156,7 +156,9 @@ def _claims_of(claim_set_ids: Sequence[int]) -> dict[int, dict[str, _Actions]]:
 
 
 def _granted_by(grants: Grants, claims: _ResourceClaims) -> dict[str, _Actions]:
-    """By claim, those with granted actions. Most claims are of resources, and share the actions of their parent."""
+    """Return the granted actions by claim, without claims that have none. Most claims are of resources, and share the
+    actions of their parent.
+    """
     known: dict[str | None, _Actions | None] = {None: None}
 
     def actions_of(name: str) -> _Actions | None:
