@@ -20,6 +20,7 @@ from edfi_api.core.data_stores.request_options import limit
 from meadowlark.serving import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
+from meadowlark.serving.prepared import PreparedRequests
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
@@ -93,18 +94,30 @@ def _answered(environ: dict[str, Any], start_response: Callable[..., Any]) -> It
 _traced = import_module("edfi_api.site.observability.telemetry").traced(_answered) if settings.TELEMETRY else _answered
 
 
-def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Removes the charset of the Content-Type, since everything is UTF-8: Django would decode even the query string
-    with it, and fail before any view is called if it is not a text encoding."""
-    content_type = environ.get("CONTENT_TYPE", "")
-    if "charset" in content_type.lower():
-        environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
-    try:
-        answer = _traced(environ, start_response)
-    finally:
-        _lent.take_back()
-    if environ["REQUEST_METHOD"] != "HEAD":
-        return answer
-    # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
-    with closing(cast(HttpResponse, answer)):
-        return []
+class _Application:
+    """The application, with the requests that its views have prepared; None if none may go the short way: it has no
+    spans, and does not compress."""
+
+    def __init__(self, prepared_requests: PreparedRequests | None) -> None:
+        self.prepared_requests = prepared_requests
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Remove the charset of the Content-Type, since everything is UTF-8: Django would decode even the query string
+        with it, and fail before any view is called if it is not a text encoding."""
+        content_type = environ.get("CONTENT_TYPE", "")
+        if "charset" in content_type.lower():
+            environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
+        try:
+            answer = _traced(environ, start_response)
+        finally:
+            _lent.take_back()
+        if environ["REQUEST_METHOD"] != "HEAD":
+            return answer
+        # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
+        with closing(cast(HttpResponse, answer)):
+            return []
+
+
+_has_short_way = not settings.TELEMETRY and "edfi_api.web.middleware.DataGZipMiddleware" not in settings.MIDDLEWARE
+_observe = import_module("edfi_api.site.observability.middleware").observe_read
+application = _Application(PreparedRequests(_lent, _observe) if _has_short_way else None)

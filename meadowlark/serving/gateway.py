@@ -12,10 +12,12 @@ from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
+from edfi_api.web.prepared_requests import PREPARED
 from edfi_api.web.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.web.problem_details.problem import Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
+from meadowlark.serving.prepared import PlainRequest, PreparedRequests
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 
@@ -43,18 +45,40 @@ class Gateway:
     # From then on each answer is the last one of its connection.
     stopping: Event
     access_log: AccessLog | None = None
+    # Without it, all requests go the long way.
+    prepared: PreparedRequests | None = None
 
     def handle(self, scope: Scope, protocol: HTTPProtocol) -> None:
-        """Answers at once, or when the body has arrived."""
+        """Answers at once, or when the body has arrived: by what a request of the same kind has prepared, or else by
+        the application."""
         client = scope.client
-        _Exchange(self, client, self.variables | environ.variables(scope, client), protocol).begin()
+        plain = self.prepared.plain(scope) if self.prepared else None
+        if plain is None or not self._answer_prepared(plain, client, protocol):
+            _Exchange(self, client, self.variables | environ.variables(scope, client), protocol, plain).begin()
+
+    def _answer_prepared(self, plain: PlainRequest, client: str, protocol: HTTPProtocol) -> bool:
+        """The short way; False if the request has to go the long way."""
+        assert self.prepared is not None  # noqa: S101  It has read the request.
+        self.busy[protocol] = client
+        try:
+            return self.prepared.answer(plain, protocol, is_last=self.stopping.is_set())
+        finally:
+            self.busy.pop(protocol, None)
 
 
 class _Exchange:
-    """A request and its answer."""
+    """A request and its answer, the long way. What the view of a `plain` request prepares is kept."""
 
-    def __init__(self, gateway: Gateway, client: str, variables: WSGIEnvironment, protocol: HTTPProtocol) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        client: str,
+        variables: WSGIEnvironment,
+        protocol: HTTPProtocol,
+        plain: PlainRequest | None = None,
+    ) -> None:
         self._gateway = gateway
+        self._plain = plain
         self._client = client
         self._variables = variables
         self._protocol = protocol
@@ -72,6 +96,8 @@ class _Exchange:
         if problem := refusals.of_head(self._variables):
             self._refuse(problem)
         elif (length := environ.body_length(self._variables)) == 0:
+            if self._plain is not None:
+                self._variables[PREPARED] = None
             self._answer(b"")
         else:
             self._read_body(length)
@@ -126,7 +152,14 @@ class _Exchange:
                 self._rest, self._held = chain(first, blocks), size
                 return
         self._protocol.response_bytes(self._status, self._headers, b"".join(first))
+        self._keep_prepared()
         self._end(size)
+
+    def _keep_prepared(self) -> None:
+        """For the next requests of the same kind, what the view has prepared."""
+        request, prepared = self._variables.get(PREPARED), self._gateway.prepared
+        if request and prepared and self._plain and not self._gateway.stopping.is_set():
+            prepared.keep(self._plain, request, self._headers)
 
     def _start_response(self, status: str, headers: Fields, *_: object) -> Callable[[bytes], object]:
         self._status = int(status[:3])

@@ -143,19 +143,35 @@ class LentConnections:
         except IndexError:
             return None
 
+    def lend_open(self, alias: str) -> BaseDatabaseWrapper | None:
+        """An open connection to a database of the settings, without lending it to the thread; None if none is idle.
+        `give_back` takes it back."""
+        connection = self._idle_one(alias)
+        if connection is not None:
+            connection.close_if_unusable_or_obsolete()
+            if connection.connection is None:
+                self._idle[alias].append(connection)
+                return None
+        return connection
+
+    def give_back(self, connection: BaseDatabaseWrapper, session: Connection | None) -> None:
+        """A connection that had this session when it was lent. One that is still in a transaction is not used again."""
+        alias = connection.alias
+        if _was_lost(connection, session):
+            self._close_idle(alias)
+        if alias not in self._of_settings:
+            self._others.take_back(alias, connection)
+        elif not connection.in_atomic_block:
+            self._idle[alias].append(connection)
+            self._close_if_obsolete(self._idle[alias])
+
     def take_back(self) -> None:
-        """At the end of a request, in its thread. A connection that is still in a transaction is not used again."""
+        """Take back, at the end of a request, what was lent to its thread."""
         lent = self._lent.__dict__
         while lent:
             alias, (connection, session) = lent.popitem()
             del self._handler[alias]
-            if _was_lost(connection, session):
-                self._close_idle(alias)
-            if alias not in self._of_settings:
-                self._others.take_back(alias, connection)
-            elif not connection.in_atomic_block:
-                self._idle[alias].append(connection)
-                self._close_if_obsolete(self._idle[alias])
+            self.give_back(connection, session)
 
     def _close_idle(self, alias: str) -> None:
         if alias not in self._of_settings:

@@ -170,6 +170,8 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
             self.request_seconds,
             self._stopping,
             self._log_access if self.log.access_log_enabled else None,
+            # The access log is written from the variables of WSGI.
+            None if self.log.access_log_enabled else getattr(self.wsgi, "prepared_requests", None),
         )
 
         def handle(scope: Scope, protocol: HTTPProtocol) -> None:

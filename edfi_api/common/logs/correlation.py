@@ -37,8 +37,7 @@ class CorrelationIdMiddleware:
         sent = request.META.get(self._meta_name)
         if not sent and self._is_like_ods:
             sent = request.META.get("HTTP_CORRELATION_ID") or request.GET.get("correlationId")
-        safe = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
-        correlation_id = safe or new_correlation_id()
+        correlation_id = chosen_correlation_id(sent)
         request.correlation_id = correlation_id  # type: ignore[attr-defined]  # Read where errors are answered.
         token = _correlation_id.set(correlation_id)
         try:
@@ -48,6 +47,18 @@ class CorrelationIdMiddleware:
         # As Django would keep it, which need not encode an id without unsafe characters.
         response.headers._store[self._header.lower()] = (self._header, correlation_id)
         return response
+
+
+def correlation_headers() -> tuple[str, ...]:
+    """The headers of requests, in lower case, of which the first one that is not empty has the client's id."""
+    like_ods = ("correlation-id",) if OdsCompatibility.CORRELATION.applies else ()
+    return (api_settings.CORRELATION_HEADER.lower(), *like_ods)
+
+
+def chosen_correlation_id(sent: str | None) -> str:
+    """What was sent, without unsafe characters, or a new id if nothing is left of it."""
+    safe = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
+    return safe or new_correlation_id()
 
 
 def new_correlation_id() -> str:

@@ -12,10 +12,11 @@ from functools import partial
 from uuid import UUID
 
 from django.db import transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from uuid_utils.compat import uuid7
 
 from edfi_api.core.documents.incoming import Preparers
-from edfi_api.core.storage import descriptor_casing, merges, policy_statements, upsert_groups
+from edfi_api.core.storage import descriptor_casing, merges, policy_statements, resource_types, upsert_groups
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.denial import (
     TESTS_BY_ALIAS,
@@ -25,7 +26,15 @@ from edfi_api.core.storage.denial import (
     refuse_unreadable_version,
 )
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
-from edfi_api.core.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
+from edfi_api.core.storage.driver.execution import (
+    StatementAborted,
+    attempts,
+    execute,
+    holding,
+    run_once,
+    with_retries,
+)
+from edfi_api.core.storage.driver.prepared import Query
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.driver.sql_files import statements_beside
 from edfi_api.core.storage.effects import effect_of, replace_once
@@ -156,6 +165,26 @@ def get(
         except StatementAborted:
             continue
     raise TooMuchContention
+
+
+class PreparedGet:
+    """`get` for one resource and policy, as a single statement on a given connection."""
+
+    def __init__(self, resource: Resource, policy: RowPolicy | None, using: str) -> None:
+        resource_type = resource_types.numbers(using)[resource.name]
+        statement = policy_statements.get(policy).with_values(resource_type=resource_type)
+        self._query = Query(statement, "document_uuid")
+        self._has_policy = policy is not None
+
+    def __call__(self, document_uuid: UUID, connection: BaseDatabaseWrapper) -> StoredDocument | None:
+        """The document; None where `get` returns None, raises something or has to try again."""
+        rows = run_once(self._query, connection, document_uuid)
+        if not rows:
+            return None
+        if not self._has_policy:
+            return StoredDocument(*rows[0])
+        *columns, is_allowed = rows[0]
+        return StoredDocument(*columns) if is_allowed else None
 
 
 def locked_bodies(referential_ids: Sequence[UUID], using: str) -> dict[UUID, bytes]:

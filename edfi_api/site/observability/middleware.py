@@ -23,6 +23,7 @@ from prometheus_client import Histogram
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import log_lines
+from edfi_api.common.logs.correlation import correlated
 from edfi_api.site.observability.metrics import (
     BATCH_ALONE,
     BATCH_OPERATIONS,
@@ -130,24 +131,24 @@ class ObservabilityMiddleware:
         response = self.get_response(request)
         method = request.method if request.method in _METHODS else _OTHER
         view, route = _view_and_route(request)
-        seconds = time.perf_counter() - start
-        request_counts.add(
-            AnsweredRequest(
-                method,
-                view,
-                route,
-                response.status_code,
-                seconds,
-                # Set where client, problem and data store are known.
-                getattr(request, "client_key", None),
-                getattr(response, "problem_type", None),
-                getattr(request, "data_store", None),
-                getattr(response, "log_facts", _NO_FACTS).get("refused"),
-            )
+        facts: Mapping[str, Any] = getattr(response, "log_facts", _NO_FACTS)
+        answered = AnsweredRequest(
+            method,
+            view,
+            route,
+            response.status_code,
+            time.perf_counter() - start,
+            # Set where client, problem and data store are known.
+            getattr(request, "client_key", None),
+            getattr(response, "problem_type", None),
+            getattr(request, "data_store", None),
+            facts.get("refused"),
         )
+        request_counts.add(answered)
         if view == _BATCH_VIEW and (batch := getattr(request, "batch", None)):
             batch.when_ended(_count_batch)
-        log_request(request, response, method, route, seconds)
+        if is_logged(answered):
+            log_request(answered, getattr(request, "tenant", None), facts)
         return response
 
 
@@ -197,24 +198,34 @@ def _timer(method: str, view: str) -> Histogram:
     return SECONDS.labels(method, view)
 
 
-def log_request(request: HttpRequest, response: HttpResponse, method: str, route: str, seconds: float) -> None:
-    """`method` and `route` are the labels of the metrics. `request.client_key`, `response.problem_type` and
-    `response.log_facts`, what else is known of the problem, are set where they are known."""
-    status = response.status_code
-    if status < 400 and not api_settings.LOG_REQUESTS:
-        return
+def is_logged(answered: AnsweredRequest) -> bool:
+    """Whether the request has a line in the log."""
+    return answered.status >= 400 or bool(api_settings.LOG_REQUESTS)
+
+
+def log_request(answered: AnsweredRequest, tenant: str | None = None, known: Mapping[str, Any] = _NO_FACTS) -> None:
+    """Write the line of a request; `known` is what else is known of its problem."""
     facts = {
-        "status": status,
-        "problem": getattr(response, "problem_type", None),
-        "method": method,
-        "resource": route,
-        "client": getattr(request, "client_key", None),
-        "tenant": getattr(request, "tenant", None),
-        "store": getattr(request, "data_store", None),
-        "milliseconds": round(seconds * 1000, 1),
-        **getattr(response, "log_facts", {}),
+        "status": answered.status,
+        "problem": answered.problem,
+        "method": answered.method,
+        "resource": answered.route,
+        "client": answered.client,
+        "tenant": tenant,
+        "store": answered.store,
+        "milliseconds": round(answered.seconds * 1000, 1),
+        **known,
     }
-    log_lines.write(_log, logging.ERROR if status >= 500 else logging.INFO, facts)
+    log_lines.write(_log, logging.ERROR if answered.status >= 500 else logging.INFO, facts)
+
+
+def observe_read(route: str, client: str, seconds: float, correlation_id: str) -> None:
+    """Count and log a data request that was answered 200 without the middleware, as the middleware does."""
+    answered = AnsweredRequest("GET", _DATA_VIEW, route, 200, seconds, client)
+    request_counts.add(answered)
+    if is_logged(answered):
+        with correlated(correlation_id):
+            log_request(answered)
 
 
 class BoundedLabels:

@@ -29,16 +29,24 @@ from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS
 from edfi_api.core.queries.query_by_example import QueryByExample
 from edfi_api.core.queries.requested_members import requested_members
 from edfi_api.core.queries.selection import Selection, all_documents
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.claims.compile import compiled_claim_set
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
 from edfi_api.core.security.profiles.negotiation import in_accept
+from edfi_api.core.security.requests.authentication import IsApiClient, token_checksum
+from edfi_api.core.security.requests.data_stores import USE_SNAPSHOT
 from edfi_api.core.storage import store
 from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.driver.execution import keeps_statements
+from edfi_api.core.storage.store import PreparedGet
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.writes import writing as writes
 from edfi_api.core.writes.writing import WritableResource, Write, WrittenDocument
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.web.prepared_requests import PREPARED
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
+from edfi_api.web.viewsets.prepared_read import PreparedRead
 from edfi_api.web.viewsets.recorded_writes import record_accepted, record_refused
 from edfi_api.web.viewsets.representation import CollectionText, Representation
 from edfi_api.web.viewsets.requests import (
@@ -62,6 +70,9 @@ from edfi_api.web.viewsets.responses import (
 )
 
 Result = TypeVar("Result")
+
+# Variables of headers with which a GET by id is never prepared.
+_NEVER_PLAIN = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_PREFER", USE_SNAPSHOT})
 
 
 class View(Protocol):
@@ -203,7 +214,40 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         if is_not_modified(request, document, part):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers={"ETag": quoted(etag(document, part))})
         tag, text = representation.served(document, self.using)
+        if PREPARED in request.META and self.is_plain_read(request, part):
+            request.META[PREPARED] = self.prepared_read(request, representation)
         return JsonTextResponse(text, headers=profiled_headers(part) | {"ETag": quoted(tag)})
+
+    def is_plain_read(self, request: EdFiRequest, part: ProfilePart | None) -> bool:
+        """Whether nothing but the client's claim set decides what `retrieve` answers, and the database with its
+        documents can be no other one."""
+        client: AuthenticatedClient = request.user
+        return (
+            part is None
+            and not client.profile_ids
+            and not client.uses_data_stores
+            and api_settings.has_main_store
+            and self.permission_classes == [IsApiClient]
+            and not self.throttle_classes
+            and request.META.keys().isdisjoint(_NEVER_PLAIN)
+            and keeps_statements(self.using)
+        )
+
+    def prepared_read(self, request: EdFiRequest, representation: Representation) -> PreparedRead:
+        """`retrieve` for the next requests of this client."""
+        client: AuthenticatedClient = request.user
+        # First: if it is compiled again before the policy is made, the prepared request is never current.
+        claim_set = compiled_claim_set(client)
+        return PreparedRead(
+            route=self.resource.url_path,
+            client=client,
+            client_key=client.key,
+            token_checksum=token_checksum(request.auth),
+            claim_set=claim_set,
+            get=PreparedGet(self.resource, self.authorize(request).policy, self.using),
+            representation=representation,
+            using=self.using,
+        )
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""

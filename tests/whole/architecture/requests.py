@@ -2,16 +2,23 @@
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from io import BytesIO
 from itertools import count
+from threading import Event
 from typing import Any
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
+from meadowlark.serving import environ
+from meadowlark.serving.gateway import Gateway
+from meadowlark.serving.large_answers import Senders
+from meadowlark.serving.request_bodies import RequestBodies
 from tests.conftest import new_token
 from tests.core.profiles.definitions import profile_xml
 from tests.features.management_api.managing import VENDOR, token_of
@@ -77,6 +84,27 @@ def forget_removed_databases() -> None:
 def _wsgi() -> Any:
     """Its import resumes garbage collection, which slows the import of all tests behind it."""
     return import_module("meadowlark.wsgi")
+
+
+@contextmanager
+def new_gateway() -> Iterator[Gateway]:
+    """A gateway to the WSGI application. What it has been lent is closed at the end."""
+    application = _wsgi().application
+    variables = environ.FIXED | {"SERVER_NAME": "testserver", "SERVER_PORT": "80"}
+    with ThreadPoolExecutor(1) as senders:
+        try:
+            yield Gateway(
+                application,
+                variables,
+                RequestBodies(1, 1),
+                Senders(senders),
+                busy={},
+                seconds=1,
+                stopping=Event(),
+                prepared=application.prepared_requests,
+            )
+        finally:
+            _wsgi()._lent._close_idle(DEFAULT_DB_ALIAS)
 
 
 def warm(request: Callable[[], Any]) -> RequestPath:

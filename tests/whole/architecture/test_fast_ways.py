@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from edfi_api.common.conf import api_settings
 from tests.support.factories import STUDENT
 from tests.whole.architecture.request_path import RequestPath
-from tests.whole.architecture.requests import forget_removed_databases, send, warm
+from tests.whole.architecture.requests import forget_removed_databases, new_gateway, send, warm
 from tests.whole.architecture.source import TOP
 
 _STUDENTS = "/data/ed-fi/students"
@@ -23,6 +25,15 @@ _DATA_STORES = (
 _OTHER_IDENTITIES = ("edfi_api/core/security/federation/", "edfi_api/core/security/issuers")
 _RULES = ("edfi_api/core/writes/rules/",)
 _LEDGER = ("edfi_api/features/refusals/",)
+_LONG_WAY = (
+    "edfi_api/site/observability/middleware.py __call__",
+    "edfi_api/web/middleware.py",
+    "edfi_api/web/viewsets/router.py",
+    "edfi_api/web/viewsets/resource_viewset.py",
+    "edfi_api/web/viewsets/edfi_view.py",
+    "meadowlark/serving/environ.py",
+    "meadowlark/serving/lean_handler.py",
+)
 _REFUSALS = ("edfi_api/web/problem_details/", "edfi_api/web/problem_details/hints/")
 
 
@@ -68,6 +79,46 @@ def test_of_a_cause_with_many_refusals_only_the_number_is_kept(
     assert recorder.pending.taken_parts()[-1].accepted
     assert not any(name.startswith("edfi_api/features/refusals/entries.py") for name in called)
     assert sum(called.values()) <= 9
+
+
+def test_a_prepared_get_calls_no_middleware_route_or_view(transactional_db: None, insert_client: Any) -> None:
+    """And few functions in all: what runs once in a request finds cold caches."""
+    token = insert_client()
+    forget_removed_databases()
+    with ThreadPoolExecutor(1) as thread:  # Which is lent a connection, unlike that of the test.
+        path, answers = thread.submit(_prepared_get, token).result()
+
+    assert _calls(path, ("edfi_api/common/logs/correlation.py",)) == {
+        "edfi_api/common/logs/correlation.py chosen_correlation_id": 1,
+        "edfi_api/common/logs/correlation.py new_correlation_id": 1,
+    }
+    assert _calls(path, _LONG_WAY) == {}
+    assert len(path.calls) <= 52
+    assert [status for status, *_ in answers] == [200] * len(answers)
+    assert len({body for *_, body in answers}) == 1
+
+
+class _Protocol:
+    """Of the engine, for requests without a body."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, list[tuple[str, str]], bytes]] = []
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.answers.append((status, headers, body))
+
+
+def _prepared_get(token: str) -> tuple[RequestPath, list[Any]]:
+    """The path of a GET by id that others have prepared, and all answers."""
+    protocol = _Protocol()
+    address = send(token, "POST", _STUDENTS, STUDENT | {"studentUniqueId": "prepared"})
+    headers = {"host": "testserver", "authorization": f"Bearer {token}"}
+    scope = SimpleNamespace(
+        client="127.0.0.1:80", headers=headers, http_version="1.1", method="GET", path=address, query_string=""
+    )
+    with new_gateway() as gateway:
+        path = warm(lambda: gateway.handle(scope, protocol))
+    return path, protocol.answers
 
 
 def _successes(token: str) -> Iterator[tuple[str, RequestPath]]:

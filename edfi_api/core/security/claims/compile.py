@@ -128,6 +128,13 @@ def forget_compiled() -> None:
     database_state(DEFAULT_DB_ALIAS).drop(_compiled)
 
 
+def compiled_claim_set(client: AuthenticatedClient) -> object:
+    """The client's claim set as it is compiled in this process, another object after each change that has been noticed;
+    None if it is not compiled."""
+    assert client.claim_set_id is not None  # noqa: S101  Its claim set has granted something.
+    return database_state(DEFAULT_DB_ALIAS).value(_compiled).get(client.claim_set_id)
+
+
 def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
     if client.claim_set_id is None:
         raise ClaimSetVanished(client.claim_set_name)

@@ -143,6 +143,16 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
     return client
 
 
+def remembered_client(checksum: str) -> AuthenticatedClient | None:
+    """What `client_of_token` returns for the token with this checksum, as long as it need not look it up."""
+    with _cache_lock:
+        try:
+            found: AuthenticatedClient = client_of_token.cache[checksum]
+        except KeyError:
+            return None
+    return found
+
+
 def _looked_up(token: str, checksum: str) -> AuthenticatedClient | None:
     if not is_signed(token) or not issuers():
         return _own(checksum)

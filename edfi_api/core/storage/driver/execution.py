@@ -8,15 +8,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connections, transaction
+from django.db import (
+    DatabaseError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+    connections,
+    transaction,
+)
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
 from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
-from edfi_api.core.storage.driver.prepared import Row, forget, run, run_unprepared
+from edfi_api.core.storage.driver.prepared import Query, Row, forget, run, run_unprepared
 from edfi_api.core.storage.driver.sql import Sql
 
 Result = TypeVar("Result")
@@ -155,6 +163,24 @@ def found_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row]:
         # The transaction may be a caller's.
         execute(_SET.with_values(timeout=timeout, seq_scan=seq_scan), using)
     return found
+
+
+def run_once(query: Query, connection: BaseDatabaseWrapper, *varying: Any) -> list[Row] | None:
+    """The rows of a query, run with these values on an open connection; None if it failed, for whatever reason.
+    `execute` finds out the reason when it runs the same statement."""
+    session = connection.connection
+    try:
+        with connection.wrap_database_errors:
+            return query.run(session, *varying)
+    except (DatabaseError, InterfaceError) as error:
+        if isinstance(error.__cause__, errors.InvalidSqlStatementName):
+            forget(session)
+        return None
+
+
+def keeps_statements(using: str) -> bool:
+    """Whether statements stay prepared on the connections to a database."""
+    return not _is_pooled(connections[using])
 
 
 def _is_pooled(connection: BaseDatabaseWrapper) -> bool:

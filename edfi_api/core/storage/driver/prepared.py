@@ -62,12 +62,8 @@ def run(statement: Sql, connection: Connection[Any], hides_values: bool = False)
     `hides_values`: PostgreSQL plans the statement without the values of its parameters, once. A parameter of another
     type than bigint then needs a cast.
     """
-    compiled, pgconn = _compiled(statement.text, hides_values), connection.pgconn
-    prepared = _prepared_on(connection, compiled)
-    result = _checked(pgconn.exec_prepared(prepared.name, _values(compiled, statement.parameters)), pgconn)
-    if prepared.readers is None:
-        prepared.readers = _readers(result)
-    return _rows(result, prepared.readers)
+    compiled = _compiled(statement.text, hides_values)
+    return _run(compiled, _values(compiled, statement.parameters), connection)
 
 
 def run_unprepared(statement: Sql, connection: Connection[Any], hides_values: bool = False) -> list[Row]:
@@ -78,9 +74,35 @@ def run_unprepared(statement: Sql, connection: Connection[Any], hides_values: bo
     return _rows(result, _readers(result))
 
 
+class Query:
+    """A statement that is compiled once, of which only the values of the parameters `varying` differ between
+    executions."""
+
+    def __init__(self, statement: Sql, *varying: str) -> None:
+        self._compiled = _compiled(statement.text)
+        self._values = [_written(statement.parameters.get(name)) for name in self._compiled.names]
+        self._positions = [self._compiled.names.index(name) for name in varying]
+
+    def run(self, connection: Connection[Any], *varying: Any) -> list[Row]:
+        """As `run`, with these values."""
+        values = self._values.copy()
+        for position, value in zip(self._positions, varying, strict=True):
+            values[position] = _written(value)
+        return _run(self._compiled, values, connection)
+
+
 def forget(connection: Connection[Any]) -> None:
     """Drop the record of this connection's prepared statements, after the server has deallocated them."""
     _prepared.pop(connection, None)
+
+
+def _run(compiled: _Statement, values: Any, connection: Connection[Any]) -> list[Row]:
+    pgconn = connection.pgconn
+    prepared = _prepared_on(connection, compiled)
+    result = _checked(pgconn.exec_prepared(prepared.name, values), pgconn)
+    if prepared.readers is None:
+        prepared.readers = _readers(result)
+    return _rows(result, prepared.readers)
 
 
 @lru_cache(maxsize=1024)
@@ -98,8 +120,12 @@ def _compiled(statement: str, hides_values: bool = False) -> _Statement:
     return _Statement(_NAMED_PARAMETER.sub(numbered, statement).encode(), names)
 
 
-def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> Any:
+def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> list[bytes | None]:
     return [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
+
+
+def _written(value: Any) -> bytes | None:
+    return _WRITERS[type(value)](value)
 
 
 def _prepared_on(connection: Connection[Any], compiled: _Statement) -> _Prepared:
