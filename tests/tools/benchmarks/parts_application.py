@@ -112,8 +112,10 @@ def _parts(token: str) -> dict[str, tuple[str, Way, Way]]:
         handled(LeanHandler(), EDFI_API=settings.EDFI_API | {"WRITE_RECORDER": name}) for name in (_RECORDER, "")
     ]
     with_constant = Way(lambda request: _scope(token, request), _gateway(_constant).handle_alone)
+    by_prepared = _gateway(wsgi.application, wsgi.application.prepared_requests).handle_alone
     return {
         "the whole": ("GET", whole, NOTHING),
+        "the same by what was prepared": ("GET", Way(lambda request: _scope(token, request), by_prepared), NOTHING),
         "HTTP engine's requests and answers": ("GET", with_constant, NOTHING),
         "Django's handler, middleware, routes": ("GET", handled(LeanHandler(), ROOT_URLCONF=_ROUTES), NOTHING),
         "of these, metrics and request log": ("GET", whole, without("ObservabilityMiddleware")),
@@ -151,12 +153,19 @@ class _Alone(Gateway):
         self.handle(scope, _PROTOCOL)
 
 
-_PROTOCOL: Any = SimpleNamespace(response_bytes=lambda status, headers, body: None)
+class _Protocol:
+    def response_bytes(self, status: int, headers: Any, body: bytes) -> None:
+        if status != 200:
+            raise RuntimeError(f"{status} {body!r}")
 
 
-def _gateway(application: Any) -> _Alone:
+_PROTOCOL: Any = _Protocol()
+
+
+def _gateway(application: Any, prepared: Any = None) -> _Alone:
     made = environ.FIXED | {"SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8000"}
-    return _Alone(application, made, RequestBodies(0, 60), Senders(ThreadPoolExecutor(1)), {}, 60, Event())
+    senders = Senders(ThreadPoolExecutor(1))
+    return _Alone(application, made, RequestBodies(0, 60), senders, {}, 60, Event(), prepared=prepared)
 
 
 def _constant(_: Any, start_response: Callable[..., Any]) -> list[bytes]:
