@@ -24,9 +24,7 @@ _WITHOUT_VARIABLE: dict[str, Any] = {
         "edfi_api.features.validation.events.ResultLog",
     ),
     # Sinks of `stream_changes`: name to class and its options.
-    "CHANGE_SINKS": {
-        "output": {"BACKEND": "edfi_api.features.changes.change_stream.sinks.standard_output.StandardOutput"}
-    },
+    "CHANGE_SINKS": {},
     # The class that records refused and accepted writes, see `WriteRecorder`; empty for none.
     "WRITE_RECORDER": "",
     # Attempts to log in to the admin per minute: by address, and by user name from all addresses.

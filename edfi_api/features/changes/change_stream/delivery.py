@@ -8,9 +8,9 @@ import logging
 import time
 import traceback
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Protocol, Self
+from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
@@ -26,6 +26,7 @@ from edfi_api.features.changes.change_stream.listening import (
 )
 from edfi_api.features.changes.change_stream.log import Event, EventBatch, Log, Newest, log_of, newest
 from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.features.changes.change_stream.sinks.sink import Sink
 from edfi_api.model.surface.resource import Resource
 
 log = logging.getLogger(__name__)
@@ -34,16 +35,6 @@ ATTEMPTS = 6
 _FIRST_PAUSE_SECONDS = 0.5
 # While events keep coming, they are polled at this interval instead of waiting for notifications, which cost writers.
 _PAUSE_SECONDS = 0.1
-
-
-class Sink(Protocol):
-    """Accepts events in order. After a failure the same ones are sent again; receivers identify them by version."""
-
-    def send(self, changes: Sequence[Event]) -> None:
-        """Returns once the events are stored or acknowledged. Raises SinkFailed."""
-
-    def close(self) -> None:
-        """Release resources; `send` is not called again."""
 
 
 class Delivery:

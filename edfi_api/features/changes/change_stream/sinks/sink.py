@@ -1,15 +1,24 @@
-"""Sinks are classes in the setting CHANGE_SINKS, created with the options given there; see `Sink` in `delivery.py`."""
+"""Sinks are classes in the setting CHANGE_SINKS, created with the options given there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from django.utils.module_loading import import_string
 
 from edfi_api.common.conf import api_settings
-from edfi_api.features.changes.change_stream.delivery import Sink
 from edfi_api.features.changes.change_stream.exceptions import UnknownSink
 from edfi_api.features.changes.change_stream.log import Event
+
+
+class Sink(Protocol):
+    """Accepts events in order. After a failure the same ones are sent again; receivers identify them by version."""
+
+    def send(self, changes: Sequence[Event]) -> None:
+        """Returns once the events are stored or acknowledged. Raises SinkFailed."""
+
+    def close(self) -> None:
+        """Release resources; `send` is not called again."""
 
 
 def message_id(event: Event) -> str:
