@@ -2,11 +2,12 @@
 
 Containment (`@>`) is the operator that the GIN index over the bodies supports. It compares exactly, so a descriptor
 filter is first brought into the case of the stored descriptor, which stored bodies have too. Values that rows have as
-securable columns are compared with these instead (`securable_columns`).
+securable columns are compared with these instead (`SecurableColumn`).
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
@@ -15,21 +16,124 @@ from edfi_api.core.documents.blanks import without_blanks
 from edfi_api.core.documents.extraction import descriptor_id
 from edfi_api.core.documents.leniency import Leniency, Reason
 from edfi_api.core.documents.paths import as_text
-from edfi_api.core.queries.comparisons import comparison_predicate
+from edfi_api.core.documents.securables import COLUMNS, SecurableKind, groups
 from edfi_api.core.queries.exceptions import InvalidQueryValue, InvalidQueryValues
 from edfi_api.core.queries.operators import Comparison, Operator
 from edfi_api.core.queries.ordering import OrderBy, read_order
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS, Filter, read_filters, refused
-from edfi_api.core.queries.securable_columns import SecurableColumn, securable_column
+from edfi_api.core.queries.query_indexes import IndexColumn, QueryIndex, is_indexed
 from edfi_api.core.queries.selection import Selection
+from edfi_api.core.queries.stored_values import MISSING, begins_with, text_at, value_at
 from edfi_api.core.queries.unknown_parameters import MeantFilters
 from edfi_api.core.storage.descriptor_casing import stored_uris
-from edfi_api.core.storage.driver.sql import Sql, any_of
-from edfi_api.core.storage.row_policy import Predicate
+from edfi_api.core.storage.driver.sql import Sql, all_of, any_of
+from edfi_api.core.storage.row_policy import IndexedValue, Predicate
 from edfi_api.model.surface.json_schema import schema_at
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, QueryType, Resource, ResourceName
 from references.identity import as_uuid
+
+_BIGINT = range(-(2**63), 2**63)
+# Kinds with an index on resource type, column and row id.
+_IN_ROW_ORDER = (SecurableKind.ORGANIZATION, SecurableKind.NAMESPACE)
+
+
+@dataclass(frozen=True, slots=True)
+class SecurableColumn:
+    """The column that always has the value of a query field.
+
+    `index_condition` is the condition under which the index of the column has all rows of the resource with a value;
+    None if it has not.
+    """
+
+    kind: SecurableKind
+    index_condition: str | None
+
+    def equals(self, value: Any, parameter: str, contained: Predicate) -> Predicate:
+        """The predicate `contained` with comparisons of the column wherever these are faster."""
+        if self.kind is SecurableKind.ORGANIZATION and not (isinstance(value, int) and value in _BIGINT):
+            return contained  # No column has such a number.
+        compared = Sql(f"%({parameter})s::{COLUMNS[self.kind]}", {parameter: value})
+        equal = f"d.{self.kind} = " + compared
+        indexed = IndexedValue(self.kind, compared) if self.kind in _IN_ROW_ORDER else None
+        predicate = replace(contained, for_one_row=equal, in_row_order=indexed)
+        if self.index_condition is None or not contained.finds_few:
+            return predicate  # The GIN index intersects frequent values.
+        return replace(predicate, for_many_rows=equal + " AND " + self.index_condition)
+
+
+def securable_column(field: QueryField, resource: Resource) -> SecurableColumn | None:
+    """The column of a field whose members are in the same securable group: all of the group, or required ones."""
+    paths = set(field.paths)
+    kinds: set[SecurableKind] = set()
+    for group in groups(resource):
+        kind, members = group[0].kind, {element.path for element in group}
+        is_always_equal = paths == members or (paths < members and not paths.isdisjoint(resource.identity))
+        if is_always_equal and kind not in kinds:  # The column has the value of the first group of its kind.
+            return SecurableColumn(kind, _index_condition(kind, resource))
+        kinds.add(kind)
+    return None
+
+
+def _index_condition(kind: SecurableKind, resource: Resource) -> str | None:
+    if kind in (*_IN_ROW_ORDER, SecurableKind.CONTACT):
+        return "d.resource_type_id = %(type)s"
+    if resource.authorization_pathways:
+        return "d.resource_type_id = %(type)s AND d.opens_pathway"
+    if all(group[0].kind is not SecurableKind.ORGANIZATION for group in groups(resource)):
+        return "d.resource_type_id = %(type)s AND d.organization IS NULL"
+    return None
+
+
+# Conditions on the value `{0}`, compared with `{1}`.
+_RANGES = {
+    Operator.GREATER: "{0} > {1}",
+    Operator.GREATER_OR_EQUAL: "{0} >= {1}",
+    Operator.LESS: "{0} < {1} AND {0} > " + MISSING,
+    Operator.LESS_OR_EQUAL: "{0} <= {1} AND {0} > " + MISSING,
+    # An index has two ranges of these.
+    Operator.NOT_EQUAL: "({0} < {1} OR {0} > {1})",
+}
+
+
+def comparison_predicate(
+    comparison: Comparison, resource: Resource, parameter: str, selection: Selection, stored: Callable[..., object]
+) -> Predicate:
+    """The predicate of any comparison but `in`. `stored` brings a value into the form that bodies have at a path."""
+    paths, operator = comparison.field.paths, comparison.operator
+    conditions = []
+    for number, path in enumerate(paths):
+        value = stored(path, comparison.values[0], selection.using)
+        conditions.append(_condition(operator, path, value, f"{parameter}_{number}"))
+    condition = _joined(operator, conditions, is_true=comparison.values[0] is True)
+    indexes = (QueryIndex(resource, (IndexColumn(path, operator is Operator.PREFIX),)) for path in paths)
+    has_index = all(is_indexed(index, selection.using) for index in indexes)
+    # The type is a literal, so that PostgreSQL sees that the partial index has these rows.
+    of_type = Sql(f"d.resource_type_id = {selection.resource_type}")
+    return Predicate(
+        condition, all_of([of_type, condition]), lacks_index=None if has_index else _argument(resource, comparison)
+    )
+
+
+def _argument(resource: Resource, comparison: Comparison) -> str:
+    """What `create_query_index` takes."""
+    suffix = "[prefix]" if comparison.operator is Operator.PREFIX else ""
+    return f"{resource.url_path.lstrip('/')}.{comparison.field.name}{suffix}"
+
+
+def _condition(operator: Operator, path: JsonPath, value: object, parameter: str) -> Sql:
+    if operator is Operator.PREFIX:
+        return Sql(begins_with(text_at(path), f"%({parameter})s::text"), {parameter: value})
+    if operator is Operator.EXISTS:
+        return Sql(f"{value_at(path)} {'>' if value else '='} {MISSING}")
+    text = _RANGES[operator].format(value_at(path), f"%({parameter})s::jsonb")
+    return Sql(text, {parameter: json_text.dumps(value).decode()})
+
+
+def _joined(operator: Operator, conditions: Iterable[Sql], *, is_true: bool) -> Sql:
+    """A value at any of the paths suffices; a value is absent, or another one, only if it is so at all of them."""
+    is_negative = operator is Operator.NOT_EQUAL or (operator is Operator.EXISTS and not is_true)
+    return all_of(conditions) if is_negative else any_of(conditions)
 
 
 class QueryByExample:

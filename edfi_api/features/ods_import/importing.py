@@ -6,7 +6,7 @@ Every row that is read has a result: accepted, unchanged, refused, or a conflict
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,13 +52,18 @@ from edfi_api.features.ods_import.fitting import (
     queries,
     unserved_extensions,
 )
-from edfi_api.features.ods_import.models import OdsPass
+from edfi_api.features.ods_import.models import OdsPass, OwnershipToken
 from edfi_api.features.ods_import.ods_source import OdsSource, quoted
-from edfi_api.features.ods_import.ownership_tokens import clients_by_token
 from edfi_api.features.ods_import.reading import Portion
 from edfi_api.features.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
 from edfi_api.features.sql_views.shape import Envelope
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+
+
+def clients_by_token() -> Mapping[int, int]:
+    """Map the tokens whose clients were imported to the row ids of the clients."""
+    return dict(OwnershipToken.objects.values_list("token", "api_client"))
+
 
 CONFLICT = "conflict"
 COLUMNS_OF_PASS = COLUMNS | {"conflicts": CONFLICT}

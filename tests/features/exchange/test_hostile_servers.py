@@ -16,7 +16,7 @@ from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.pull import reading
 from edfi_api.features.exchange.pull.pulling import Pulled
 from edfi_api.features.exchange.push import target as push_target
-from edfi_api.features.exchange.push.remote_problems import bounded
+from edfi_api.features.exchange.push.target import bounded
 from edfi_api.features.exchange.remote_api import RemoteApi, RemoteFailed, RemoteTooLarge, Trust, plain_id
 from tests.features.exchange.district import District
 from tests.features.exchange.reference_source import ReferenceSource

@@ -8,21 +8,119 @@ depends on it, so that a process that is killed anywhere sends again, and loses 
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar
 from uuid import UUID
 
 from edfi_api.common.logs.printable import printable
+from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.startup import current_surface
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.features.exchange.push.fix_up_hooks import FixUpHooks, RefusedDocument
-from edfi_api.features.exchange.push.missing_dependencies import MissingDependencies
-from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete, preparer_of
 from edfi_api.features.exchange.push.readable import ReadableDocuments
-from edfi_api.features.exchange.push.refused_of_run import RefusedOfRun
-from edfi_api.features.exchange.push.sending_order import levels_of_deletes, levels_of_upserts
 from edfi_api.features.exchange.push.sent_documents import SentDocuments, SentRow
 from edfi_api.features.exchange.push.sent_refusals import SentRefusals, problem_of
 from edfi_api.features.exchange.push.target import Attempt, Outcome, Target
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from references.exceptions import MissingTarget
+
+
+def levels_of_upserts(outbound_changes: Sequence[OutboundChange]) -> list[list[OutboundChange]]:
+    """Each document behind what it refers to. Documents that refer to each other in a circle are last."""
+    owners = {identity: number for number, each in enumerate(outbound_changes) for identity in each.identities}
+    sorter: TopologicalSorter[int] = TopologicalSorter()
+    for number, each in enumerate(outbound_changes):
+        sorter.add(number, *(_owned(each.targets, owners) - {number}))
+    levels = [[outbound_changes[number] for number in level] for level in _levels(sorter)]
+    placed = {each.document_uuid for level in levels for each in level}
+    circle = [each for each in outbound_changes if each.document_uuid not in placed]
+    return [*levels, circle] if circle else levels
+
+
+def levels_of_deletes(attempts: Iterable[Attempt], surface: Surface) -> list[list[Attempt]]:
+    """Resource by resource, against the load order."""
+    places = {resource.name: place for place, resource in enumerate(surface.resources)}
+    by_place: dict[int, list[Attempt]] = {}
+    for each in attempts:
+        by_place.setdefault(places[each.outbound.resource.name], []).append(each)
+    return [by_place[place] for place in sorted(by_place, reverse=True)]
+
+
+def _owned(targets: Iterable[UUID], owners: dict[UUID, int]) -> set[int]:
+    return {owners[target] for target in targets if target in owners}
+
+
+def _levels(sorter: TopologicalSorter[int]) -> Iterable[list[int]]:
+    with suppress(CycleError):  # What is neither part of a circle nor behind one is sorted all the same.
+        sorter.prepare()
+    while level := sorter.get_ready():
+        yield sorted(level)
+        sorter.done(*level)
+
+
+_SCHEMA = "CREATE TABLE refused (document BLOB PRIMARY KEY, is_denied INTEGER) WITHOUT ROWID;"
+
+
+class RefusedOfRun(TemporaryDatabase):
+    """Each document once, however often it was refused."""
+
+    def __init__(self) -> None:
+        super().__init__(_SCHEMA)
+
+    def refuse(self, documents: Iterable[tuple[UUID, bool]]) -> None:
+        """Record refused documents, each with whether it was denied."""
+        rows = ((document.bytes, is_denied) for document, is_denied in documents)
+        self._database.executemany("INSERT OR REPLACE INTO refused VALUES (?, ?)", rows)
+
+    def accept(self, documents: Iterable[UUID]) -> None:
+        self._database.executemany("DELETE FROM refused WHERE document = ?", ((each.bytes,) for each in documents))
+
+    def numbers(self) -> tuple[int, int]:
+        """How many were refused for other reasons, and how many were denied."""
+        counts = dict(self._database.execute("SELECT is_denied, count(*) FROM refused GROUP BY is_denied"))
+        return counts.get(0, 0), counts.get(1, 0)
+
+
+# Statuses by which APIs say that a reference does not resolve.
+_MAY_BE_UNRESOLVED = frozenset({400, 404, 409})
+
+
+class MissingDependencies:
+    """Looks among what a connection has sent: documents of these resources, without those that are refused now. Others
+    may be there all the same, and are left out."""
+
+    def __init__(self, sent: SentDocuments, resources: Iterable[Resource], refused: Iterable[Outcome]) -> None:
+        self._sent = sent
+        self._names = {name for each in resources for name in _names(each)}
+        self._refused = frozenset[UUID]().union(*(each.outbound.identities for each in refused))
+
+    def of(self, outcome: Outcome) -> list[MissingTarget]:
+        """Return the missing targets in the order of the body."""
+        outbound = outcome.outbound
+        if outbound.is_delete or outcome.status not in _MAY_BE_UNRESOLVED:
+            return []
+        targets = self._targets(outbound)
+        there = self._sent.identities_there(target.referential_id for target in targets if target.referential_id)
+        return [each for each in targets if each.referential_id not in there - self._refused]
+
+    def _targets(self, outbound: OutboundChange) -> list[MissingTarget]:
+        try:
+            references = preparer_of(outbound.resource).extractor.references(outbound.body or {})
+        except (DataValidationFailed, KeyError):
+            return []
+        own: Collection[UUID] = outbound.identities
+        return [
+            each.as_missing() for each in references if each.target in self._names and each.referential_id not in own
+        ]
+
+
+def _names(resource: Resource) -> list[ResourceName]:
+    """The names by which references may refer to a resource."""
+    return [resource.name, *([resource.superclass.name] if resource.superclass else [])]
+
 
 _log = logging.getLogger(__name__)
 _MOST_LOGGED, _LONGEST_LOGGED = 20, 100

@@ -16,10 +16,45 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.documents.paths import as_text, values_at
 from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.push.outbound_changes import KeyValues, OutboundChange
-from edfi_api.features.exchange.push.remote_problems import bounded
 from edfi_api.features.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed, plain_id
 from edfi_api.model.surface.resource import Resource, ResourceName
 from references.descriptor_uri import comparable
+
+_LONGEST_NAME, _LONGEST_TEXT = 200, 1000
+_MOST_PATHS, _MOST_TEXTS = 50, 10
+# Characters of all texts of a problem.
+_MOST_CHARACTERS = 6_000
+_TEXTS = ("type", "title", "message", "error", "correlationId")
+
+
+def bounded(said: Any) -> dict[str, Any]:
+    """The members that are used, without what exceeds the limits; empty for what is no problem."""
+    if not isinstance(said, Mapping):
+        return {}
+    left = _MOST_CHARACTERS
+
+    def text(value: Any, longest: int) -> str:
+        nonlocal left
+        found = printable(value[:longest])[: min(longest, left)] if isinstance(value, str) else ""
+        left -= len(found)
+        return found
+
+    problem: dict[str, Any] = {name: text(said.get(name), _LONGEST_NAME) for name in _TEXTS}
+    problem["detail"] = text(said.get("detail"), _LONGEST_TEXT)
+    problem["errors"] = [found for each in _listed(said.get("errors")) if (found := text(each, _LONGEST_TEXT))]
+    errors = said.get("validationErrors")
+    paths = list(errors.items())[:_MOST_PATHS] if isinstance(errors, Mapping) else []
+    problem["validationErrors"] = {
+        text(path, _LONGEST_NAME): kept
+        for path, texts in paths
+        if (kept := [found for each in _listed(texts) if (found := text(each, _LONGEST_TEXT))])
+    }
+    return problem
+
+
+def _listed(said: Any) -> list[Any]:
+    return said[:_MOST_TEXTS] if isinstance(said, list) else []
+
 
 # Well within the limits that a Meadowlark has unless it is configured otherwise.
 _MOST_OPERATIONS = 500

@@ -1,8 +1,8 @@
 """Bulk loading, with the same result as writing the documents one by one through the API.
 
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
-rows in several processes; threads of `sessions` write batches that do not depend on each other; `writing` writes a
-batch by `storage.sets`. `free_order` writes documents whose targets may follow. A `dry_run` determines results
+rows in several processes; its threads write batches that do not depend on each other; `writing` writes a batch by
+`storage.sets`. `free_order` writes documents whose targets may follow. A `dry_run` determines results
 without writing; `accepted_documents` keeps the documents that it accepts.
 """
 

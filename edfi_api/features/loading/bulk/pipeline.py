@@ -7,29 +7,102 @@ there is enough work for them. Within a transaction of the caller, only the call
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import Cursor
+from psycopg.rows import TupleRow
 
 from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.sets.conflicts import resolve_together
+from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.sets import Refusal
+from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, resolve_together
+from edfi_api.core.storage.sets.imported import write_imported
 from edfi_api.core.storage.sets.staging import last_version
+from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import preparation
 from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.features.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, batches, write_set
+from edfi_api.features.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, are_descriptors, batches, write_set
 from edfi_api.features.loading.bulk.candidates import Candidate, Origin, Written
 from edfi_api.features.loading.bulk.dry_run import DryRun
 from edfi_api.features.loading.bulk.envelopes import PreservedFields
 from edfi_api.features.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
-from edfi_api.features.loading.bulk.preserving_writer import PreservingWriter
-from edfi_api.features.loading.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.features.loading.bulk.writing import BatchWriter, Results
+
+Result = TypeVar("Result")
+
+# A commit waits for the disk only if its transaction has written to the WAL; it then waits for all earlier WAL as well.
+_WAIT_FOR_DISK = "SELECT pg_logical_emit_message(true, 'bulk load', '')"
+
+
+@contextmanager
+def bulk_session(using: str) -> Iterator[None]:
+    """Everything committed within it, on any connection, is on disk when it ends."""
+    with connections[using].cursor() as cursor:
+        try:
+            yield
+        finally:
+            cursor.execute(_WAIT_FOR_DISK)
+
+
+class WritingThreads:
+    """Threads that run statements while this one goes on, each with its own connection. Work starts in the order of
+    submission."""
+
+    def __init__(self, count: int, using: str) -> None:
+        self._using = using
+        self._connections: list[BaseDatabaseWrapper] = []
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="bulk")
+
+    def begin(self, work: Callable[[], Result]) -> Future[Result]:
+        return self._pool.submit(self._run, work)
+
+    def end(self) -> None:
+        """Wait for running work, cancel the rest, close the connections."""
+        self._pool.shutdown(cancel_futures=True)
+        for connection in self._connections:
+            connection.close()
+
+    def _run(self, work: Callable[[], Result]) -> Result:
+        connection = connections[self._using]
+        if connection not in self._connections:
+            connection.inc_thread_sharing()  # `end` closes it from another thread.
+            self._connections.append(connection)
+        return work()
+
+
+class PreservingWriter(BatchWriter):
+    """Writes batches as `BatchWriter` does. Documents of the change versions `changed_here`, a multirange of
+    PostgreSQL, stay as they are: their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the
+    id.
+    """
+
+    # More than for other loads: a batch that meets other writers cannot be written one document at a time.
+    attempts = 10
+
+    def __init__(self, using: str, changed_here: str, *, skips_rules: bool = False) -> None:
+        super().__init__(using, preserved=PreservedFields.ENVELOPES, skips_rules=skips_rules)
+        self._changed_here = changed_here
+
+    def _write_staged(
+        self, cursor: Cursor[TupleRow], batch: Batch, prepared: Prepared, resolve: Resolve
+    ) -> tuple[Conflicts, dict[int, Outcome]]:
+        keeps_keys = are_descriptors(batch)
+        return write_imported(
+            cursor, prepared.lines, prepared.aliases, resolve, self._changed_here, keeps_keys=keeps_keys
+        )
+
+    def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
+        """It would lose its envelope, so it is left to a later pass."""
+        return TooMuchContention()
+
 
 # After a full batch there is mostly another, which is prepared while the first is written.
 _ENOUGH_FOR_THREADS = MOST_DOCUMENTS

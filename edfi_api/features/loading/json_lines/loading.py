@@ -8,16 +8,17 @@ by the caches of what is kept on disk.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from typing import NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.envelopes import PreservedFields
 from edfi_api.features.loading.bulk.free_order import FreeOrder
-from edfi_api.features.loading.json_lines.disk_queue import Line, LineQueue
 from edfi_api.features.loading.json_lines.reading import SourceReader
 from edfi_api.features.loading.json_lines.sources import Source
 from edfi_api.features.loading.mapping import Translator
@@ -26,6 +27,32 @@ from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.features.loading.reports.causes import Causes
 from edfi_api.features.loading.reports.results import LoadResult, RefusalHandler, RefusalReporter
 from edfi_api.model.surface.resource import Surface
+
+_SCHEMA = """
+CREATE TABLE line (rank INTEGER, source INTEGER, number INTEGER, text BLOB,
+                   PRIMARY KEY (rank, source, number)) WITHOUT ROWID;
+"""
+
+
+class Line(NamedTuple):
+    """The body of a document, and where it is: its number in the source."""
+
+    number: int
+    text: bytes
+
+
+class LineQueue(TemporaryDatabase):
+    """Lines by the rank of their resource in load order, then by source and number."""
+
+    def __init__(self) -> None:
+        super().__init__(_SCHEMA)
+
+    def add(self, rank: int, source: int, line: Line) -> None:
+        self._database.execute("INSERT INTO line VALUES (?, ?, ?, ?)", (rank, source, *line))
+
+    def lines(self, rank: int, source: int) -> Iterator[Line]:
+        query = "SELECT number, text FROM line WHERE rank = ? AND source = ? ORDER BY number"
+        return (Line(*row) for row in self._database.execute(query, (rank, source)))
 
 
 def load_documents(

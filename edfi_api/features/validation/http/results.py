@@ -1,7 +1,7 @@
 """The results of validation over HTTP: those that the client may see."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from edfi_api.common import addresses
 from edfi_api.common.logs import audit
-from edfi_api.core.queries.listing.csv_text import prefers_csv
+from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
 from edfi_api.core.queries.listing.fields import BIGINT, TEXT, TIMESTAMP, UUID, Field, one_of
 from edfi_api.core.queries.listing.filters import as_sql, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
@@ -27,11 +27,47 @@ from edfi_api.core.security.profiles.visibility import visibility_of
 from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.features.changes.change_queries.http.windows import read_window
 from edfi_api.features.validation.http.base import ENGINE, CollectionView, ValidationView, id_of
-from edfi_api.features.validation.http.csv_results import csv_response
 from edfi_api.features.validation.http.rules import SEVERITY
 from edfi_api.features.validation.resources import RESULT
 from edfi_api.features.validation.result_visibility import RESULTS, Readable, Visible, VisibleRows
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
+from edfi_api.web.viewsets.responses import json_file_response
+
+COLUMNS = (
+    "ruleIdentifier", "ruleSource", "severity", "category", "educationOrganizationId", "resourceType", "naturalKey",
+    "resourceId", "studentUniqueId", "staffUniqueId", "message", "additionalContexts", "appearedDateTime",
+    "resolvedDateTime", "resultIdentifier",
+)  # fmt: skip
+_HEADERS = {"Content-Type": CONTENT_TYPE}
+_ROWS_AT_ONCE = 1_000
+
+
+def csv_response(rows: SqlRows, using: str) -> HttpResponseBase:
+    """Rows in the order of their appearance."""
+    return json_file_response(csv_file(COLUMNS, _cells(rows, using)), _HEADERS)
+
+
+def _cells(rows: SqlRows, using: str) -> Iterator[Iterable[Any]]:
+    rows, last = replace(rows, version=None), 0
+    while True:
+        found = rows.where(Sql(f"{rows.row} > %(after)s::bigint", {"after": last})).read(using, _ROWS_AT_ONCE)
+        for _, result in found:
+            yield _row(result)
+        if len(found) < _ROWS_AT_ONCE:
+            return
+        last, _ = found[-1]
+
+
+def _row(result: dict[str, Any]) -> list[Any]:
+    flat = {**result, **result["validationRuleReference"], **result["educationOrganizationReference"]}
+    flat |= {**result.get("studentReference", {}), **result.get("staffReference", {})}
+    flat["severity"] = result["severityDescriptor"].rpartition("#")[2]
+    contexts = result.get("additionalContexts") or ()
+    flat["additionalContexts"] = "; ".join(
+        f"{each['identificationCode']}: {each['customizationValue']}" for each in contexts
+    )
+    return [flat.get(column) for column in COLUMNS]
+
 
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.
