@@ -41,7 +41,7 @@ OTHERS_MARKED = tuple(
 )
 LAKE_COUNTY = Path(__file__).parents[1] / "model/extension_project" / "lake_county"
 # Names that the ODS/API forms in another way.
-SHIPYARD = Path(__file__).parents[1] / "model/metaed_projects" / "shipyard"
+SHIPYARD = Path(__file__).parents[1] / "model/extension_project" / "shipyard"
 
 
 @dataclass(frozen=True)
