@@ -5,9 +5,10 @@ from functools import cache
 from pathlib import Path
 
 from tests.whole.architecture.layers import storey_of
-from tests.whole.architecture.source import MODULES, PACKAGES, TOP, imports, module_name
+from tests.whole.architecture.source import MODULES, PACKAGES, TOP, imports, is_within, module_name
 
 SHORT = 25
+_ENTRY_POINTS = {"admin", "apps", "checks", "urls"}
 
 
 def sizes() -> dict[str, int]:
@@ -54,12 +55,20 @@ def _imports(node: Callable[[Path], str]) -> dict[str, set[str]]:
     nodes = {module_name(path): node(path) for path in MODULES}
     found: dict[str, set[str]] = {name: set() for name in nodes.values()}
     for path in MODULES:
-        found[node(path)] |= {nodes[imported] for imported in imports(path) if imported in nodes} - {node(path)}
+        others = {nodes[imported] for imported in imports(path) if imported in nodes}
+        # A package and one that it contains are one thing to who reads them.
+        found[node(path)] |= {each for each in others if not _is_nested(each, node(path))}
     return found
 
 
+def _is_nested(one: str, other: str) -> bool:
+    return is_within(one, other) or is_within(other, one)
+
+
 def _package(path: Path) -> str:
-    return module_name(path.parent / "__init__.py")
+    """An entry point of Django, such as an `admin.py`, is a package by itself: it imports what lies above its folder."""
+    module, package = module_name(path), module_name(path.parent / "__init__.py")
+    return module if path.stem in _ENTRY_POINTS else package
 
 
 def _strongly_connected(graph: dict[str, set[str]]) -> Iterator[set[str]]:

@@ -16,8 +16,8 @@ _PAGE = TOP / "meadowlark/docs/design/architecture.md"
 _SECTION = "## The size of it"
 # The page has the next multiple, so that small changes need not touch it.
 _STEPS = {"modules": 20, "modules of fewer than 25 lines": 5, "lines of Python": 500, "lines of SQL": 100}
-_AIMS = {"POST of a student": 45, "GET by id": 28, "page of 5": 40, "batch of 3": 55, "modules": 640}
-_AIMS |= {"lines of Python": 53_000, "imports of a higher layer": 0, "circles of packages": 0, "circles of modules": 0}
+_AIMS = {"POST of a student": 36, "GET by id": 20, "page of 5": 40, "batch of 3": 55, "modules": 720}
+_AIMS |= {"lines of Python": 62_000, "imports of a higher storey": 0, "circles of packages": 0, "circles of modules": 0}
 
 
 @pytest.fixture
