@@ -66,7 +66,7 @@ def _is_nested(one: str, other: str) -> bool:
 
 
 def _package(path: Path) -> str:
-    """An entry point of Django, such as an `admin.py`, is a package by itself: it imports what lies above its folder."""
+    """An entry point of Django, such as an `admin.py`, is a package by itself, since it imports what lies above it."""
     module, package = module_name(path), module_name(path.parent / "__init__.py")
     return module if path.stem in _ENTRY_POINTS else package
 
