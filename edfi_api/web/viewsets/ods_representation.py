@@ -2,7 +2,7 @@
 of members."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
@@ -59,6 +59,9 @@ def _completion_of(part: ProfilePart) -> Completion:
 class OdsRepresentation(Representation):
     """A `Representation` with what the ODS/API adds. The text is always parsed."""
 
+    # In microseconds.
+    date_length: ClassVar[int] = len("2026-11-21T19:29:42.123456")
+
     completions: Completions = field(kw_only=True)
     names: OtherNames | None = field(kw_only=True)
 
@@ -67,8 +70,11 @@ class OdsRepresentation(Representation):
             return self
         return replace(self, part=part, members=members)
 
-    def _id_and_date(self, document: StoredDocument) -> tuple[str, str]:
-        return id_of_digits(document.document_uuid), document.last_modified
+    def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
+        shown = document._replace(document_uuid=id_of_digits(document.document_uuid))
+        return Representation.served(
+            self, shown, using
+        )  # A class with slots is made twice, which `super` does not know.
 
     def _visible_text(self, document: StoredDocument, using: str) -> bytes:
         body: dict[str, Any] = json_text.loads(document.text)

@@ -9,7 +9,7 @@ meadowlark/docs/reference/contract.md#members-of-the-server.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import Any, ClassVar
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
@@ -24,8 +24,6 @@ from edfi_api.web.viewsets.responses import JsonArray, etag
 
 # In bytes, of the text of a document.
 _LARGE = 2**16
-# The length of a timestamp in whole seconds.
-_SECONDS = len("2026-11-21T19:29:42")
 
 Starts = dict[str, tuple[str, str]]
 
@@ -77,6 +75,9 @@ class Representation:
     """Writes the documents of one resource as JSON, through a part of a profile if there is one, with the members that
     the client wants, if not all."""
 
+    # The length of a timestamp without its zone: in whole seconds.
+    date_length: ClassVar[int] = len("2026-11-21T19:29:42")
+
     extractor: Extractor
     linker: Linker
     part: ProfilePart | None = None
@@ -98,13 +99,13 @@ class Representation:
         tag, text = etag(document, self.part), self._visible_text(document, using)
         if self.members is not None:
             text = self.members(text)
-        id_, last_modified = self._id_and_date(document)
-        front, behind = f'{{"id":"{id_}",', f',"_etag":"{tag}","_lastModifiedDate":"{last_modified}"}}'
+        last_modified = document.last_modified[: self.date_length]
+        front, behind = (
+            f'{{"id":"{document.document_uuid}",',
+            f',"_etag":"{tag}","_lastModifiedDate":"{last_modified}Z"}}',
+        )
         # A view, since a slice would copy a large text once more.
         return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
-
-    def _id_and_date(self, document: StoredDocument) -> tuple[str, str]:
-        return document.document_uuid, document.last_modified[:_SECONDS] + "Z"
 
     def _visible_text(self, document: StoredDocument, using: str) -> bytes:
         if self.part is not None and self.part.view is not None:
