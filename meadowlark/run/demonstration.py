@@ -24,7 +24,7 @@ from edfi_api.features.loading.demo_district import SchoolYear
 from edfi_api.model.examples import Bodies, Body
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import ResourceName
-from meadowlark.demo_reader import READER
+from meadowlark.run.demo_reader import READER
 from meadowlark.run.demo_vendors import DemoVendor
 
 if TYPE_CHECKING:
