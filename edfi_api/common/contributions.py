@@ -1,4 +1,4 @@
-"""What an app contributes to work that is not its own: a row of the status page, a metric, a step of housekeeping.
+"""What an app contributes to work that is not its own, such as resources to the published documents.
 
 The app names it in its `apps.py`, and the work asks for all of them. So the work imports no capability, and a new
 capability touches its own folder only.
