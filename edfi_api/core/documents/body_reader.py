@@ -16,8 +16,17 @@ from edfi_api.model.surface.resource import OtherName
 _LONGEST_NAME_REPORTED = 100
 
 
+_VIOLATIONS = {
+    Reason.UNKNOWN_MEMBER: violations.unknown_member,
+    Reason.OTHER_CASE: violations.read_in_other_case,
+    Reason.AMBIGUOUS_DATE: violations.ambiguous_date,
+    Reason.OTHER_FORM: violations.other_form,
+}
+
+
 def tolerated(body: Any, schema: dict[str, Any], known: dict[str, Any]) -> Iterator[Tolerated]:
-    """All in a body as it was sent, lazily; names longer than 100 characters are cut.
+    """All that coercion has tolerated in a body as it was sent, lazily and in its order: unknown members, and values in
+    other forms. Names longer than 100 characters are cut.
 
     Members that the schema does not have, but `known`, a wider one, are left out with all that is in them.
     """
@@ -46,14 +55,6 @@ def _in_object(
             yield from _in_value(child, members[member], known[member], place, member)
         elif member not in known and member not in added:
             yield Tolerated(place, Reason.UNKNOWN_MEMBER)
-
-
-_VIOLATIONS = {
-    Reason.UNKNOWN_MEMBER: violations.unknown_member,
-    Reason.OTHER_CASE: violations.read_in_other_case,
-    Reason.AMBIGUOUS_DATE: violations.ambiguous_date,
-    Reason.OTHER_FORM: violations.other_form,
-}
 
 
 class ReadBody(NamedTuple):

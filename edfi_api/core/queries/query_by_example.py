@@ -40,7 +40,10 @@ _IN_ROW_ORDER = (SecurableKind.ORGANIZATION, SecurableKind.NAMESPACE)
 
 @dataclass(frozen=True, slots=True)
 class SecurableColumn:
-    """The column that always has the value of a query field.
+    """The column that always has the value of a query field: an organization, a person or a namespace.
+
+    Its index returns the rows of one organization or namespace in the order of row ids, while the GIN index returns all
+    of them in any order. `documents.securables` fills the columns.
 
     `index_condition` is the condition under which the index of the column has all rows of the resource with a value;
     None if it has not.
@@ -99,7 +102,12 @@ _RANGES = {
 def comparison_predicate(
     comparison: Comparison, resource: Resource, parameter: str, selection: Selection, stored: Callable[..., object]
 ) -> Predicate:
-    """The predicate of any comparison but `in`. `stored` brings a value into the form that bodies have at a path."""
+    """The predicate of any comparison but `in`, which is several equalities. `stored` brings a value into the form that
+    bodies have at a path.
+
+    Only an index of the value (`query_indexes`) answers it for many documents. Without one the predicate says so, and
+    the query is answered only if its other conditions leave few documents (`bounds`).
+    """
     paths, operator = comparison.field.paths, comparison.operator
     conditions = []
     for number, path in enumerate(paths):

@@ -59,17 +59,16 @@ from edfi_api.features.ods_import.recorded_changes import RecordedChanges, Track
 from edfi_api.features.sql_views.shape import Envelope
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
-
-def clients_by_token() -> Mapping[int, int]:
-    """Map the tokens whose clients were imported to the row ids of the clients."""
-    return dict(OwnershipToken.objects.values_list("token", "api_client"))
-
-
 CONFLICT = "conflict"
 COLUMNS_OF_PASS = COLUMNS | {"conflicts": CONFLICT}
 _SEVERAL_ROWS = "the ODS has several rows with this id, of which another is here"
 _CHANGED_HERE = "changed here since it was imported, so it stays as it is; --overwrite replaces it"
 _REFUSALS = (*REFUSALS, DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported)
+
+
+def clients_by_token() -> Mapping[int, int]:
+    """Map the tokens whose clients were imported to the row ids of the clients."""
+    return dict(OwnershipToken.objects.values_list("token", "api_client"))
 
 
 @dataclass(frozen=True, slots=True)

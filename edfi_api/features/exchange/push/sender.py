@@ -27,9 +27,15 @@ from edfi_api.features.exchange.push.target import Attempt, Outcome, Target
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from references.exceptions import MissingTarget
 
+_log = logging.getLogger(__name__)
+_MOST_LOGGED, _LONGEST_LOGGED = 20, 100
+_INVALID, _DENIED, _GONE = 400, 403, 404
+_Each = TypeVar("_Each")
+
 
 def levels_of_upserts(outbound_changes: Sequence[OutboundChange]) -> list[list[OutboundChange]]:
-    """Each document behind what it refers to. Documents that refer to each other in a circle are last."""
+    """Levels within which no document depends on another, each after what it refers to. Documents that refer to each
+    other in a circle are last."""
     owners = {identity: number for number, each in enumerate(outbound_changes) for identity in each.identities}
     sorter: TopologicalSorter[int] = TopologicalSorter()
     for number, each in enumerate(outbound_changes):
@@ -65,7 +71,8 @@ _SCHEMA = "CREATE TABLE refused (document BLOB PRIMARY KEY, is_denied INTEGER) W
 
 
 class RefusedOfRun(TemporaryDatabase):
-    """Each document once, however often it was refused."""
+    """Documents that a process has had refused and that are not accepted since, on disk: each once, however often it
+    was refused."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA)
@@ -89,8 +96,11 @@ _MAY_BE_UNRESOLVED = frozenset({400, 404, 409})
 
 
 class MissingDependencies:
-    """Looks among what a connection has sent: documents of these resources, without those that are refused now. Others
-    may be there all the same, and are left out."""
+    """Finds what a refused document refers to and the remote API does not have, as far as that is known here.
+
+    It looks among what a connection has sent: documents of these resources, without those that are refused now. Others
+    may be there all the same, and are left out.
+    """
 
     def __init__(self, sent: SentDocuments, resources: Iterable[Resource], refused: Iterable[Outcome]) -> None:
         self._sent = sent
@@ -120,12 +130,6 @@ class MissingDependencies:
 def _names(resource: Resource) -> list[ResourceName]:
     """The names by which references may refer to a resource."""
     return [resource.name, *([resource.superclass.name] if resource.superclass else [])]
-
-
-_log = logging.getLogger(__name__)
-_MOST_LOGGED, _LONGEST_LOGGED = 20, 100
-_INVALID, _DENIED, _GONE = 400, 403, 404
-_Each = TypeVar("_Each")
 
 
 @dataclass(slots=True)

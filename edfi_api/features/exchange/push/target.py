@@ -27,8 +27,22 @@ _MOST_CHARACTERS = 6_000
 _TEXTS = ("type", "title", "message", "error", "correlationId")
 
 
+# Well within the limits that a Meadowlark has unless it is configured otherwise.
+_MOST_OPERATIONS = 500
+_MOST_BYTES = 8 * 2**20
+# So many documents of a query are compared with the key that was asked for.
+_FOUND_AT_MOST = 25
+_TOO_LARGE = 413
+_GONE = frozenset({404, 410})
+# How an API answers a PUT with another key, if it does not change keys.
+_KEEPS_KEYS = frozenset({400, 405})
+# 401: also with a new token.
+_TEMPORARY = frozenset({401, 408, 425, 429})
+
+
 def bounded(said: Any) -> dict[str, Any]:
-    """The members that are used, without what exceeds the limits; empty for what is no problem."""
+    """The members of a problem of the remote API that are used, without what exceeds the limits; empty for what is no
+    problem. The problems of thousands of documents wait together until they are recorded."""
     if not isinstance(said, Mapping):
         return {}
     left = _MOST_CHARACTERS
@@ -54,19 +68,6 @@ def bounded(said: Any) -> dict[str, Any]:
 
 def _listed(said: Any) -> list[Any]:
     return said[:_MOST_TEXTS] if isinstance(said, list) else []
-
-
-# Well within the limits that a Meadowlark has unless it is configured otherwise.
-_MOST_OPERATIONS = 500
-_MOST_BYTES = 8 * 2**20
-# So many documents of a query are compared with the key that was asked for.
-_FOUND_AT_MOST = 25
-_TOO_LARGE = 413
-_GONE = frozenset({404, 410})
-# How an API answers a PUT with another key, if it does not change keys.
-_KEEPS_KEYS = frozenset({400, 405})
-# 401: also with a new token.
-_TEMPORARY = frozenset({401, 408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)

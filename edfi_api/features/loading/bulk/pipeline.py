@@ -42,9 +42,16 @@ Result = TypeVar("Result")
 _WAIT_FOR_DISK = "SELECT pg_logical_emit_message(true, 'bulk load', '')"
 
 
+# After a full batch there is mostly another, which is prepared while the first is written.
+_ENOUGH_FOR_THREADS = MOST_DOCUMENTS
+# Starting a process takes about as long as preparing this many documents.
+_TOO_FEW_FOR_PROCESSES = 3 * MOST_DOCUMENTS
+
+
 @contextmanager
 def bulk_session(using: str) -> Iterator[None]:
-    """Everything committed within it, on any connection, is on disk when it ends."""
+    """Everything committed within it, on any connection, is on disk when it ends. A crash of the server before that can
+    lose the most recent batches, but never a part of one; the load is run again then."""
     with connections[using].cursor() as cursor:
         try:
             yield
@@ -79,9 +86,10 @@ class WritingThreads:
 
 
 class PreservingWriter(BatchWriter):
-    """Writes batches as `BatchWriter` does. Documents of the change versions `changed_here`, a multirange of
-    PostgreSQL, stay as they are: their outcome is STALE. It is OTHER_IDENTITY if a document with another key has the
-    id.
+    """Writes batches as `BatchWriter` does, of documents that come with their envelopes from another server.
+
+    Documents of the change versions `changed_here`, a multirange of PostgreSQL, stay as they are: their outcome is
+    STALE. It is OTHER_IDENTITY if a document with another key has the id.
     """
 
     # More than for other loads: a batch that meets other writers cannot be written one document at a time.
@@ -102,12 +110,6 @@ class PreservingWriter(BatchWriter):
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         """It would lose its envelope, so it is left to a later pass."""
         return TooMuchContention()
-
-
-# After a full batch there is mostly another, which is prepared while the first is written.
-_ENOUGH_FOR_THREADS = MOST_DOCUMENTS
-# Starting a process takes about as long as preparing this many documents.
-_TOO_FEW_FOR_PROCESSES = 3 * MOST_DOCUMENTS
 
 
 def available_processors() -> int:

@@ -13,7 +13,11 @@ from edfi_api.features.loading.demo_district.place import DISTRICT, Draft, Draft
 from edfi_api.model.examples import SCHOOL_YEAR, Bodies, Body, Examples
 from edfi_api.model.surface.resource import Resource, ResourceKind, ResourceName, Surface
 
-# Each row stands below the one that it belongs to, and below those that it refers to.
+# What the district is made of. Each row stands below the one that it belongs to, and below those that it refers to.
+#
+# This table, the drafts that it names, and the mistakes are the only code with names of resources. They are names of
+# the bundled data standards: members that a standard lacks are left out of a draft, its model adds what it requires,
+# and a code value that a standard lacks is replaced by another one of the same descriptor.
 PARTS = (
     DraftRow("LocalEducationAgency", DISTRICT, schools.agency),
     DraftRow("Program", "LocalEducationAgency", schools.program),

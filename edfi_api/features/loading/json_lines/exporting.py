@@ -29,9 +29,18 @@ _BODIES = "SELECT body::text FROM document WHERE resource_type_id = %s ORDER BY 
 _WITH_IDS = _BODIES.replace("body::text", "(jsonb_build_object('id', document_uuid) || body)::text")
 
 
+# Takes all documents of a resource, as JSON texts, some at a time.
+WriteResource = Callable[[Resource, Iterable[Sequence[str]]], None]
+# Higher levels cost more time than they save space.
+_GZIP_LEVEL = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`present` are the resources that have documents, such as are served no longer among them."""
+    """The documents of the database as they stood at one moment, however long the reading takes.
+
+    `present` are the resources that have documents, such as are served no longer among them.
+    """
 
     present: frozenset[ResourceName]
     using: str
@@ -53,13 +62,6 @@ def snapshot(using: str) -> Iterator[Snapshot]:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         present = cursor.execute(_PRESENT).fetchall()
         yield Snapshot(frozenset(names[number] for (number,) in present), using)
-
-
-# Takes all documents of a resource, as JSON texts, some at a time.
-WriteResource = Callable[[Resource, Iterable[Sequence[str]]], None]
-
-# Higher levels cost more time than they save space.
-_GZIP_LEVEL = 4
 
 
 def export_documents(

@@ -42,7 +42,8 @@ class Line(NamedTuple):
 
 
 class LineQueue(TemporaryDatabase):
-    """Lines by the rank of their resource in load order, then by source and number."""
+    """Lines that carry their resource, on disk until its turn comes: by the rank of the resource in load order, then by
+    source and number."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA)

@@ -23,12 +23,18 @@ from edfi_api.features.loading.mapping.plans import (
 from edfi_api.features.loading.mapping.templates import value_at
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
 
+_ONE_IS_KEPT = "there is place for one only"
+_GIVES_NONE = "its members give no document"
+_SAME_KEY = "another item has the same key"
+
 
 class _Items(dict[tuple[Steps, int], Any]):
     """The items of an array, by the paths of the arrays that they come from and their indexes in these."""
 
 
 class MappedBody:
+    """A body that is made value by value, in any order."""
+
     def __init__(self) -> None:
         self._root: dict[Any, Any] = {}
 
@@ -76,11 +82,6 @@ def _finished(node: Any) -> Any:
     if isinstance(node, dict):
         return {name: _finished(member) for name, member in node.items()}
     return node
-
-
-_ONE_IS_KEPT = "there is place for one only"
-_GIVES_NONE = "its members give no document"
-_SAME_KEY = "another item has the same key"
 
 
 class Translated(NamedTuple):

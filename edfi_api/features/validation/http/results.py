@@ -42,33 +42,6 @@ _HEADERS = {"Content-Type": CONTENT_TYPE}
 _ROWS_AT_ONCE = 1_000
 
 
-def csv_response(rows: SqlRows, using: str) -> HttpResponseBase:
-    """Rows in the order of their appearance."""
-    return json_file_response(csv_file(COLUMNS, _cells(rows, using)), _HEADERS)
-
-
-def _cells(rows: SqlRows, using: str) -> Iterator[Iterable[Any]]:
-    rows, last = replace(rows, version=None), 0
-    while True:
-        found = rows.where(Sql(f"{rows.row} > %(after)s::bigint", {"after": last})).read(using, _ROWS_AT_ONCE)
-        for _, result in found:
-            yield _row(result)
-        if len(found) < _ROWS_AT_ONCE:
-            return
-        last, _ = found[-1]
-
-
-def _row(result: dict[str, Any]) -> list[Any]:
-    flat = {**result, **result["validationRuleReference"], **result["educationOrganizationReference"]}
-    flat |= {**result.get("studentReference", {}), **result.get("staffReference", {})}
-    flat["severity"] = result["severityDescriptor"].rpartition("#")[2]
-    contexts = result.get("additionalContexts") or ()
-    flat["additionalContexts"] = "; ".join(
-        f"{each['identificationCode']}: {each['customizationValue']}" for each in contexts
-    )
-    return [flat.get(column) for column in COLUMNS]
-
-
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.
 _MESSAGE = "CASE WHEN %(is_whole)s::boolean THEN d.message ELSE v.short_description END"
@@ -115,6 +88,34 @@ OPEN = Sql("d.resolved_at IS NULL")
 _STATES = {"open": OPEN, "resolved": Sql("d.resolved_at IS NOT NULL"), "all": Sql("true")}
 _STATE = Field("state", "", one_of(_STATES))
 _NEWEST = Sql("SELECT coalesce(max(validation_version), 0) FROM validation_result")
+
+
+def csv_response(rows: SqlRows, using: str) -> HttpResponseBase:
+    """All rows that a request selects, read in parts and in the order of their appearance, for people who repair data
+    with a spreadsheet."""
+    return json_file_response(csv_file(COLUMNS, _cells(rows, using)), _HEADERS)
+
+
+def _cells(rows: SqlRows, using: str) -> Iterator[Iterable[Any]]:
+    rows, last = replace(rows, version=None), 0
+    while True:
+        found = rows.where(Sql(f"{rows.row} > %(after)s::bigint", {"after": last})).read(using, _ROWS_AT_ONCE)
+        for _, result in found:
+            yield _row(result)
+        if len(found) < _ROWS_AT_ONCE:
+            return
+        last, _ = found[-1]
+
+
+def _row(result: dict[str, Any]) -> list[Any]:
+    flat = {**result, **result["validationRuleReference"], **result["educationOrganizationReference"]}
+    flat |= {**result.get("studentReference", {}), **result.get("staffReference", {})}
+    flat["severity"] = result["severityDescriptor"].rpartition("#")[2]
+    contexts = result.get("additionalContexts") or ()
+    flat["additionalContexts"] = "; ".join(
+        f"{each['identificationCode']}: {each['customizationValue']}" for each in contexts
+    )
+    return [flat.get(column) for column in COLUMNS]
 
 
 def members(row: dict[str, Any]) -> dict[str, Any]:
