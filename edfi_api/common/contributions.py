@@ -20,6 +20,8 @@ class Contributor:
     encrypted_columns: Sequence[str] = ()
     # Functions from the surface to the surface that is published, with resources that are no stored documents.
     published_resources: Sequence[str] = ()
+    # Functions that worker processes run: the fork server loads their modules once, for all of them.
+    work_of_processes: Sequence[str] = ()
     # Functions that have refused documents sent again, from entries of the ledger of refusals; they return how many.
     senders_of_refused_documents: Sequence[str] = ()
 
