@@ -59,6 +59,11 @@ def steps_of(path: str) -> Path:
     return tuple(_INDEX.sub("." + ALL_ITEMS, path).split(".")[1:])
 
 
+def in_every_item(path: str) -> str:
+    """The path of a member in every item of its arrays: of `$.addresses[1].city` `$.addresses[*].city`."""
+    return _INDEX.sub(ALL_ITEMS, path)
+
+
 def as_text(value: Any) -> str:
     """`122`, `true`, `2026-01-05`, `1.5`: without trailing zeros or exponent, so equal numbers give equal texts."""
     if isinstance(value, str):

@@ -8,11 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.paths import in_every_item
 from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_id, without_quoted
 from edfi_api.web.write_recorder import RefusedWrite
 from references.exceptions import MissingTarget
 
-_INDEX = re.compile(r"\[\d+\]")
 _NAME_OF_ELEMENT = re.compile(r"'([A-Z][A-Za-z]+)'")
 _LONGEST = 500
 _DEPENDENT = "data-conflict:dependent-item-exists"
@@ -88,4 +88,4 @@ def _text(body: Mapping[str, Any], problem: str) -> str:
 # Each refused request needs it, and nearly all have one of a few messages.
 @lru_cache(maxsize=256)
 def _text_of_message(path: str, message: str) -> str:
-    return f"{_INDEX.sub('[*]', path)}: {without_quoted(message)}"
+    return f"{in_every_item(path)}: {without_quoted(message)}"

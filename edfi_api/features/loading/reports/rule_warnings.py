@@ -1,17 +1,16 @@
 """What custom rules warn of in the documents of a load, counted by rule and path."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edfi_api.common.logs.printable import counted, printable
+from edfi_api.core.documents.paths import in_every_item
 from edfi_api.core.writes.rules.ruled_write import Finding
 
 # Texts of rules may have values of documents.
 MOST_WARNINGS = 1_000
-_INDEX = re.compile(r"\[\d+\]")
 
 
 class RuleWarning(NamedTuple):
@@ -32,7 +31,7 @@ class WarningCounts:
 
     def add(self, resource: str, findings: Iterable[Finding]) -> None:
         for each in findings:
-            warning = RuleWarning(resource, each.rule, _INDEX.sub("[*]", each.path), each.text)
+            warning = RuleWarning(resource, each.rule, in_every_item(each.path), each.text)
             if warning in self.by_warning or len(self.by_warning) < MOST_WARNINGS:
                 self.by_warning[warning] += 1
             else:

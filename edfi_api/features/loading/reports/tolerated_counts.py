@@ -1,6 +1,5 @@
 """What was tolerated in the documents of a load, such as members that were dropped, counted by path."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -8,10 +7,10 @@ from typing import NamedTuple
 
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.documents.leniency import Reason, Tolerated
+from edfi_api.core.documents.paths import in_every_item
 
 # Names of members are arbitrary text.
 MOST_PATHS = 1_000
-_INDEX = re.compile(r"\[\d+\]")
 _IN_WORDS = {
     Reason.UNKNOWN_MEMBER: "not a member of the resource, dropped from",
     Reason.OTHER_CASE: "a member in another case, read in",
@@ -38,7 +37,7 @@ class ToleratedCounts:
 
     def add(self, resource: str, tolerated: Iterable[Tolerated]) -> None:
         for each in tolerated:
-            place = ToleratedPlace(resource, _INDEX.sub("[*]", each.path), each.reason)
+            place = ToleratedPlace(resource, in_every_item(each.path), each.reason)
             if place in self.by_place or len(self.by_place) < MOST_PATHS:
                 self.by_place[place] += 1
             else:
