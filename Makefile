@@ -8,7 +8,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo dev shell test test-alone test-long test-exchange test-api-in-a-store stress-batches test-sql-views test-ods test-browser pictures test-modes test-image test-clients test-profiles test-queries test-refusals test-large-tables test-standards check audit docs house bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo dev shell test check audit docs house pictures bench bench-data drill-cutover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -16,35 +16,30 @@ help:
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200 TODAY=2027-03-01'
 	@echo 'make dev    serve, and load changed code again'
 	@echo 'make shell  Django'"'"'s shell on the database of the home'
-	@echo 'make test   lint, types and all tests; TESTS=tests/meadowlark/run runs some of them'
-	@echo 'make test-alone  the tests without lint and types'
-	@echo 'make test-long  tests that take too long for make test: kills at every step, a logical replica, large requests, benchmarks, many examples'
-	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the admin database'
-	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
-	@echo 'make test-exchange  servers push and pull: a district, thousands of changes, kills; SEEDS=2'
-	@echo 'make test-ods  random documents and a cutover of the content of make demo, with the time of each step; STUDENTS=200'
-	@echo 'make test-modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
-	@echo 'make test-image  build the image on Debian packages and serve it, read-only; needs root, buildah and debootstrap'
-	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
-	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
-	@echo 'make test-queries  queries beyond equality by clients with any rights, against the same in Python; EXAMPLES=2000'
-	@echo 'make test-refusals  refusals of every resource of all bundled data standards, and a million of one client'
-	@echo 'make test-standards  everything that depends on the data standard, for all bundled ones; an hour'
-	@echo 'make test-large-tables  what pages of a million refusals and results read; about two minutes'
-	@echo 'make stress-batches  batches and loads at random beside single requests, and beside others, for an hour'
+	@echo 'make test   lint, types and all tests of the gate; with T or M the tests alone:'
+	@echo '  T=tests/web            those of a folder or file'
+	@echo '  M=long                 those with a marker, which the gate leaves out (make test-long is the same):'
+	@echo '      browser  pages at two widths, with axe-core; needs chromium and chromedriver'
+	@echo '      clients  other programs for Ed-Fi APIs; some need npm and Java'
+	@echo '      exchange  servers push and pull: a district, thousands of changes, kills'
+	@echo '      hypothesis  tests of properties; EXAMPLES=150'
+	@echo '      image  build the image on Debian packages and serve it; needs root, buildah and debootstrap'
+	@echo '      long  what takes more than ten seconds each'
+	@echo '      modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
+	@echo '      standards  what depends on the data standard, for every bundled one; an hour'
+	@echo '  STANDARD=4.0           serving another data standard'
+	@echo '  IN_A_STORE=yes         with all documents in a data store, and none in the admin database'
+	@echo '  N=4 ARGS=--exitfirst   the number of processes, and more arguments for pytest'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make docs   write the pages about settings and commands again'
 	@echo 'make house  count what a request calls, and the size of the project; writes meadowlark/docs/design/architecture.md'
-	@echo 'make test-browser  all kinds of pages in a browser at two widths, with axe-core; needs chromium and chromedriver'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
-	@echo 'make bench-batches  measure batches beside single requests'
-	@echo 'make bench-data-stores  measure requests to many data stores, and beside the outage of one'
-	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
-	@echo 'make bench-validation  measure runs of the bundled rules, and requests beside them'
+	@echo 'make bench-NAME  measure batches, data-stores, sql-views or validation; BENCH=--help'
+	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a moment; needs root, pgbackrest, postgresql'
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
-	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
+	@echo 'make drill-cutover  move in from an ODS with the content of make demo; prints the time of each step; STUDENTS=200'
 	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
 
@@ -62,96 +57,31 @@ dev: $(VENV)/ready
 shell: $(VENV)/ready
 	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --) $(BIN)/python manage.py shell
 
-# Types are checked beside the tests: one process, which would leave the other processors idle.
+# Types are checked at the same time as the tests: one process, which would leave the other processors idle.
 test:
-	@$(MAKE) --no-print-directory --jobs=2 check test-alone
+	@$(MAKE) --no-print-directory $(if $(T)$(M)$(STANDARD)$(IN_A_STORE),,--jobs=2 check) tests
 
 # pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
-test-alone: export TMPDIR = $(shell $(python) tests/support/temporary_folder.py)
-test-alone: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
+# Tests with a marker are heavy, and run one after the other unless N says otherwise.
+.PHONY: tests
+tests: export TMPDIR = $(shell $(python) tests/support/temporary_folder.py)
+tests: export MEADOWLARK_CLIENTS = $(if $(filter clients,$(M)),$(abspath $(CLIENTS)/bin))
+tests: N := $(if $(M),0,auto)
+tests: $(VENV)/ready-for-tests $(if $(filter clients,$(M)),$(CLIENTS)/ready) $(if $(filter browser,$(M)),$(VENV)/ready-for-browser)
+	$(if $(STANDARD),MEADOWLARK_DATA_STANDARD=$(STANDARD)) $(if $(EXAMPLES),EXAMPLES=$(EXAMPLES)) \
+		$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
+		$(BIN)/python -m pytest $(if $(M),-m '$(M)') $(if $(IN_A_STORE),-p tests.support.in_a_store) \
+		--numprocesses=$(N) --dist=worksteal $(ARGS) $(or $(T),$(if $(IN_A_STORE),$(OF_STORES),$(if $(STANDARD),$(OF_STANDARDS))))
 
-# The admin database has no tables of documents, so code that does not name the database of a document fails.
-IN_A_STORE ?= web/viewsets web/batch features/changes/change_queries features/changes/history web/relations core/profiles \
-	core/security/strategies
-test-api-in-a-store: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest -q -p tests.support.in_a_store --numprocesses=auto --dist=worksteal \
-		--ignore=tests/core/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
+test-%:
+	@$(MAKE) --no-print-directory test M=$*
 
-# What one run of `make test` has no time for: kills at every step, a logical replica, the largest requests, the programs of
-# benchmarks, and others that take ten seconds each. Then the tests of properties, with more examples.
-test-long: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --long -m long
-	EXAMPLES=150 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --numprocesses=2 --dist=worksteal -m hypothesis
-
-# Servers that push and pull: a whole district, and thousands of changes with kills.
-SEEDS ?= 2
-test-exchange: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --exchange --exchange-seeds $(SEEDS) tests/features/exchange
-
-# The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
-test-sql-views: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/features/sql_views
-
-# Random documents, all examples of OpenAPI, and what is too large for `make test`. Then a cutover: a made-up district in an
-# ODS is imported, and the time of each step is printed.
-test-ods: $(VENV)/ready-for-tests
-	EXAMPLES=20 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --every-standard --numprocesses=2 --dist=worksteal tests/features/ods_import
-	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m tests.features.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))
-
-test-modes: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --every-mode --numprocesses=2 --dist=worksteal tests/whole/modes
-
-# Where root, buildah or debootstrap are missing the tests are skipped, and say so.
-test-image: $(VENV)/ready-for-tests
-	$(BIN)/python -m pytest -q -rs --image tests/tools/image
-
-test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
-	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/tools/clients
-
-RULES ?= 1
-test-profiles: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest --numprocesses=logical --dist=worksteal \
-		tests/core/profiles/every_resource --profile-rules=$(RULES)
-
-EXAMPLES ?= 2000
-test-queries: $(VENV)/ready-for-tests
-	EXAMPLES=$(EXAMPLES) $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --numprocesses=2 tests/core/queries/test_any_client.py tests/core/queries/test_operators_against_python.py
-
-test-refusals: $(VENV)/ready-for-tests
-	for standard in 5.2 6.1 4.0 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
-		$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --every-refusal tests/features/refusals/test_every_resource.py tests/features/refusals/test_flood.py || exit 1; done
-
-# Every resource of each standard, then the tests of the API and of loading with each of them served.
-SERVED ?= web/viewsets web/batch descriptors core/documents features/loading/interchange web/metadata core/profiles \
-	features/validation
-test-standards: $(VENV)/ready-for-tests
-	$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- $(BIN)/python -m pytest -q --every-standard \
-		--numprocesses=auto --dist=worksteal
-	for standard in 3.3.1-b 4.0 6.1; do MEADOWLARK_DATA_STANDARD=$$standard \
-		$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --numprocesses=auto --dist=worksteal $(addprefix tests/,$(SERVED)) \
-		|| exit 1; done
-
-test-large-tables: $(VENV)/ready-for-tests
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest -q -s -p no:logging --large-tables tests/tools/large_tables
-
-# Batches and loads at random beside the same single requests, and batches beside others, for longer than the tests do.
-stress-batches: $(VENV)/ready-for-tests
-	EXAMPLES=2000 $(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --stress-seconds 600 tests/web/batch/test_same_as_singles.py tests/web/batch/test_malformed.py tests/features/loading/bulk/test_same_as_one_after_the_other.py tests/whole/concurrency/test_batches.py
+# Folders whose tests pass with every data standard, and with all documents in a data store: code that does not name the
+# database of a document fails there, since the admin database has no tables of documents.
+OF_STANDARDS := $(addprefix tests/,web/viewsets web/batch descriptors core/documents features/loading/interchange \
+	web/metadata core/profiles features/validation)
+OF_STORES := $(addprefix tests/,web/viewsets web/batch features/changes/change_queries features/changes/history \
+	web/relations core/profiles core/security/strategies)
 
 # The pages about settings and commands, which are made from the code.
 docs: $(VENV)/ready
@@ -161,11 +91,6 @@ docs: $(VENV)/ready
 house: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest -q -s --write-house tests/whole/architecture/test_house.py
-
-# Only its file of axe-core is used, so nothing that it depends on is needed.
-test-browser: $(VENV)/ready-for-tests
-	$(BIN)/python -m pip install -q --no-deps axe-playwright-python==0.1.8
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) $(BIN)/python -m pytest -q tests/tools/browser
 
 pictures: $(VENV)/ready-for-tests
 	$(BIN)/python -m tests.tools.browser.pictures
@@ -180,19 +105,8 @@ bench: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.tools.benchmarks $(BENCH)
 
 # More arguments: make bench-sql-views BENCH='--enrollments 100000'
-bench-sql-views: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.tools.benchmarks.sql_views $(BENCH)
-
-# More arguments: make bench-validation BENCH='--documents 1000000'
-bench-validation: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.tools.benchmarks.validation $(BENCH)
-
-bench-batches: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.tools.benchmarks.batches $(BENCH)
-
-# More arguments: make bench-data-stores BENCH='--registered 1000 --seconds 10'
-bench-data-stores: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.tools.benchmarks.data_stores $(BENCH)
+bench-%: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.tools.benchmarks.$(subst -,_,$*) $(BENCH)
 
 SIZE ?= 1000000
 bench-data: $(VENV)/ready-for-tests
@@ -203,8 +117,13 @@ ROUNDS ?= 20
 drill-failover: $(VENV)/ready-for-tests $(DRILLS)/ready
 	@$(BIN)/python -m tests.tools.drills failover --rounds $(ROUNDS)
 
-drill-backup: $(VENV)/ready-for-tests
-	@$(BIN)/python -m tests.tools.drills backup
+drill-%: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.tools.drills $*
+
+# The made-up district is the content of an ODS, which is imported.
+drill-cutover: $(VENV)/ready-for-tests
+	@$(BIN)/python -m meadowlark.run.embedded_postgres --temporary -- \
+		$(BIN)/python -m tests.features.ods_import.district $(if $(STUDENTS),--students $(STUDENTS))
 
 # The locks say everything, so nothing is installed or resolved. Vulnerabilities, libraries that cannot be looked up, which
 # pip-audit lists with the reason, and a lock that cannot be audited fail at the end, after all locks.
@@ -251,6 +170,11 @@ $(VENV)/ready-for-tests: $(VENV)/ready
 	@echo 'Installing test tools into $(VENV) ...'
 	@$(install) -r tests/requirements.lock
 	@cp tests/requirements.lock $@
+
+# Only its file of axe-core is used, so nothing that it depends on is needed.
+$(VENV)/ready-for-browser: $(VENV)/ready-for-tests
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps axe-playwright-python==0.1.8
+	@touch $@
 
 $(CLIENTS)/ready:
 	@echo 'Installing clients into $(CLIENTS) ...'

@@ -5,7 +5,7 @@ import re
 from django.conf import settings
 from django.contrib import admin
 from django.templatetags.static import static
-from django.urls import include, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from edfi_api.common.addresses import standard_segment
@@ -30,7 +30,7 @@ router = DataRouter(surface, TrackedResourceViewSet)
 if is_extension_served(surface):
     router = router.with_views(extension_views(surface))
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     # `DataRoutesMiddleware` expects it to be the first.
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", router, name="data"),
     *batch_routes(router.served),

@@ -47,24 +47,7 @@ DATA = "/data/ed-fi"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/whole/robustness")
-    parser.addoption(
-        "--profile-rules", type=int, default=0, help="all resources with so many rules in tests/core/profiles"
-    )
-    parser.addoption(
-        "--every-refusal", action="store_true", help="tests/features/refusals: all resources, and a flood of a million"
-    )
-    parser.addoption("--every-mode", action="store_true", help="tests/whole/modes: every documented way to start")
-    parser.addoption("--exchange", action="store_true", help="tests/features/exchange: servers that push to each other")
-    parser.addoption(
-        "--exchange-seeds", type=int, default=1, help="how often changes are drawn in tests/features/exchange"
-    )
-    parser.addoption("--image", action="store_true", help="tests/tools/image: build and serve the image")
-    parser.addoption("--large-tables", action="store_true", help="tests/tools/large_tables: a million rows of each")
     parser.addoption("--write-house", action="store_true", help="tests/whole/architecture: figures into their page")
-    parser.addoption("--every-standard", action="store_true", help="all tests of all bundled data standards")
-    parser.addoption("--long", action="store_true", help="tests that are marked as long, too")
-    parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
-    parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")
 
 
 def pytest_configure() -> None:
@@ -82,19 +65,6 @@ def pytest_configure() -> None:
     os.environ.setdefault("MEADOWLARK_STORE_HOSTS", "*")
     # Homes of tests have the compiled models of the checkout: compiling one takes as long as a start.
     os.environ.setdefault("MEADOWLARK_CACHE", str(settings.HOME / "cache"))
-
-
-# Marked tests run only with their option.
-_OPTIONS = {"standards": "--every-standard", "long": "--long"}
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unwanted = {marker for marker, option in _OPTIONS.items() if not config.getoption(option)}
-    left_out = [item for item in items if any(mark.name in unwanted for mark in item.iter_markers())]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        remaining = set(items) - set(left_out)
-        items[:] = [item for item in items if item in remaining]
 
 
 def pytest_collection_finish() -> None:

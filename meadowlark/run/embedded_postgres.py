@@ -119,13 +119,14 @@ class EmbeddedPostgres:
         self._port = port
         self._data = _data_folder(home)
         self._log = self.home / _LOG
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         self.home.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as until_up:
             until_up.enter_context(_lock(self.home))
             until_up.callback(_remove_socket_folder, _socket_folder(self.home), self._data)
-            until_up.callback(_stop_servers, self._data)
+            until_up.callback(self._stop)
             _stop_servers(self._data)
             self._prepare()
             self._start()
@@ -135,11 +136,15 @@ class EmbeddedPostgres:
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
-        self._process.poll()
+
+    def _stop(self) -> None:
+        _stop_servers(self._data)
+        if self._process is not None:
+            self._process.poll()  # The operating system forgets the process.
 
     def is_running(self) -> bool:
         """False when the server has ended by itself."""
-        return self._process.poll() is None
+        return self._process is not None and self._process.poll() is None
 
     def exit_reason(self) -> str:
         """The error for which the server ended, or the end of its log, for a message."""

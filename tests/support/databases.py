@@ -8,7 +8,7 @@ from django.utils.connection import ConnectionProxy
 
 # Set before any test is imported.
 DOCUMENTS = DEFAULT_DB_ALIAS
-ALL = (DEFAULT_DB_ALIAS,)
+ALL: tuple[str, ...] = (DEFAULT_DB_ALIAS,)
 connection = ConnectionProxy(connections, DOCUMENTS)
 
 
@@ -43,4 +43,4 @@ def has_documents() -> bool:
         cursor.execute(
             "SELECT EXISTS (TABLE document) OR EXISTS (TABLE organization_closure) OR EXISTS (TABLE reached_document)"
         )
-        return cursor.fetchone() == (True,)
+        return bool(cursor.fetchone() == (True,))

@@ -12,7 +12,7 @@ from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import store
 from edfi_api.core.storage.descriptor_casing import stored_uris
 from edfi_api.core.storage.requests import WriteRequest
-from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Superclass, Surface
 from tests.support.databases import DOCUMENTS
 
 DATE = "2025-08-20"
@@ -152,16 +152,22 @@ def _representative(subclasses: tuple[ResourceName, ...]) -> ResourceName:
     return next((name for name in subclasses if name.resource == "School"), subclasses[0])
 
 
+def _superclass(surface: Surface, subclass: ResourceName) -> Superclass:
+    superclass = surface.by_name[subclass].superclass
+    assert superclass is not None
+    return superclass
+
+
 def _superclass_id_values(surface: Surface) -> dict[str, int]:
     """A distinct number for each renamed identity (schoolId, ...); the superclass's name has the representative's."""
     values: dict[str, int] = {}
     for abstract in surface.abstract_resources:
         for number, name in enumerate(abstract.subclasses, start=1001):
-            for pair in surface.by_name[name].superclass.identity:
+            for pair in _superclass(surface, name).identity:
                 if pair.here != pair.there:
                     values[pair.here.steps[-1]] = number
-        representative = surface.by_name[_representative(abstract.subclasses)]
-        for pair in representative.superclass.identity:
+        representative = _superclass(surface, _representative(abstract.subclasses))
+        for pair in representative.identity:
             if pair.here != pair.there:
                 values[pair.there.steps[-1]] = values[pair.here.steps[-1]]
     return values

@@ -42,4 +42,5 @@ def copy_home(home: Path, destination: Path) -> Path:
 
 def client_of_home(home: Path) -> dict[str, str]:
     """Name, key and secret of the client "tests", which may do everything."""
-    return json.loads((home / _CREDENTIALS).read_text())["client"]
+    client: dict[str, str] = json.loads((home / _CREDENTIALS).read_text())["client"]
+    return client

@@ -1,6 +1,6 @@
 """A pytest plugin: the documents of tests lie in a data store, and the admin database has no tables of documents.
 
-`python -m pytest -p tests.support.in_a_store tests/web/viewsets` (`make test-api-in-a-store`) runs the same tests as
+`python -m pytest -p tests.support.in_a_store tests/web/viewsets` (`make test IN_A_STORE=yes`) runs the same tests as
 without it. All clients are assigned the data store, so the addresses stay as they are. Code of the server that does not
 name the database of a document fails, since the admin database has no table for it; only tests themselves may leave
 it to `_RouterOfTests`.
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import django.test
 import pytest
@@ -58,7 +58,7 @@ CREATE TRIGGER assign_to_every_client AFTER INSERT ON security_apiclient
 
 
 def pytest_configure() -> None:
-    django.test.Client = _ClientOfStore
+    setattr(django.test, "Client", _ClientOfStore)  # noqa: B010  A type of Django is replaced.
     settings.EDFI_API |= {"STORE_KEYS": ("a key of tests",), "MAIN_STORE": False}
 
 
@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "db" in getattr(item, "fixturenames", ()) and item.get_closest_marker("django_db") is None:
             item.add_marker(pytest.mark.django_db(databases=list(databases.ALL)))
     for marker in [each for item in items for each in item.iter_markers("django_db")]:
-        marker.kwargs.setdefault("databases", list(databases.ALL))
+        cast(dict[str, Any], marker.kwargs).setdefault("databases", list(databases.ALL))
 
 
 def _migrates(item: pytest.Item) -> bool:

@@ -57,9 +57,11 @@ class InsertedClient:
 
     def __init__(self, token: str) -> None:
         self._token = token
-        self._client = client_of_token(token)
+        client = client_of_token(token)
+        assert client is not None and client.claim_set_id is not None
+        self._client = client
         assert claims.operations(self._client)
-        self._claim_set = _compiled_claim_sets()[self._client.claim_set_id]
+        self._claim_set = _compiled_claim_sets()[client.claim_set_id]
         self._rows = self._execute(_ROWS, None)
 
     def insert(self) -> str:

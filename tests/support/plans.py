@@ -27,4 +27,4 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def most_rows(plan: dict[str, Any]) -> float:
     """Return the most rows that any node returns, in all its repetitions."""
-    return max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(plan))
+    return float(max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(plan)))

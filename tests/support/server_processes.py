@@ -96,7 +96,7 @@ def _running(
         process.wait(60)
 
 
-def _wait(process: subprocess.Popen[bytes], log: Path, is_up) -> None:
+def _wait(process: subprocess.Popen[bytes], log: Path, is_up: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not is_up():
         if process.poll() is not None or time.monotonic() > deadline:

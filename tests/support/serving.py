@@ -71,7 +71,7 @@ class Served:
 
         module = ModuleType(f"urls_of_{self.name}")
         vars(module).update(vars(urls))
-        module.urlpatterns = [self._of_own_surface(pattern) for pattern in urls.urlpatterns]
+        vars(module)["urlpatterns"] = [self._of_own_surface(pattern) for pattern in urls.urlpatterns]
         return module
 
     def _of_own_surface(self, pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
@@ -80,7 +80,7 @@ class Served:
         from edfi_api.web.metadata import urls  # noqa: PLC0415  Likewise.
         from edfi_api.web.relations import urls as relations  # noqa: PLC0415  Likewise.
 
-        match getattr(pattern, "urlconf_name", None), pattern.pattern.name:
+        match getattr(pattern, "urlconf_name", None), getattr(pattern.pattern, "name", None):
             case included, _ if included is urls:
                 return path("", include(urls.metadata_routes(self.compilation, self.standard)))
             case included, _ if included is relations:

@@ -144,10 +144,9 @@ class RecordedOperations:
         self._recorder = recorder()
         self._singles = singles
         self._operations = operations
-        self._is_atomic = is_atomic
         self._began = time.time()
         self._noted: list[_Noted] = []
-        self._problems = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115
+        self._problems = SpooledTemporaryFile(_MOST_IN_MEMORY) if is_atomic else None  # noqa: SIM115
 
     def note(self, result: Result, refusal: Exception | None) -> None:
         if self._recorder is None:
@@ -158,7 +157,7 @@ class RecordedOperations:
         if result.warnings:
             problem = problem_of_warnings(result.warnings, result.status, self._singles.correlation_id)
             rules = rules_of_findings(result.warnings)
-        if self._is_atomic:
+        if self._problems is not None:
             text = orjson.dumps(problem) if problem else b""
             self._problems.write(text)
             noted = (operation.position, _resource(operation), result.status, result.id)
@@ -174,6 +173,11 @@ class RecordedOperations:
                 self._recorder.succeeded(self._accepted(operation, result.id, at, batch, has_warnings=has_warnings))
             if problem:
                 self._refused(operation, problem, (), rules, self._recorder)
+
+    def close(self) -> None:
+        """Delete the file of problems."""
+        if self._problems is not None:
+            self._problems.close()
 
     def committed(self) -> None:
         """An atomic batch was written. It is one write: what was refused since it began is not resolved by it."""
@@ -198,11 +202,11 @@ class RecordedOperations:
 
     def _with_problems(self) -> Iterator[tuple[_Noted, dict[str, Any] | None]]:
         """What was noted, with the problem that it has."""
-        with self._problems as problems:
-            problems.seek(0)
-            for noted in self._noted:
-                length = noted.problem_length
-                yield noted, orjson.loads(problems.read(length)) if length else None
+        assert self._problems is not None  # The batch is atomic.
+        self._problems.seek(0)
+        for noted in self._noted:
+            length = noted.problem_length
+            yield noted, orjson.loads(self._problems.read(length)) if length else None
 
     def _refused(
         self,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,16 +63,17 @@ class Batch:
 
     def atomically(self, answer: Answer) -> None:
         """Add all results and the summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
-        try:
-            self._all_or_nothing(answer)
-        except BatchFailed:
-            self._recorded.rolled_back()
-            self._take_versions()
-            raise
-        except BatchTimeout:
-            self._take_versions()
-            raise
-        self._recorded.committed()
+        with closing(self._recorded):
+            try:
+                self._all_or_nothing(answer)
+            except BatchFailed:
+                self._recorded.rolled_back()
+                self._take_versions()
+                raise
+            except BatchTimeout:
+                self._take_versions()
+                raise
+            self._recorded.committed()
         record_writer(self.singles.client, self.singles.using)
         answer.end(self.summary.members())
 

@@ -71,11 +71,13 @@ class JsonArray:
 
 
 def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:
-    """A response with the JSON text in a file, whose position is at the end; streamed in blocks if it is long."""
+    """A response with the JSON text in a file, whose position is at the end; streamed in blocks if it is long. The file is
+    closed when it has been read."""
     length = file.tell()
     file.seek(0)
     if length <= MOST_IN_MEMORY:
-        return JsonTextResponse(file.read(), headers)
+        with file:
+            return JsonTextResponse(file.read(), headers)
     return StreamingHttpResponse(
         file_blocks(file), headers={"Content-Type": _JSON, "Content-Length": str(length), **headers}
     )

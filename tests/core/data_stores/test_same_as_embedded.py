@@ -1,5 +1,5 @@
 """The same requests get the same answers whether documents lie in the admin database or in a data store, which is
-reached without a context or with one. `make test-api-in-a-store` does the same with all tests of the API."""
+reached without a context or with one. `make test IN_A_STORE=yes` does the same with all tests of the API."""
 
 import json
 import re

@@ -21,20 +21,14 @@ from tests.features.exchange.random_changes import path_of
 from tests.features.exchange.reference_source import KEY, SECRET, ReferenceSource
 from tests.features.exchange.reference_target import ReferenceTarget, serving
 from tests.support.databases import DOCUMENTS
+from tests.support.examples import examples
 
 _FIRST_SEED = 13
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "seed" in metafunc.fixturenames:
-        number = metafunc.config.getoption("--exchange-seeds")
-        metafunc.parametrize("seed", range(_FIRST_SEED, _FIRST_SEED + number))
-
-
-@pytest.fixture
-def only_if_wanted(request: pytest.FixtureRequest) -> None:
-    if not request.config.getoption("--exchange"):
-        pytest.skip("make test-exchange")
+        metafunc.parametrize("seed", range(_FIRST_SEED, _FIRST_SEED + examples(1)))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.features.exchange.sides import Side, side
 _REQUESTS, _KILLS, _RESTORED = 5_000, 10, 10
 
 
-pytestmark = pytest.mark.usefixtures("only_if_wanted")
+pytestmark = pytest.mark.exchange
 
 
 def _settled(source: Side, puller: Side, seconds: float = 240) -> None:

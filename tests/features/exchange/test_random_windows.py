@@ -104,7 +104,7 @@ def _referred(bells: Stored) -> list[str]:
     return [each["classPeriodReference"]["classPeriodName"] for each in bells.body.get("classPeriods", ())]
 
 
-@pytest.mark.usefixtures("only_if_wanted")
+@pytest.mark.exchange
 def test_nothing_is_missing_and_nothing_left_over(
     district: District,
     source: ReferenceSource,

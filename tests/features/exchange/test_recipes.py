@@ -22,7 +22,7 @@ PAGE = (TOP / "meadowlark/docs/operate/exchange.md").read_text()
 FOLLOWING = "manage.py run_exchange\n"
 _SECONDS = 60
 
-pytestmark = pytest.mark.usefixtures("only_if_wanted")
+pytestmark = pytest.mark.exchange
 
 
 def follow_recipe(heading: str, here: Side, there: Side, given: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ SELECT resource, natural_key, operation, problem, title, errors, count
 """
 
 
-pytestmark = pytest.mark.usefixtures("only_if_wanted")
+pytestmark = pytest.mark.exchange
 
 
 def _settled(source: Side, seconds: float = 120) -> None:

@@ -1,4 +1,4 @@
-"""`make test-ods`: a cutover, with the made-up district as the content of an ODS, and the time of each step.
+"""`make drill-cutover`: a cutover, with the made-up district as the content of an ODS, and the time of each step.
 
     python -m tests.features.ods_import.district [--students N] [--kills N]
 

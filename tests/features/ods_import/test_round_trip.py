@@ -30,12 +30,13 @@ from tests.features.ods_import.running import import_documents
 from tests.features.ods_import.stored import Stored, stored
 from tests.features.sql_views.models import compiled, views_once
 from tests.support.databases import DOCUMENTS, rolled_back
+from tests.support.examples import examples
 from tests.support.factories import DocumentFactory
 from tests.support.serving import LAKE_COUNTY, served
 
 HOMONYMS = Path(__file__).parents[2] / "model/metaed_projects" / "homonyms"
-# How many random bodies each resource has; more of them with `make test-ods`.
-EXAMPLES = int(os.environ.get("EXAMPLES", "1"))
+# How many random bodies each resource has.
+EXAMPLES = examples(1)
 # An ODS has these references where others have their values, so they are not left out.
 _SHARED = ("evaluationObjectiveReference", "locationSchoolReference", "schoolYearTypeReference")
 # An ODS rounds amounts of money.
@@ -46,7 +47,7 @@ _LETTERS = "aé'\"\\%{}\t\n\U0001f4a1"
 EXTENSIONS = [LAKE_COUNTY, HOMONYMS]
 
 
-# Only with `make test-ods`: in the gate `test_mapping.py` reads random documents.
+# In the gate `test_mapping.py` reads random documents.
 @pytest.mark.standards
 @pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda folder: folder.name)
 @pytest.mark.parametrize("seed", range(EXAMPLES))

@@ -95,10 +95,10 @@ def sent(api: ApiTestClient, recorder: RecorderInTest, path: str, body: Body) ->
     return answer.json(), Refusal.objects.get()
 
 
-@pytest.fixture
+@pytest.fixture(params=[EVERY, pytest.param(1, marks=pytest.mark.long)])
 def resources(surface: Surface, request) -> tuple[Resource, ...]:
-    """Return the resources of this run."""
-    return surface.resources[:: 1 if request.config.getoption("--every-refusal") else EVERY]
+    """Return every so many resources."""
+    return surface.resources[:: request.param]
 
 
 def test_an_entry_has_what_the_answer_said(api, recorder, resources, documents) -> None:

@@ -17,9 +17,9 @@ BODY = 1_000
 PROBLEM = {"type": "urn:ed-fi:api:not-found", "title": "Not Found", "status": 404, "errors": []}
 
 
-@pytest.fixture
+@pytest.fixture(params=[20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def flood(request) -> int:
-    return 1_000_000 if request.config.getoption("--every-refusal") else 20_000
+    return request.param
 
 
 def refusal(number: int) -> RefusedWrite:

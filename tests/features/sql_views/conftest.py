@@ -11,12 +11,13 @@ from edfi_api.features.sql_views.tables import sql_tables
 from edfi_api.model.metaed.compiler import compile_projects
 from tests.features.sql_views.models import compiled, views_once
 from tests.model.surface.models import write_project
+from tests.support.examples import examples
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests of random databases look at as many as the option says."""
+    """Draw random databases for the tests that look at them."""
     if "seed" in metafunc.fixturenames:
-        metafunc.parametrize("seed", range(metafunc.config.getoption("--view-seeds")))
+        metafunc.parametrize("seed", range(examples(1)))
 
 
 @pytest.fixture(scope="session", autouse=True)

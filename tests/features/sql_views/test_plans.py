@@ -19,15 +19,15 @@ GATHERED = "jsonb_object_agg"
 ITEMS = "jsonb_array_elements"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[20_000, pytest.param(200_000, marks=pytest.mark.long)])
 def views(current_views, documents, resource_named, request, django_db_blocker) -> Iterator[list]:
-    """The views of the configured standard, without comments, over so many documents as the option says."""
+    """The views of the configured standard, without comments, over this number of documents."""
     with django_db_blocker.unblock(), transaction.atomic():
         for name in RESOURCES:
             documents.store(resource_named(name))
         with connection.cursor() as cursor:
             superuser.let_skip_triggers()
-            clone(cursor, enrollments=int(request.config.getoption("--view-documents") / 2.2), schools=100)
+            clone(cursor, enrollments=int(request.param / 2.2), schools=100)
             cursor.execute("ANALYZE document")
             # As after VACUUM, which no transaction may run.
             superuser.execute("UPDATE pg_class SET relallvisible = relpages WHERE oid = 'document'::regclass")

@@ -37,10 +37,10 @@ def received() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
         def log_message(self, *_: object) -> None:
             """Suppresses output."""
 
-    server = HTTPServer(("127.0.0.1", 0), Collector)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", messages
-    server.shutdown()
+    with HTTPServer(("127.0.0.1", 0), Collector) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", messages
+        server.shutdown()
 
 
 def sent_until(messages: Queue[tuple[str, bytes]], text: bytes) -> tuple[str, bytes]:

@@ -168,7 +168,7 @@ def _packages() -> Path:
     """The folder with `node_modules`; made by the first process that needs it."""
     lock_file = _HERE / "package-lock.json"
     version = hashlib.sha256(lock_file.read_bytes()).hexdigest()[:16]
-    folder = settings.HOME / "cache" / f"oidc-provider-{version}"
+    folder: Path = settings.HOME / "cache" / f"oidc-provider-{version}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / "oidc-provider.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -18,6 +18,8 @@ from tests.tools.browser.conftest import Browse, Findings
 from tests.tools.browser.crawling import crawl
 from tests.tools.browser.windows import log_in, overhang, shown
 
+pytestmark = pytest.mark.browser
+
 _MOST_TABS = 80
 
 

@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.crawling import crawl
 from tests.tools.browser.windows import DESKTOP, log_in
+
+pytestmark = pytest.mark.browser
 
 
 def test_no_page_fails_or_logs_to_the_console(

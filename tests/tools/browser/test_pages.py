@@ -18,6 +18,8 @@ from tests.core.profiles.definitions import profile_xml
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over
 
+pytestmark = pytest.mark.browser
+
 SIZES = (DESKTOP, PHONE)
 
 

@@ -4,6 +4,7 @@ from base64 import b32decode
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -16,6 +17,8 @@ from tests.support.oidc.provider import Settings as Provided
 from tests.support.oidc.provider import rsa_key, running_provider, web_application
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import DESKTOP, PHONE, click, complaints, overhang, shown
+
+pytestmark = pytest.mark.browser
 
 PASSWORD = "correct horse battery"
 

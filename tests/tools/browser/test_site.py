@@ -20,6 +20,8 @@ from tests.support.factories import STUDENT
 from tests.tools.browser.conftest import Browse, Findings
 from tests.tools.browser.windows import DESKTOP, PHONE, click, complaints, overhang, shown
 
+pytestmark = pytest.mark.browser
+
 SIZES = (DESKTOP, PHONE)
 ENROLMENT = {
     "studentReference": {"studentUniqueId": "604822"},

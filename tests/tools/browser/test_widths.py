@@ -15,6 +15,8 @@ from edfi_api.features.refusals.models import SubmissionHour
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import complaints, log_in, overhang, shown
 
+pytestmark = pytest.mark.browser
+
 LONG = "Wolfeschlegelsteinhausenbergerdorff" * 2
 PASSWORD = "correct horse battery"
 SIZES = [(1400, 900), (400, 844)]

@@ -6,6 +6,8 @@ import pytest
 
 from tests.tools.clients.conftest import Programs
 
+pytestmark = pytest.mark.clients
+
 
 @pytest.fixture(scope="module")
 def found(programs: Programs) -> dict:

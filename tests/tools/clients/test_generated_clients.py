@@ -10,6 +10,8 @@ import urllib3
 
 from tests.tools.clients.conftest import HERE, Programs
 
+pytestmark = pytest.mark.clients
+
 _GENERATORS = HERE / "generators"
 _RESOURCES = "resources"
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.tools.clients.conftest import HERE, Programs
 
+pytestmark = pytest.mark.clients
+
 # Targets before referrers, in the order of /metadata/dependencies, which lightbeam follows.
 SENT = {
     "students": 4,

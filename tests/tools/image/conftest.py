@@ -18,10 +18,8 @@ from tests.tools.image import images
 
 
 @pytest.fixture(scope="session")
-def image(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
+def image() -> Iterator[dict[str, Any]]:
     """Its configuration, as Docker writes it."""
-    if not request.config.getoption("--image"):
-        pytest.skip("make test-image builds the image")
     if reason := images.obstacle():
         pytest.skip(reason)
     with images.built() as configuration:

@@ -11,6 +11,8 @@ import pytest
 from tests.support.ports import ADDRESS, free_port
 from tests.tools.image.containers import Container, created
 
+pytestmark = pytest.mark.image
+
 STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 CREATE_CLIENT = ["python", "manage.py", "create_api_client", "sandbox", "--claim-set=EdFiSandbox", "--format=json"]
 ACCOUNT = 10001

@@ -86,9 +86,8 @@ def test_each_page_is_answered(pages) -> None:
         request()
 
 
-def test_pages_of_large_tables(pages, request) -> None:
-    if not request.config.getoption("--large-tables"):
-        pytest.skip("takes minutes: make test-large-tables")
+@pytest.mark.long
+def test_pages_of_large_tables(pages) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")  # Their time is that of other processes.
     small, large = ({name: _cost(page) for name, page in pages.with_rows(rows, _OPEN)} for rows in (_SMALL, _LARGE))

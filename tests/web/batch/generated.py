@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.web.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student
 
-# More of them with `make stress-batches`.
 EXAMPLES = examples(12)
 AGENCY_CATEGORY = f"{ED_FI}/LocalEducationAgencyCategoryDescriptor#Regular"
 NUMBERS = st.integers(1, 3)

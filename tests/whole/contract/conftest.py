@@ -7,6 +7,7 @@ import pytest
 
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
+from tests.support.examples import is_chosen
 from tests.support.factories import DocumentFactory
 from tests.support.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, Served, served
 
@@ -49,7 +50,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "resource" in metafunc.fixturenames:
         pairs = [
             pytest.param(case.served, case.resource, id=str(case))
-            for case in cases(every=metafunc.config.getoption("--every-standard"))
+            for case in cases(every=is_chosen("standards", metafunc.config))
         ]
         metafunc.parametrize(("served_here", "resource"), pairs, indirect=True, scope="module")
 

@@ -97,7 +97,7 @@ def test_management_only(tmp_path: Path, prepared_home: Callable[[Path], Path]) 
         assert httpx.get(f"{made.address}/data/ed-fi/students").status_code == 404
 
 
-@pytest.mark.usefixtures("every_mode")
+@pytest.mark.modes
 def test_the_demo(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     home = prepared_home(tmp_path / "home")
     with start(DEMO, home) as first:
@@ -114,7 +114,7 @@ def test_the_demo(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None
     assert "Password changed successfully for user 'admin'" in output
 
 
-@pytest.mark.usefixtures("every_mode")
+@pytest.mark.modes
 def test_the_tenants_of_an_operator_get_what_is_printed(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     home = prepared_home(tmp_path / "home")
     with EmbeddedPostgres(home) as server, psycopg.connect(server.url) as connection:

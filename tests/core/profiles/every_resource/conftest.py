@@ -21,23 +21,25 @@ from tests.core.profiles.every_resource.filters import with_filters_for
 from tests.core.profiles.oracle import Oracle
 from tests.core.profiles.random_rules import random_rule
 from tests.support.databases import DOCUMENTS
+from tests.support.examples import examples, is_chosen
 from tests.support.factories import DocumentFactory
 from tests.support.serving import Served
 from tests.whole.contract.conftest import Case, cases
 
-# The ordinary run takes every so many resources; `--profile-rules=N` takes all of them, each with N rules.
+# The gate takes every so many resources; a run of `standards` takes all of them, each with EXAMPLES rules.
 _STEP, _STEP_OF_DESCRIPTORS = 80, 250
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" not in metafunc.fixturenames:
         return
-    rules = metafunc.config.getoption("--profile-rules")
-    chosen = list(cases(every=True)) if rules else _some()
+    is_whole = is_chosen("standards", metafunc.config)
+    marks = [pytest.mark.standards] if is_whole else []
+    chosen = list(cases(every=True)) if is_whole else _some()
     examples = [
-        pytest.param(case.served, case, position + turn, id=f"{case}-{position + turn}")
+        pytest.param(case.served, case, position + turn, id=f"{case}-{position + turn}", marks=marks)
         for position, case in enumerate(chosen)
-        for turn in range(rules or 1)
+        for turn in range(examples(1))
     ]
     metafunc.parametrize(("served_here", "case", "number"), examples, indirect=["served_here"], scope="module")
 

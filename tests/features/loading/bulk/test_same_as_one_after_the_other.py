@@ -17,7 +17,6 @@ from tests.features.loading.bulk.both_ways import both_ways
 from tests.features.loading.bulk.conftest import ED_FI, GRADE
 from tests.support.examples import examples
 
-# More of them with `make stress-batches`.
 EXAMPLES = examples(20)
 INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED
 
