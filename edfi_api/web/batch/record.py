@@ -202,7 +202,8 @@ class RecordedOperations:
 
     def _with_problems(self) -> Iterator[tuple[_Noted, dict[str, Any] | None]]:
         """What was noted, with the problem that it has."""
-        assert self._problems is not None  # The batch is atomic.
+        if self._problems is None:
+            return
         self._problems.seek(0)
         for noted in self._noted:
             length = noted.problem_length

@@ -71,8 +71,10 @@ class JsonArray:
 
 
 def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:
-    """A response with the JSON text in a file, whose position is at the end; streamed in blocks if it is long. The file is
-    closed when it has been read."""
+    """A response with the JSON text in a file, whose position is at the end; streamed in blocks if it is long.
+
+    The file is closed when it has been read.
+    """
     length = file.tell()
     file.seek(0)
     if length <= MOST_IN_MEMORY:
