@@ -78,8 +78,9 @@ def _is_installed() -> None:
         pytest.skip(".venv is not of this requirements.lock: make would make another one")
 
 
+@pytest.mark.modes
 @pytest.mark.parametrize("mode", [pytest.param(mode, id=name) for name, mode in ALL.items()])
-def test_every_mode_serves_what_it_prints(mode: Mode, every_mode: None, tmp_path: Path) -> None:
+def test_every_mode_serves_what_it_prints(mode: Mode, tmp_path: Path) -> None:
     for _ in range(2):
         with start(mode, tmp_path / "home") as made:
             assert_first_request(mode, made)
