@@ -11,12 +11,12 @@ class BackOff:
 
     def __init__(self, first: float, longest: float = inf) -> None:
         self._first = first
-        self._longest = longest
+        self.longest = longest
         self.failures = 0
 
     def pause(self) -> float:
         """Count a failure, and return the seconds to wait after it."""
-        pause = min(self._first * 2.0 ** min(self.failures, _MOST_DOUBLINGS), self._longest)
+        pause = min(self._first * 2.0 ** min(self.failures, _MOST_DOUBLINGS), self.longest)
         self.failures += 1
         return pause
 

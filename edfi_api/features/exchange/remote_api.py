@@ -9,49 +9,42 @@ caller's. Methods may be called by several threads.
 from __future__ import annotations
 
 import base64
-import io
 import re
-import socket
-import ssl
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import orjson
-from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, PoolManager, Timeout
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError
 
 from edfi_api.common.back_off import BackOff
+from edfi_api.common.http_client import (
+    MOST_BYTES,
+    MOST_BYTES_OF_REFUSAL,
+    WORTH_ANOTHER_TRY,
+    Answer,
+    AnswerTooLarge,
+    HttpClient,
+    HttpFailed,
+    repeated,
+)
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import MalformedJson
 from edfi_api.core.documents.json_object import bounded_decimal
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.remote_addresses import AddressRefused, checked_address, origin
-from edfi_api.version import VERSION
 
-# The limits of an answer. The OpenAPI documents of large standards have ten megabytes, and half a million values.
-_MOST_BYTES = 32 * 2**20
+# The OpenAPI documents of large standards have half a million values.
 _MOST_VALUES = 1_000_000
 _MOST_BYTES_OF_TOKEN = 64 * 1024
-# More of a refusal is not read: it has no reason then.
-_MOST_BYTES_OF_REFUSAL = 256 * 1024
-_BLOCK = 256 * 1024
-_SECONDS_TO_CONNECT = 10.0
-_SECONDS_WITHOUT_BYTES = 60.0
 _SECONDS_OF_ANSWER = 300.0
-_TOO_SLOW = f"an answer takes longer than {_SECONDS_OF_ANSWER:.0f} s"
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 60.0
 MOST_REPETITIONS = 10
-_FIRST_REFUSAL = 400
-_WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MOST_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Part of the life of a token after which it is renewed.
@@ -102,20 +95,12 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteAnswer:
-    """Status, headers with names in lower case, and body. `correlation_id` is that of the remote API, if it has one."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
+class RemoteAnswer(Answer):
+    """An answer of the remote API. `correlation_id` is that of the remote API, if it has one."""
 
     @property
     def correlation_id(self) -> str:
         return next((self.headers[name] for name in _CORRELATION if name in self.headers), "")
-
-    @property
-    def is_success(self) -> bool:
-        return 200 <= self.status < 300
 
     def json(self, most_values: int = _MOST_VALUES) -> Any:
         """Return the JSON with every digit of numbers. Raises RemoteFailed, and RemoteTooLarge for more than so many
@@ -138,7 +123,7 @@ class RemoteAnswer:
     def refusal(self) -> dict[str, Any]:
         """The problem of a refusal; empty if it has none."""
         try:
-            found = orjson.loads(self.body[: _MOST_BYTES_OF_REFUSAL + 1])
+            found = orjson.loads(self.body[: MOST_BYTES_OF_REFUSAL + 1])
         except orjson.JSONDecodeError:
             return {}
         return found if isinstance(found, dict) else {}
@@ -196,63 +181,6 @@ class _Pace:
             return at - now
 
 
-# When the request of a thread has to be answered, by the monotonic clock.
-_deadline = threading.local()
-
-
-class _TimedReader(io.RawIOBase):
-    """Reads from a socket until the deadline of the request: each single read has a limit, of which there may be any
-    number."""
-
-    def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
-        self._raw, self._sock, self._until = raw, sock, _deadline.at
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError(_TOO_SLOW)
-        self._sock.settimeout(min(left, _SECONDS_WITHOUT_BYTES))
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
-
-
-class _TimedResponse(HTTPResponse):
-    """A response of the standard library, whose headers have no limit of time."""
-
-    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
-        super().__init__(sock, *arguments, **options)
-        self.fp = io.BufferedReader(_TimedReader(self.fp.detach(), sock))
-
-
-class _TimedConnection(HTTPConnection):
-    response_class = _TimedResponse
-
-
-class _TimedSecureConnection(HTTPSConnection):
-    response_class = _TimedResponse
-
-
-class _TimedPool(HTTPConnectionPool):
-    ConnectionCls = _TimedConnection
-
-
-class _TimedSecurePool(HTTPSConnectionPool):
-    ConnectionCls = _TimedSecureConnection
-
-
-class _TimedPoolManager(PoolManager):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.pool_classes_by_scheme = {"http": _TimedPool, "https": _TimedSecurePool}
-
-
 class RemoteApi:
     """The remote API of a connection. `connections` are kept open at once; `stop` ends waiting; `repetitions` of a
     request are made at most."""
@@ -281,16 +209,15 @@ class RemoteApi:
         self._hosts = {self._base[1]}
         if connection.token_address:
             self._hosts.add(self._checked(connection.token_address)[1])
-        self._pool = _TimedPoolManager(
-            num_pools=4,
-            maxsize=connections,
-            block=True,
-            timeout=Timeout(connect=_SECONDS_TO_CONNECT, read=_SECONDS_WITHOUT_BYTES),
-            ssl_context=ssl.create_default_context(cafile=trust.ca),
+        self._client = HttpClient(
+            seconds=_SECONDS_OF_ANSWER,
+            connections=connections,
+            certificates=trust.ca,
+            check_address=self._checked_of_hosts,
         )
 
     def close(self) -> None:
-        self._pool.clear()
+        self._client.close()
 
     @property
     def discovery(self) -> Discovery:
@@ -304,7 +231,7 @@ class RemoteApi:
         address: str,
         parameters: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-        most: int = _MOST_BYTES,
+        most: int = MOST_BYTES,
     ) -> RemoteAnswer:
         """The answer, with a token. Raises RemoteFailed if there is none after the last attempt, and RemoteTooLarge."""
         address = f"{address}?{urlencode(parameters)}" if parameters else address
@@ -323,12 +250,11 @@ class RemoteApi:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         *,
-        most: int = _MOST_BYTES,
+        most: int = MOST_BYTES,
     ) -> RemoteAnswer:
         """Send a request as `get` does, with any method; `body` is JSON. Repeating it has to be harmless, as it is in
         an Ed-Fi API.
         """
-        self._checked_of_hosts(address)
         token = self._current_token()
         answer = self._repeated(method, address, body, self._headers(token, body, headers), most)
         if answer.status == 401:
@@ -444,31 +370,30 @@ class RemoteApi:
         return _Token(token, began + life * _SHARE_OF_TOKEN)
 
     def _repeated(
-        self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int = _MOST_BYTES
+        self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int = MOST_BYTES
     ) -> RemoteAnswer:
-        failure, back_off = "", BackOff(_FIRST_PAUSE, _LONGEST_PAUSE)
-        for attempt in range(self._repetitions + 1):
-            pause = back_off.pause()
-            try:
-                answer = self._followed(method, address, body, headers, most)
-            except (HTTPError, OSError, ValueError, HTTPException) as error:
-                if time.monotonic() >= _deadline.at:
-                    raise RemoteFailed(f"{printable(address)} does not answer: {_TOO_SLOW}") from None
-                failure = printable(f"{type(error).__name__}: {error}")[:300]
-            else:
-                if answer.status not in _WORTH_ANOTHER_TRY:
-                    return answer
-                failure = f"{answer.status} {answer.problem()}{_of(answer.correlation_id)}".strip()
-                pause = max(pause, _retry_after(answer.headers))
-            if attempt < self._repetitions:
-                self.figures.repeated += 1
-                self.wait(pause)
-        raise RemoteFailed(f"{printable(address)} does not answer: {failure}")
+        try:
+            answer = repeated(
+                lambda: self._followed(method, address, body, headers, most),
+                self._repetitions,
+                BackOff(_FIRST_PAUSE, _LONGEST_PAUSE),
+                self._wait_to_repeat,
+            )
+        except AnswerTooLarge as error:
+            raise RemoteTooLarge(str(error)) from None
+        except HttpFailed as error:
+            raise RemoteFailed(f"{printable(address)} does not answer: {error}") from None
+        found = RemoteAnswer(answer.status, answer.headers, answer.body)
+        if found.status in WORTH_ANOTHER_TRY:
+            raise RemoteFailed(f"{printable(address)} does not answer: {_status_and_reason(found)}")
+        return found
 
-    def _followed(
-        self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int
-    ) -> RemoteAnswer:
-        """The answer behind redirects on the same host."""
+    def _wait_to_repeat(self, seconds: float) -> None:
+        self.figures.repeated += 1
+        self.wait(seconds)
+
+    def _followed(self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int) -> Answer:
+        """The answer after redirects on the same host."""
         for _ in range(_MOST_REDIRECTS):
             answer = self._sent(method, address, body, headers, most)
             if answer.status not in _REDIRECTS or method != "GET":
@@ -478,63 +403,26 @@ class RemoteApi:
                 raise RemoteFailed(f"{printable(before)} redirects to another host")
         raise RemoteFailed(f"{printable(address)} redirects too often")
 
-    def _sent(
-        self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int
-    ) -> RemoteAnswer:
+    def _sent(self, method: str, address: str, body: bytes | None, headers: Mapping[str, str], most: int) -> Answer:
         if pause := self._pace.pause():
             self.wait(pause)
         self.figures.requests += 1
-        _deadline.at = deadline = time.monotonic() + _SECONDS_OF_ANSWER
-        common = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"Meadowlark/{VERSION}"}
-        response = self._pool.request(
-            method,
-            address,
-            body=body,
-            headers={**common, **headers},
-            preload_content=False,
-            redirect=False,
-            retries=False,
-        )
-        is_refusal = response.status >= _FIRST_REFUSAL
-        is_read = False
-        try:
-            read = _read(response, _MOST_BYTES_OF_REFUSAL if is_refusal else most, deadline)
-            is_read = True
-        except RemoteTooLarge:
-            if not is_refusal:
-                raise
-            read = b""
-        finally:
-            if not is_read:
-                response.close()
-            # A closed one, too: without its place in the pool, later requests would wait for ever.
-            response.release_conn()
-        lower = {name.lower(): value for name, value in response.headers.items()}
-        return RemoteAnswer(response.status, lower, read)
+        return self._client.request(method, address, body, headers, most_bytes=most)
 
 
 def expect(answer: RemoteAnswer, address: str, status: int = 200) -> RemoteAnswer:
     """The answer. Raises RemoteRefused if it has another status."""
     if answer.status != status:
-        said = f"{answer.status} {answer.problem()}".strip()
-        raise RemoteRefused(f"{printable(address)} answers {said}{_of(answer.correlation_id)}", answer.status)
+        raise RemoteRefused(f"{printable(address)} answers {_status_and_reason(answer)}", answer.status)
     return answer
+
+
+def _status_and_reason(answer: RemoteAnswer) -> str:
+    return f"{answer.status} {answer.problem()}".strip() + _of(answer.correlation_id)
 
 
 def _of(correlation_id: str) -> str:
     return f" (correlation id {printable(correlation_id)[:100]})" if correlation_id else ""
-
-
-def _read(response: BaseHTTPResponse, most: int, deadline: float) -> bytes:
-    parts, size = [], 0
-    while part := response.read(_BLOCK, decode_content=True):
-        parts.append(part)
-        size += len(part)
-        if size > most:
-            raise RemoteTooLarge(f"an answer has more than {most:,} bytes")
-        if time.monotonic() > deadline:
-            raise RemoteFailed(_TOO_SLOW)
-    return b"".join(parts)
 
 
 def joined(base: str, relative: str) -> str:
@@ -554,9 +442,3 @@ def plain_id(value: Any) -> str | None:
 
 def _short(value: Any) -> str:
     return printable(value)[:_LONGEST_NAME] if isinstance(value, str) else ""
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """Return the seconds to wait, at most a minute; dates are not read."""
-    said = headers.get("retry-after", "")
-    return min(float(said), _LONGEST_PAUSE) if said.isascii() and said.isdecimal() else 0.0

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from edfi_api.common import http_client
 from edfi_api.common.conf import api_settings
 from edfi_api.features.exchange import remote_api
 from edfi_api.features.exchange.models import Connection
@@ -49,7 +50,7 @@ def test_attempts_end(api: RemoteApi, source: ReferenceSource, quick: None) -> N
 def test_an_answer_that_is_too_large_is_not_read(
     api: RemoteApi, source: ReferenceSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_api, "_BLOCK", 1000)
+    monkeypatch.setattr(http_client, "_BLOCK", 1000)
     source.fault = lambda number, path: (200, "[" + "1," * 1000 + "1]", {}) if path.startswith("/data/") else None
 
     with pytest.raises(RemoteFailed, match="more than 1,500 bytes"):

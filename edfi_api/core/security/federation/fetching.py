@@ -10,18 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
-from urllib.parse import urlencode, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urlencode
 
 import jwt
 import orjson
-from urllib3 import BaseHTTPResponse, PoolManager, ProxyManager, Timeout
-from urllib3.exceptions import HTTPError
 
+from edfi_api.common.http_client import AnswerTooLarge, HttpClient, HttpFailed, proxy_of
 from edfi_api.core.security.issuers import Algorithm, Issuer, is_safe
 
 _MOST_BYTES = 256 * 1024
-_BLOCK = 16 * 1024
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}", re.ASCII)
 SECONDS = 3
 _MOST_KEYS = 100
@@ -39,26 +36,20 @@ def fetch_json(
     form: Mapping[str, str] | None = None,
 ) -> Mapping[str, Any]:
     """The JSON object at the address, or that a form sent there is answered with; `deadline` as `monotonic` counts."""
-    timeout = Timeout(total=max(0.001, deadline - monotonic()))
+    body = None if form is None else urlencode(form).encode()
+    common = {} if form is None else {"Content-Type": "application/x-www-form-urlencoded"}
+    left = max(0.001, deadline - monotonic())
     try:
-        with _pool(address) as pool:
-            response = pool.request(
-                "GET" if form is None else "POST",
-                address,
-                headers={"Accept": "application/json", "Accept-Encoding": "identity"}
-                | ({} if form is None else {"Content-Type": "application/x-www-form-urlencoded"})
-                | dict(headers or {}),
-                body=None if form is None else urlencode(form),
-                preload_content=False,
-                redirect=False,
-                retries=False,
-                timeout=timeout,
+        with HttpClient(seconds=left, proxy=proxy_of(address)) as client:
+            answer = client.request(
+                "GET" if form is None else "POST", address, body, common | dict(headers or {}), most_bytes=_MOST_BYTES
             )
-            if response.status != 200:
-                reason = _error_code(_body(response, address, deadline))
-                raise FetchFailed(f"{address} answered {response.status} {reason}".rstrip())
-            found = orjson.loads(_body(response, address, deadline))
-    except (HTTPError, OSError) as error:
+        if answer.status != 200:
+            raise FetchFailed(f"{address} answered {answer.status} {_error_code(answer.body)}".rstrip())
+        found = orjson.loads(answer.body)
+    except AnswerTooLarge as error:
+        raise FetchFailed(f"{address} has more than {_MOST_BYTES} bytes") from error
+    except HttpFailed as error:
         raise FetchFailed(f"{address} cannot be reached: {error}") from error
     except orjson.JSONDecodeError as error:
         raise FetchFailed(f"{address} is not JSON") from error
@@ -74,24 +65,6 @@ def _error_code(body: bytes) -> str:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return ""
     return code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
-
-
-def _pool(address: str) -> PoolManager:
-    parts = urlsplit(address)
-    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
-    return ProxyManager(proxy) if proxy else PoolManager()
-
-
-def _body(response: BaseHTTPResponse, address: str, deadline: float) -> bytes:
-    body = b""
-    # Whatever has arrived, at most so much of it: a slow sender cannot hold one read for longer than the deadline.
-    while block := response.read1(_BLOCK):
-        body += block
-        if len(body) > _MOST_BYTES:
-            raise FetchFailed(f"{address} has more than {_MOST_BYTES} bytes")
-        if monotonic() > deadline:
-            raise FetchFailed(f"{address} takes longer than it may")
-    return body
 
 
 @dataclass(frozen=True)

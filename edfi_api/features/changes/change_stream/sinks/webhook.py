@@ -10,15 +10,16 @@ import time
 from collections.abc import Sequence
 
 from django.core.exceptions import ImproperlyConfigured
-from urllib3 import PoolManager, Retry, Timeout
-from urllib3.exceptions import HTTPError
 
+from edfi_api.common.back_off import BackOff
+from edfi_api.common.http_client import HttpClient, HttpFailed, repeated
 from edfi_api.features.changes.change_stream.exceptions import SinkFailed
 from edfi_api.features.changes.change_stream.log import Event
 from edfi_api.features.changes.change_stream.sinks.sink import message_id
 
 _SECRET_PREFIX = "whsec_"  # noqa: S105  what a secret looks like
-_WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+_SECONDS_OF_ANSWER = 300
 
 
 class Webhook:
@@ -32,18 +33,9 @@ class Webhook:
             raise ImproperlyConfigured("a webhook needs MEADOWLARK_WEBHOOK_URL and MEADOWLARK_WEBHOOK_SECRET")
         self._consumer, self._url, self._batch = consumer, url, batch
         self._key = _key(secret)
-        self._pool = PoolManager(
-            retries=Retry(
-                total=attempts,
-                redirect=0,
-                allowed_methods=None,
-                status_forcelist=_WORTH_ANOTHER_TRY,
-                raise_on_status=False,
-                backoff_factor=0.5,
-                backoff_max=60,
-                backoff_jitter=0.5,
-            ),
-            timeout=Timeout(timeout_seconds),
+        self._attempts = attempts
+        self._client = HttpClient(
+            seconds=_SECONDS_OF_ANSWER, seconds_to_connect=timeout_seconds, seconds_without_bytes=timeout_seconds
         )
 
     def send(self, changes: Sequence[Event]) -> None:
@@ -51,18 +43,22 @@ class Webhook:
             self._post(changes[start : start + self._batch])
 
     def close(self) -> None:
-        self._pool.clear()
+        self._client.close()
 
     def _post(self, changes: Sequence[Event]) -> None:
         body = b"".join(change.line() for change in changes)
         name = f"{self._consumer}-{message_id(changes[0])}-{changes[-1].version}"
         headers = {"Content-Type": "application/x-ndjson", **signed(self._key, name, int(time.time()), body)}
         try:
-            response = self._pool.request("POST", self._url, body=body, headers=headers)
-        except HTTPError as error:
+            answer = repeated(
+                lambda: self._client.request("POST", self._url, body, headers),
+                self._attempts,
+                BackOff(_FIRST_PAUSE, _LONGEST_PAUSE),
+            )
+        except HttpFailed as error:
             raise SinkFailed(f"{self._url} cannot be reached: {error}") from error
-        if not 200 <= response.status < 300:
-            raise SinkFailed(f"{self._url} answered {response.status}")
+        if not answer.is_success:
+            raise SinkFailed(f"{self._url} answered {answer.status}")
 
 
 def signed(key: bytes, name: str, seconds: int, body: bytes) -> dict[str, str]:
