@@ -9,7 +9,7 @@ from edfi_api.common.arguments import path
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.startup import current_surface
-from edfi_api.features.loading.interchange.command_errors import as_command_errors
+from edfi_api.features.loading.interchange.command_errors import ERRORS_OF_INTERCHANGE_FILES
 from edfi_api.features.loading.interchange.files import interchange_files
 from edfi_api.features.loading.reports.refusal_limit import RefusalLimit, add_max_refused
 from edfi_api.features.loading.reports.report import RefusalLog, counts, raise_failure
@@ -17,6 +17,7 @@ from edfi_api.features.loading.reports.results import LoadResult
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_INTERCHANGE_FILES
     help = (
         "Loads descriptor values: those bundled with the data standard, or those in official Ed-Fi descriptor XML. A "
         "repeated run changes only what differs. The exit status is 1, after the rest is loaded, if more documents "
@@ -28,11 +29,10 @@ class Command(DataStoreCommand):
         add_max_refused(parser)
 
     def handle(self, *args: Any, paths: list[Path], max_refused: RefusalLimit, database: str, **options: Any) -> None:
-        with as_command_errors():
-            files = interchange_files(paths) if paths else []
-            with RefusalLog(self.stderr) as log:
-                result = self._load(files, log, database)
-                log.summarise(result)
+        files = interchange_files(paths) if paths else []
+        with RefusalLog(self.stderr) as log:
+            result = self._load(files, log, database)
+            log.summarise(result)
         self.stdout.write(f"descriptors: {counts(result)}")
         raise_failure(result, len(files), max_refused)
 

@@ -8,9 +8,11 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import text
+from edfi_api.common.commands import ErrorTexts
 from edfi_api.core.data_stores.connection_strings import MAIN
 from edfi_api.core.data_stores.databases import allowed_destination
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.core.data_stores.named import NoSuchDataStore
 
 
 def add_connection(parser: ArgumentParser, *, required: bool) -> None:
@@ -34,13 +36,13 @@ def given_connection(options: dict[str, Any]) -> str | None:
     return given
 
 
-def in_one_line(error: Exception) -> str:
-    """The text of a refusal for an operator."""
-    if isinstance(error, ValidationError):
-        return " ".join(error.messages)
-    if isinstance(error, NoStoreKey):
-        return (
-            "Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY: without a lasting key, a connection string that is "
-            "stored could not be read again."
-        )
-    return f"The connection string cannot be used: {error.reason}." if isinstance(error, ConnectionUnusable) else ""
+# Why a data store, or the connection string that is given for it, cannot be used.
+ERRORS_OF_STORES: ErrorTexts = {
+    NoSuchDataStore: str,
+    ValidationError: lambda error: " ".join(error.messages),
+    NoStoreKey: lambda _: (
+        "Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY: without a lasting key, a connection string that is "
+        "stored could not be read again."
+    ),
+    ConnectionUnusable: lambda error: f"The connection string cannot be used: {error.reason}.",
+}

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.core.management.base import CommandError, CommandParser, OutputWrapper
 from django.db import DEFAULT_DB_ALIAS, connections
 from tqdm import tqdm
 
 from edfi_api.common.arguments import integer, text
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
@@ -28,7 +29,7 @@ from edfi_api.core.data_stores.routing import Store
 _MOST_PROCESSES = 64
 
 
-class DataStoreCommand(BaseCommand):
+class DataStoreCommand(ReportingCommand):
     """Calls `handle` with `database`, the alias, once for each data store. With several, each runs in a process of its
     own, all are tried, and the exit status is 1 if one failed."""
 
@@ -54,7 +55,8 @@ class DataStoreCommand(BaseCommand):
             return super().execute(*args, **{"database": DEFAULT_DB_ALIAS, **options})
         stores = _chosen(named or [], wants_all)
         if self.in_one_process and (wants_all or len(stores) > 1):
-            self.handle_all(lambda: _chosen(named or [], wants_all), **options)
+            with self.reporting_errors():
+                self.handle_all(lambda: _chosen(named or [], wants_all), **options)
             return None
         if len(stores) > 1:
             self._run_all(stores, options, parallel)
@@ -125,7 +127,9 @@ def _run(job: _Job) -> _Done:
     out, err = StringIO(), StringIO()
     failure = ""
     try:
-        job.command(stdout=out, stderr=err, no_color=True).handle(**job.options, database=job.alias)
+        command = job.command(stdout=out, stderr=err, no_color=True)
+        with command.reporting_errors():
+            command.handle(**job.options, database=job.alias)
     except Exception as error:
         failure = " ".join(str(error).split()) or type(error).__name__
     finally:

@@ -3,8 +3,6 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from edfi_api.common.arguments import add_database
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.queries.index_installation import CannotIndex, create, parse_index
@@ -12,6 +10,7 @@ from edfi_api.core.startup import current_surface
 
 
 class Command(DataStoreCommand):
+    error_texts = {CannotIndex: lambda error: f"{error}."}
     help = (
         "Creates an index for queries with operators, or in an order, on the documents of one resource, while requests "
         "go on. Servers use it after some seconds. Repeated, it does nothing, or goes on after a failure."
@@ -27,10 +26,7 @@ class Command(DataStoreCommand):
         add_database(parser, "the database to create it in; always a primary")
 
     def handle(self, *args: Any, index: str, database: str, **options: Any) -> None:
-        try:
-            indexes = parse_index(index, current_surface())
-        except CannotIndex as error:
-            raise CommandError(f"{error}.") from error
+        indexes = parse_index(index, current_surface())
         for each in indexes:
             is_new = create(each, index, database)
             self.stdout.write(f"{index}: {each.name} {'is created' if is_new else 'is there'}")

@@ -1,13 +1,10 @@
-"""The options of commands that call another API, and what stops them as CommandError."""
+"""The options of commands that call another API, and the errors that end them."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from edfi_api.common.arguments import path
+from edfi_api.common.commands import ErrorTexts
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.features.exchange.mapping import NotAMapping
@@ -27,22 +24,12 @@ def given_trust(options: dict[str, Any]) -> Trust:
     return Trust(options["ca"], options["insecure"])
 
 
-@contextmanager
-def as_command_errors() -> Iterator[None]:
-    """Translate what keeps a connection from working."""
-    try:
-        yield
-    except NoSuchConnection as error:
-        raise CommandError(str(error)) from error
-    except RemoteFailed as error:
-        raise CommandError(printable(error.reason)) from error
-    except ConnectionUnusable as error:
-        raise CommandError(f"The connection cannot be used: {error.reason}.") from error
-    except UnknownResources as error:
-        raise CommandError(
-            f"The selection names what is not there: {', '.join(map(printable, error.args))}."
-        ) from error
-    except NotAMapping as error:
-        raise CommandError(f"The descriptor mapping cannot be read. {error}") from error
-    except OSError as error:
-        raise CommandError(f"The certificates cannot be read: {error}") from error
+# What keeps a connection from working.
+ERRORS_OF_CONNECTIONS: ErrorTexts = {
+    NoSuchConnection: str,
+    RemoteFailed: lambda error: printable(error.reason),
+    ConnectionUnusable: lambda error: f"The connection cannot be used: {error.reason}.",
+    UnknownResources: lambda error: f"The selection names what is not there: {', '.join(map(printable, error.args))}.",
+    NotAMapping: lambda error: f"The descriptor mapping cannot be read. {error}",
+    OSError: lambda error: f"The certificates cannot be read: {error}",
+}

@@ -4,15 +4,17 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import text
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.data_stores.tenants import create_tenant, tenant_named
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {ValidationError: lambda error: " ".join(error.messages)}
     help = "Creates a tenant; its name is the first segment of its addresses."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,8 +23,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, name: str, **options: Any) -> None:
         if existing := tenant_named(name):
             raise CommandError(f"There is a tenant {existing} already.")
-        try:
-            tenant = create_tenant(name)
-        except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+        tenant = create_tenant(name)
         self.stdout.write(f"tenant {tenant.pk} {tenant}")

@@ -3,30 +3,31 @@ MEADOWLARK_STORE_KEY."""
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from edfi_api.common.commands import ReportingCommand, text_of
 from edfi_api.common.contributions import contributions
 from edfi_api.common.logs.printable import counted
-from edfi_api.core.data_stores.command_options import in_one_line
-from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES
 from edfi_api.core.data_stores.stores import encrypt_again
 
 
-class Command(BaseCommand):
+def _text(error: Exception) -> str:
+    return f"Nothing was changed. {text_of(error, ERRORS_OF_STORES)}"
+
+
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = dict.fromkeys(ERRORS_OF_STORES, _text)
     help = (
         "Encrypts the connection strings of all data stores, and the secrets of connections to other APIs, with the "
         "first of the keys; then the others can go."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            with transaction.atomic():
-                number = encrypt_again()
-                others = [encrypt() for encrypt in contributions("encrypted_columns")]
-        except (ConnectionUnusable, NoStoreKey) as error:
-            raise CommandError(f"Nothing was changed. {in_one_line(error)}") from error
+        with transaction.atomic():
+            number = encrypt_again()
+            others = [encrypt() for encrypt in contributions("encrypted_columns")]
         also = "".join(f", {text}" for text in others if text)
         self.stdout.write(f"{counted(number, 'connection string')}{also} encrypted")

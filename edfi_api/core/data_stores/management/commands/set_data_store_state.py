@@ -3,18 +3,20 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import name
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import set_state
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {NoSuchDataStore: str}
     help = "Puts a data store online, makes it read-only, or takes it offline."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,10 +26,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, data_store: str, state: str, **options: Any) -> None:
-        try:
-            store = store_named(data_store, read_table())
-        except NoSuchDataStore as error:
-            raise CommandError(str(error)) from error
+        store = store_named(data_store, read_table())
         if store.state is State.PREPARING:
             raise CommandError(f"{described(store)} is being prepared: provision_data_store makes it online.")
         set_state(DataStore.objects.get(pk=store.id), State(state))

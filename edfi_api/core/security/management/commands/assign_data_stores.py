@@ -3,18 +3,20 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import name
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.named import NoSuchDataStore, described
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.management.named_client import client_named, stores_of_tenant
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {NoSuchDataStore: str}
     help = "Assigns data stores to an API client, in place of those that it has; none with --none."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,10 +28,7 @@ class Command(BaseCommand):
         if bool(data_stores) is none:
             raise CommandError("Say which data stores, or --none.")
         assigned = client_named(client)
-        try:
-            stores = stores_of_tenant(data_stores, assigned.application.vendor.tenant_id)
-        except NoSuchDataStore as error:
-            raise CommandError(str(error)) from error
+        stores = stores_of_tenant(data_stores, assigned.application.vendor.tenant_id)
         assigned.data_stores.set([store.id for store in stores])
         audit.administered(
             "data stores assigned", client=assigned.client_id, data_stores=[store.id for store in stores], by=COMMAND

@@ -19,10 +19,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from edfi_api.common.arguments import text, timestamp
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.named import NoSuchDataStore
 from edfi_api.core.data_stores.tenant_options import add_tenant, needed_tenant
@@ -36,9 +37,22 @@ from edfi_api.core.startup import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 
 
-class Command(BaseCommand):
+def _in_one_line(error: ValidationError) -> str:
+    """All validation errors, with readable field names."""
+    return "; ".join(
+        f"{_FIELDS.get(name, name.replace('_', ' '))}: {' '.join(messages)}"
+        for name, messages in error.message_dict.items()
+    )
+
+
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {
+        ValidationError: _in_one_line,
+        NoSuchDataStore: str,
+        NoSuchProfiles: lambda error: f"There are no profiles {error}.",
+    }
     help = (
         "Creates an API client; its key and secret are printed once. A POST on a document that exists is authorized as "
         "Create, unless MEADOWLARK_UPSERT_ASKS_UPDATE is on: a claim set that creates people without further "
@@ -140,19 +154,12 @@ def _existing(options: dict[str, Any]) -> ApiClient | None:
 
 def _create(options: dict[str, Any]) -> tuple[str, str | None]:
     tenant = needed_tenant(options)
-    try:
-        with transaction.atomic():
-            stores = stores_of_tenant(options["data_store"], None if tenant is None else tenant.pk)
-            create = _create_for_application if options["application"] else _create_alone
-            credentials = create(options, tenant)
-            if stores:
-                ApiClient.objects.get(client_id=credentials.key).data_stores.set([store.id for store in stores])
-    except ValidationError as error:
-        raise CommandError(_in_one_line(error)) from error
-    except NoSuchDataStore as error:
-        raise CommandError(str(error)) from error
-    except NoSuchProfiles as error:
-        raise CommandError(f"There are no profiles {error}.") from error
+    with transaction.atomic():
+        stores = stores_of_tenant(options["data_store"], None if tenant is None else tenant.pk)
+        create = _create_for_application if options["application"] else _create_alone
+        credentials = create(options, tenant)
+        if stores:
+            ApiClient.objects.get(client_id=credentials.key).data_stores.set([store.id for store in stores])
     return credentials.key, None if options["external"] else credentials.secret
 
 
@@ -196,14 +203,6 @@ def _reuse(client: ApiClient, if_exists: str) -> tuple[str, str | None]:
     if if_exists == "keep":
         return client.client_id, None
     return client.client_id, rotate_secret(client).secret
-
-
-def _in_one_line(error: ValidationError) -> str:
-    """All validation errors, with readable field names."""
-    return "; ".join(
-        f"{_FIELDS.get(name, name.replace('_', ' '))}: {' '.join(messages)}"
-        for name, messages in error.message_dict.items()
-    )
 
 
 def _as_text(name: str, key: str, secret: str | None) -> str:

@@ -10,9 +10,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import path
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.tenant_options import add_tenant, given_tenant
 from edfi_api.core.security.claims.file import UnusableClaimsFile, bundled_claims, read_claims
@@ -29,9 +30,10 @@ from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.startup import current_surface
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {UnknownClaims: str, NotOfTheTenant: str}
     help = "Loads claim sets, and resource claims with their default strategies, from JSON files."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -50,10 +52,7 @@ class Command(BaseCommand):
         wanted = of_server
         for file in files:
             wanted = wanted.and_also(_read(file))
-        try:
-            change = load(wanted, COMMAND, tenant=tenant, is_dry_run=dry_run)
-        except (UnknownClaims, NotOfTheTenant) as error:
-            raise CommandError(str(error)) from error
+        change = load(wanted, COMMAND, tenant=tenant, is_dry_run=dry_run)
         if not dry_run:
             reserve(of_server.claim_sets)
         for line in change.lines:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import integer, name, path, text
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
@@ -30,9 +31,23 @@ _MOST_ORGANIZATION = 2**63 - 1
 _MOST_REQUESTS = 10_000
 
 
-class Command(BaseCommand):
+def _in_one_line(error: ValidationError) -> str:
+    return (
+        "; ".join(f"{name.replace('_', ' ')}: {' '.join(said)}" for name, said in error.message_dict.items())
+        if (hasattr(error, "error_dict"))
+        else " ".join(error.messages)
+    )
+
+
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {
+        NoSuchDataStore: str,
+        ValidationError: _in_one_line,
+        NoStoreKey: lambda _: "Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY first.",
+        ConnectionUnusable: lambda error: error.reason,
+    }
     help = (
         "Stores a connection to another Ed-Fi API. Its secret is read from standard input, or from the variable that "
         "--secret-env names."
@@ -119,14 +134,7 @@ class Command(BaseCommand):
             requests_per_second=options["requests_per_second"],
             is_enabled=options["enable"],
         )
-        try:
-            store_connection(connection, _secret(options["secret_env"]), COMMAND)
-        except ValidationError as error:
-            raise CommandError(_in_one_line(error)) from error
-        except NoStoreKey as error:
-            raise CommandError("Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY first.") from error
-        except ConnectionUnusable as error:
-            raise CommandError(error.reason) from error
+        store_connection(connection, _secret(options["secret_env"]), COMMAND)
         self.stdout.write(f"{connection} added; check_connection {connection} tries it")
 
 
@@ -149,15 +157,4 @@ def _text_of(file: Path | None) -> str:
 
 
 def _data_store(named: str | None) -> DataStore | None:
-    try:
-        return None if named is None else DataStore.objects.get(pk=store_named(named, read_table()).id)
-    except NoSuchDataStore as error:
-        raise CommandError(str(error)) from error
-
-
-def _in_one_line(error: ValidationError) -> str:
-    return (
-        "; ".join(f"{name.replace('_', ' ')}: {' '.join(said)}" for name, said in error.message_dict.items())
-        if (hasattr(error, "error_dict"))
-        else " ".join(error.messages)
-    )
+    return None if named is None else DataStore.objects.get(pk=store_named(named, read_table()).id)

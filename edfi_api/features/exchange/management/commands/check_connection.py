@@ -3,22 +3,24 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import name
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.startup import current_surface
 from edfi_api.features.exchange.checking_connections import CheckedConnection, check
-from edfi_api.features.exchange.management.trust_options import add_trust, as_command_errors, given_trust
+from edfi_api.features.exchange.management.trust_options import ERRORS_OF_CONNECTIONS, add_trust, given_trust
 from edfi_api.features.exchange.remote_api import RemoteApi
 from edfi_api.features.exchange.stored_connections import connection_named
 
 _MOST_NAMED = 10
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = ERRORS_OF_CONNECTIONS
     help = (
         "Gets a token from the remote API of a connection, reads what it is and offers, and compares data standard, "
         "extensions and resources. The exit status is 1 if documents cannot pass."
@@ -29,13 +31,12 @@ class Command(BaseCommand):
         add_trust(parser)
 
     def handle(self, **options: Any) -> None:
-        with as_command_errors():
-            connection = connection_named(options["name"])
-            api = RemoteApi(connection, given_trust(options))
-            try:
-                found = check(connection, api, current_surface())
-            finally:
-                api.close()
+        connection = connection_named(options["name"])
+        api = RemoteApi(connection, given_trust(options))
+        try:
+            found = check(connection, api, current_surface())
+        finally:
+            api.close()
         for line in _lines(found):
             self.stdout.write(printable(line))
         if found.faults:

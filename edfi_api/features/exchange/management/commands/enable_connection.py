@@ -3,17 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from edfi_api.common.arguments import name
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.security.clients import COMMAND
-from edfi_api.features.exchange.management.trust_options import as_command_errors
+from edfi_api.features.exchange.management.trust_options import ERRORS_OF_CONNECTIONS
 from edfi_api.features.exchange.stored_connections import connection_named, store_connection
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = ERRORS_OF_CONNECTIONS
     help = "Lets run_exchange follow a connection. A running one notices it within seconds."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,8 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--disable", action="store_true", help="let it no longer be followed")
 
     def handle(self, **options: Any) -> None:
-        with as_command_errors():
-            connection = connection_named(options["name"])
+        connection = connection_named(options["name"])
         connection.is_enabled = not options["disable"]
         store_connection(connection, None, COMMAND)
         self.stdout.write(f"{connection} is {'no longer ' if options['disable'] else ''}followed by run_exchange")

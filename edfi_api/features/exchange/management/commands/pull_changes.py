@@ -1,17 +1,16 @@
 """`pull_changes NAME [--follow]`: write here what has changed at the remote API of a connection."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import integer, name, seconds
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.startup import current_surface
 from edfi_api.features.exchange.management.stopping import stop_event
-from edfi_api.features.exchange.management.trust_options import add_trust, as_command_errors, given_trust
+from edfi_api.features.exchange.management.trust_options import ERRORS_OF_CONNECTIONS, add_trust, given_trust
 from edfi_api.features.exchange.models import ExchangeDirection
 from edfi_api.features.exchange.pull.outcomes import REFUSED, TooManyRefused
 from edfi_api.features.exchange.pull.pull_loop import INTERVAL, follow, pull_once
@@ -34,9 +33,16 @@ from edfi_api.features.loading.reports.refusal_limit import refusal_limit
 _MOST_VERSIONS = 2**53
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {
+        **ERRORS_OF_CONNECTIONS,
+        TooManyDeletes: lambda error: f"{error}; --allow-deletes says how many may be deleted",
+        AlreadyPulling: printable,
+        ClientUnusable: printable,
+        TooManyRefused: printable,
+    }
     help = (
         "Reads what has changed at the remote API of a connection since the last time, and writes it here with the "
         "rights of the connection's API client, which owns it then. A run that was interrupted is simply repeated. "
@@ -106,7 +112,7 @@ class Command(BaseCommand):
         add_trust(parser)
 
     def handle(self, **options: Any) -> None:
-        with stop_event() as stop, as_command_errors(), _stopping_errors():
+        with stop_event() as stop:
             connection = connection_named(options["name"], ExchangeDirection.PULL)
             using = database_of(connection)
             api = RemoteApi(connection, given_trust(options), options["connections"], stop)
@@ -168,14 +174,3 @@ def _percentage(given: str) -> float:
     if not (text.isascii() and text.replace(".", "", 1).isdecimal()) or not 0 <= float(text) <= 100:
         raise ArgumentTypeError(f"{given!r} is not a percentage such as 50%")
     return float(text)
-
-
-@contextmanager
-def _stopping_errors() -> Iterator[None]:
-    """Translate what only people can solve."""
-    try:
-        yield
-    except TooManyDeletes as error:
-        raise CommandError(f"{error}; --allow-deletes says how many may be deleted") from error
-    except (AlreadyPulling, ClientUnusable, TooManyRefused) as error:
-        raise CommandError(printable(str(error))) from error

@@ -3,18 +3,18 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from edfi_api.common.arguments import name
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs import audit
 from edfi_api.core.security.clients import COMMAND
-from edfi_api.features.exchange.management.trust_options import as_command_errors
+from edfi_api.features.exchange.management.trust_options import ERRORS_OF_CONNECTIONS
 from edfi_api.features.exchange.stored_connections import connection_named
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = ERRORS_OF_CONNECTIONS
     help = (
         "Removes a connection to another API, with its position, its consumer of the change stream and what waits to "
         "be read or sent again. Documents stay as they are, on both sides."
@@ -24,8 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("name", type=name, help="name of the connection")
 
     def handle(self, **options: Any) -> None:
-        with as_command_errors():
-            connection = connection_named(options["name"])
+        connection = connection_named(options["name"])
         connection.delete()
         audit.administered("connection removed", **connection.audit_facts, by=COMMAND)
         self.stdout.write(f"{connection} removed")

@@ -8,20 +8,19 @@ repeated run goes on where the last one failed: the data store is online when ev
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from edfi_api.common.arguments import name, text
-from edfi_api.core.data_stores.command_options import add_connection, in_one_line
+from edfi_api.common.commands import ReportingCommand
+from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES, add_connection
 from edfi_api.core.data_stores.databases import alias_of
-from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore, State
-from edfi_api.core.data_stores.named import NoSuchDataStore, described, store_named
+from edfi_api.core.data_stores.named import described, store_named
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.startup import current_surface
-from edfi_api.features.loading.json_lines.command_errors import as_command_errors
+from edfi_api.features.loading.json_lines.command_errors import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.loading.load_options import add_mapping, mapping_of
 from edfi_api.features.loading.management.commands.provision_data_store import (
@@ -45,9 +44,10 @@ from edfi_api.features.loading.reports.report import RefusalLog, counts
 from edfi_api.model.surface.resource import Resource, Surface
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {**ERRORS_OF_JSON_LINES, **ERRORS_OF_STORES}
     help = (
         "Makes a data store with documents of another one: what belongs neither to a school year nor to a person, and "
         "people without their associations; or --resource, or --all. A repeated run goes on where the last one failed."
@@ -85,15 +85,10 @@ class Command(BaseCommand):
         surface = current_surface() if mapping is None else mapping.before
         try:
             source = store_named(options["source"], read_table())
-            with as_command_errors():
-                resources = _chosen(surface, options)
+            resources = _chosen(surface, options)
             store = stored(_options_of(source, options))
             _refuse_finished(store)
             self._clone(alias_of(source.primary), store, resources, mapping, options)
-        except NoSuchDataStore as error:
-            raise CommandError(str(error)) from error
-        except (ValidationError, NoStoreKey, ConnectionUnusable) as error:
-            raise CommandError(in_one_line(error)) from error
         except DatabaseError as error:
             raise CommandError(f"{options['name']} is not complete yet: {reason(error)}") from error
         self.stdout.write(f"data store {store.pk} {store.name}: {store.state}, of {described(source)}")

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from edfi_api.common.arguments import name, path
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import DataStore
@@ -23,9 +24,13 @@ from edfi_api.features.loading.provisioning.databases import drop_database, othe
 from edfi_api.features.loading.provisioning.provisioning import reason
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {
+        NoSuchDataStore: str,
+        ConnectionUnusable: lambda error: f"Its connection string cannot be used: {error.reason}.",
+    }
     help = (
         "Removes a data store with its assignments to clients. Its database is left as it is, unless --with-database: "
         "then it is dropped, with everything in it, after a last export."
@@ -50,10 +55,7 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         table = read_table()
-        try:
-            store = store_named(data_store, table)
-        except NoSuchDataStore as error:
-            raise CommandError(str(error)) from error
+        store = store_named(data_store, table)
         if store.name != yes:
             raise CommandError(f'The name of data store {store.id} is not "{yes}".')
         if with_database is not (export is not None or no_export):
@@ -76,10 +78,7 @@ class Command(BaseCommand):
 
 def _droppable(store: Store, table: RoutingTable) -> str:
     """The alias of its database, which no other data store uses."""
-    try:
-        using = alias_of(store.primary)
-    except ConnectionUnusable as error:
-        raise CommandError(f"Its connection string cannot be used: {error.reason}.") from error
+    using = alias_of(store.primary)
     if user := other_user(using, table):
         raise CommandError(f"Its database is {user}.")
     return using

@@ -14,7 +14,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.startup import current_surface
-from edfi_api.features.loading.json_lines.command_errors import as_command_errors
+from edfi_api.features.loading.json_lines.command_errors import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.exporting import (
     WriteResource,
     export_documents,
@@ -30,6 +30,7 @@ _STANDARD_OUTPUT = "-"
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_JSON_LINES
     help = (
         "Exports a consistent snapshot of the documents in load order: as JSON Lines that load_documents reads, or as "
         "Parquet for analytics. A folder gets one file for each resource that has documents, as Parquet for every "
@@ -67,10 +68,9 @@ class Command(DataStoreCommand):
             raise CommandError("Parquet has no ids to load: --ids is for JSON Lines.")
         started = time.monotonic()
         surface = current_surface()
-        with as_command_errors():
-            chosen = _chosen(surface, resource)
-            with _writer(output, format, chosen) as write:
-                counts = export_documents(chosen, write, database, has_ids=ids)
+        chosen = _chosen(surface, resource)
+        with _writer(output, format, chosen) as write:
+            counts = export_documents(chosen, write, database, has_ids=ids)
         seconds = time.monotonic() - started
         exported = f"{counted(counts.total(), 'document')} of {counted(len(counts), 'resource')}"
         self.stderr.write(f"{exported} in {seconds:.1f} s")

@@ -7,16 +7,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from edfi_api.common.arguments import day, integer, not_empty
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents import json_text
 from edfi_api.core.startup import current_surface
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS, District, generate
-from edfi_api.features.loading.json_lines.command_errors import as_command_errors
+from edfi_api.features.loading.json_lines.command_errors import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.exporting import WriteResource, into_folder, into_stream
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
@@ -26,7 +27,8 @@ STUDENTS = 2000
 _STANDARD_OUTPUT = "-"
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
+    error_texts = ERRORS_OF_JSON_LINES
     help = (
         "Writes a made-up school district as JSON Lines that load_documents reads: a school year of enrollment, "
         "classes, attendance and grades, with some deliberate errors in the data. The same seed and day give "
@@ -63,7 +65,7 @@ class Command(BaseCommand):
         if not values:
             raise CommandError("The data standard comes without descriptor values, which the district is made with.")
         district = generate(Bodies(surface, values), students, seed, today or timezone.localdate())
-        with as_command_errors(), _writer(output, surface) as write:
+        with _writer(output, surface) as write:
             _write(district, surface, write)
         count = sum(map(len, district.bodies.values()))
         self.stderr.write(f"demo district: {counted(count, 'document')} of {counted(len(district.bodies), 'resource')}")

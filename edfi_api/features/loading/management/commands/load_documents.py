@@ -10,7 +10,7 @@ from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.startup import current_surface
 from edfi_api.features.loading.bulk.envelopes import PreservedFields
-from edfi_api.features.loading.json_lines.command_errors import as_command_errors
+from edfi_api.features.loading.json_lines.command_errors import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.loading import load_documents
 from edfi_api.features.loading.json_lines.sources import resource_called, sources
 from edfi_api.features.loading.load_options import (
@@ -25,6 +25,7 @@ from edfi_api.features.loading.reports.results import LoadResult
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_JSON_LINES
     help = (
         "Loads documents from JSON Lines or CSV, gzip or not, in the order that references need. A file named after an "
         "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; students.csv has "
@@ -67,24 +68,23 @@ class Command(DataStoreCommand):
         gc.freeze()  # Otherwise collections traverse the surface again and again: a tenth of this process's time.
         chosen = LoadOptions.of(options)
         longest = api_settings.MAX_BODY_BYTES
-        with as_command_errors():
-            of_files = surface if chosen.mapping is None else chosen.mapping.before
-            named = resource_called(of_files, resource, chosen.renames) if resource else None
-            files = sources(of_files, paths, named, chosen.renames)
+        of_files = surface if chosen.mapping is None else chosen.mapping.before
+        named = resource_called(of_files, resource, chosen.renames) if resource else None
+        files = sources(of_files, paths, named, chosen.renames)
 
-            def load(log: RefusalLog) -> LoadResult:
-                return load_documents(
-                    surface,
-                    files,
-                    log,
-                    longest,
-                    using=database,
-                    processes=processes,
-                    renames=chosen.renames,
-                    mapping=chosen.mapping,
-                    is_dry_run=chosen.dry_run,
-                    skips_rules=chosen.skip_rules,
-                    preserved=PreservedFields.IDS if keep_ids else PreservedFields.NOTHING,
-                )
+        def load(log: RefusalLog) -> LoadResult:
+            return load_documents(
+                surface,
+                files,
+                log,
+                longest,
+                using=database,
+                processes=processes,
+                renames=chosen.renames,
+                mapping=chosen.mapping,
+                is_dry_run=chosen.dry_run,
+                skips_rules=chosen.skip_rules,
+                preserved=PreservedFields.IDS if keep_ids else PreservedFields.NOTHING,
+            )
 
-            run_load(self, len(files), chosen, load)
+        run_load(self, len(files), chosen, load)

@@ -8,7 +8,7 @@ from edfi_api.common.arguments import path
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.startup import current_surface
-from edfi_api.features.loading.interchange.command_errors import as_command_errors
+from edfi_api.features.loading.interchange.command_errors import ERRORS_OF_INTERCHANGE_FILES
 from edfi_api.features.loading.interchange.files import interchange_files
 from edfi_api.features.loading.interchange.loading import load_interchange
 from edfi_api.features.loading.load_options import LoadOptions, add_load_options, run_load, with_report_of_its_own
@@ -17,6 +17,7 @@ from edfi_api.features.loading.reports.results import LoadResult
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_INTERCHANGE_FILES
     help = (
         "Loads Ed-Fi interchange XML: any interchange, any entity, in the order that references need. Existing "
         "documents are replaced, so a repeated load changes nothing. Refusals are listed on stderr as "
@@ -36,19 +37,18 @@ class Command(DataStoreCommand):
     def handle(self, *args: Any, paths: list[Path], database: str, **options: Any) -> None:
         surface = current_surface()
         chosen = LoadOptions.of(options)
-        with as_command_errors():
-            files = interchange_files(paths)
+        files = interchange_files(paths)
 
-            def load(log: RefusalLog) -> LoadResult:
-                return load_interchange(
-                    surface,
-                    files,
-                    log,
-                    database,
-                    renames=chosen.renames,
-                    mapping=chosen.mapping,
-                    is_dry_run=chosen.dry_run,
-                    skips_rules=chosen.skip_rules,
-                )
+        def load(log: RefusalLog) -> LoadResult:
+            return load_interchange(
+                surface,
+                files,
+                log,
+                database,
+                renames=chosen.renames,
+                mapping=chosen.mapping,
+                is_dry_run=chosen.dry_run,
+                skips_rules=chosen.skip_rules,
+            )
 
-            run_load(self, len(files), chosen, load)
+        run_load(self, len(files), chosen, load)

@@ -7,15 +7,14 @@ failed; with `--id` it makes the database of a data store that exists already.
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from edfi_api.common.arguments import integer, name, text
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.command_options import add_connection, given_connection, in_one_line
+from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES, add_connection, given_connection
 from edfi_api.core.data_stores.databases import alias_of
-from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import check_qualifiers, create_data_store, set_connection
@@ -26,9 +25,10 @@ from edfi_api.features.loading.provisioning.provisioning import fill, provision,
 _LAST_ID = 2**63 - 1
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = ERRORS_OF_STORES
     help = (
         "Makes a data store and its database: tables, descriptors and school years; then it is online. A repeated run "
         "goes on where the last one failed."
@@ -52,8 +52,6 @@ class Command(BaseCommand):
             if created(options, using):
                 self.stdout.write("database created")
             provision(store, using)
-        except (ValidationError, NoStoreKey, ConnectionUnusable) as error:
-            raise CommandError(in_one_line(error)) from error
         except DatabaseError as error:
             raise CommandError(f"{options['name']} is not provisioned yet: {reason(error)}") from error
         self.stdout.write(f"data store {store.pk} {store.name}: {store.state}")

@@ -25,6 +25,7 @@ _SHOWN = 20
 class Command(DataStoreCommand):
     """See the module."""
 
+    error_texts = {InvalidRules: str}
     help = (
         "Runs the rules of MEADOWLARK_WRITE_RULES over what is stored, as if each document were written again, and "
         "counts what they find. Nothing is changed. The status is 1 if a rule would refuse a document, or could not "
@@ -65,10 +66,7 @@ class Command(DataStoreCommand):
 
 def _chosen(names: list[str], resources: list[str]) -> Iterator[RulesOfResource]:
     """The rules by resource. Raises CommandError."""
-    try:
-        found = valid_rules()
-    except InvalidRules as error:
-        raise CommandError(str(error)) from error
+    found = valid_rules()
     if unknown := sorted(set(names) - {rule.name for rule in found.rules}):
         raise CommandError(f"There is no rule {', '.join(unknown)}.")
     paths = {each.strip("/").lower() for each in resources}

@@ -4,7 +4,6 @@ import os
 import time
 from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -12,8 +11,9 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from edfi_api.common.arguments import integer, not_empty, path, text
+from edfi_api.common.commands import text_of
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.core.data_stores.command_options import in_one_line
+from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
@@ -48,6 +48,13 @@ _CONNECTIONS = 2
 class Command(DataStoreCommand):
     """See the module."""
 
+    error_texts = {
+        SourceUnusable: lambda error: f"the source cannot be read: {printable(error.reason)}",
+        DoesNotFit: lambda error: "\n".join(_lines_of_misfit(error)),
+        NoEarlierPass: lambda _: "there was no pass yet: import everything first, without --since-last",
+        AlreadyImporting: lambda _: "another import into this database is running",
+        UnknownEndpoints: lambda error: f"the API offers no {', '.join(error.args)}",
+    }
     help = (
         "Moves in from an Ed-Fi ODS on PostgreSQL. `check` says beforehand what would be lost; `documents` imports "
         "documents with their ids, times and change versions, deletes and key changes, again and again until the "
@@ -124,8 +131,7 @@ class Command(DataStoreCommand):
             "compare": self._compare,
             "documents": self._documents,
         }
-        with as_command_errors():
-            actions[what](database, **options)
+        actions[what](database, **options)
 
     def _check(self, using: str, **options: Any) -> None:
         with opened(address(options)) as source:
@@ -222,7 +228,7 @@ class Command(DataStoreCommand):
         try:
             provision_beside(store, environment(variable) if variable else None)
         except (ValidationError, NoStoreKey, ConnectionUnusable) as error:
-            raise CommandError(f"{printable(store.name)}: {in_one_line(error)}") from error
+            raise CommandError(f"{printable(store.name)}: {text_of(error, ERRORS_OF_STORES)}") from error
         except DatabaseError as error:
             raise CommandError(f"{printable(store.name)} is not provisioned yet: {reason(error)}") from error
         self.stdout.write(printable(f"data store {store.pk} {store.name}: {store.state}"))
@@ -304,23 +310,9 @@ def environment(variable: str) -> str:
     return os.environ[variable]
 
 
-@contextmanager
-def as_command_errors() -> Iterator[None]:
-    """Translate what stops an import as a whole into CommandError."""
-    try:
-        yield
-    except SourceUnusable as error:
-        raise CommandError(f"the source cannot be read: {printable(error.reason)}") from error
-    except DoesNotFit as error:
-        lines = [
-            f"the source does not have {printable(first_of(error.missing))}, which the served model needs: serve the"
-            " data standard and the extensions of the source (import_ods check names them)",
-            *estimating.misfit_in_words(error),
-        ]
-        raise CommandError("\n".join(lines)) from error
-    except NoEarlierPass as error:
-        raise CommandError("there was no pass yet: import everything first, without --since-last") from error
-    except AlreadyImporting as error:
-        raise CommandError("another import into this database is running") from error
-    except UnknownEndpoints as error:
-        raise CommandError(f"the API offers no {', '.join(error.args)}") from error
+def _lines_of_misfit(error: DoesNotFit) -> list[str]:
+    return [
+        f"the source does not have {printable(first_of(error.missing))}, which the served model needs: serve the"
+        " data standard and the extensions of the source (import_ods check names them)",
+        *estimating.misfit_in_words(error),
+    ]

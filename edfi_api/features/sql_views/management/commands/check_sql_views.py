@@ -9,11 +9,12 @@ from edfi_api.common.arguments import add_database
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.features.sql_views.catalog import view_problems
-from edfi_api.features.sql_views.command_errors import as_command_errors
+from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.current import current_views
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_SQL_VIEWS
     help = (
         "Compares the columns of each view with the model, and reads all rows of all views, which takes as long as "
         "reading every document several times."
@@ -23,8 +24,7 @@ class Command(DataStoreCommand):
         add_database(parser, "the database that has them")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
-        with as_command_errors():
-            views = current_views(database).views
+        views = current_views(database).views
         problems = list(view_problems(views, database))
         for problem in problems:
             self.stderr.write(problem)

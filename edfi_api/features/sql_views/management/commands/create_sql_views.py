@@ -12,7 +12,7 @@ from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.startup import current_surface
 from edfi_api.features.sql_views import copies, indexes
 from edfi_api.features.sql_views.changes import Changes
-from edfi_api.features.sql_views.command_errors import as_command_errors
+from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.copies import Copying
 from edfi_api.features.sql_views.current import CurrentViews, current_views
 from edfi_api.features.sql_views.indexes import ColumnIndex
@@ -27,6 +27,7 @@ _SHOWN = 20
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_SQL_VIEWS
     help = (
         "Creates schemas of read-only SQL views named and shaped like the tables of the Ed-Fi ODS 7.3 for PostgreSQL: "
         "one schema for each project, auth and util. In one transaction; what is up to date stays as it is. Views of "
@@ -94,24 +95,23 @@ class Command(DataStoreCommand):
     ) -> None:
         is_dry_run = dry_run or sql
         new_reader = None if create_reader is None else NewReader(create_reader)
-        with as_command_errors():
-            current = current_views(database)
-            wanted = indexes.wanted(database, current.views, index, drop_index)
-            changes = _installation(current, database, new_reader, **options).install(
-                current.definitions, current.fingerprint, is_dry_run=is_dry_run
+        current = current_views(database)
+        wanted = indexes.wanted(database, current.views, index, drop_index)
+        changes = _installation(current, database, new_reader, **options).install(
+            current.definitions, current.fingerprint, is_dry_run=is_dry_run
+        )
+        if sql:
+            self.stdout.write("".join(f"{statement};\n" for statement in changes.statements), ending="")
+        else:
+            self._show(changes, is_dry_run=dry_run)
+        if new_reader is not None and not is_dry_run:
+            # At once: what follows may be refused, and nothing can show the password again.
+            self.stdout.write(
+                f"The address of the reader, with its password, is shown this once:\n{new_reader.address(database)}"
             )
-            if sql:
-                self.stdout.write("".join(f"{statement};\n" for statement in changes.statements), ending="")
-            else:
-                self._show(changes, is_dry_run=dry_run)
-            if new_reader is not None and not is_dry_run:
-                # At once: what follows may be refused, and nothing can show the password again.
-                self.stdout.write(
-                    f"The address of the reader, with its password, is shown this once:\n{new_reader.address(database)}"
-                )
-            self._bring_in_line(wanted, database, is_dry_run=is_dry_run)
-            if not is_dry_run and any(copy.change_version is None for copy in copies.recorded(database)):
-                self.stdout.write(str(refresh(database)))
+        self._bring_in_line(wanted, database, is_dry_run=is_dry_run)
+        if not is_dry_run and any(copy.change_version is None for copy in copies.recorded(database)):
+            self.stdout.write(str(refresh(database)))
         self._warn_of_large_numbers(database)
 
     def _bring_in_line(self, wanted: list[ColumnIndex], database: str, *, is_dry_run: bool) -> None:

@@ -8,12 +8,13 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.startup import current_surface
 from edfi_api.features.sql_views import indexes
-from edfi_api.features.sql_views.command_errors import as_command_errors
+from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.installation import Installation
 from edfi_api.features.sql_views.row_filter import RowFilter
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_SQL_VIEWS
     help = (
         "Drops the views, functions, schemas, copies and indexes that create_sql_views has created, and nothing else."
     )
@@ -32,13 +33,12 @@ class Command(DataStoreCommand):
         self, *args: Any, database: str, schema: list[str] | None, dry_run: bool, drop_dependents: bool, **options: Any
     ) -> None:
         schemas = None if schema is None else frozenset(schema)
-        with as_command_errors():
-            rows = RowFilter(current_surface(), False if schemas is None else None)
-            changes = Installation(database, schemas, drops_dependents=drop_dependents, row_filter=rows).drop(
-                is_dry_run=dry_run
-            )
-            for statement in indexes.statements(database, []) if schemas is None else ():
-                self.stdout.write(f"{statement};")
-                if not dry_run:
-                    indexes.execute(database, statement)
+        rows = RowFilter(current_surface(), False if schemas is None else None)
+        changes = Installation(database, schemas, drops_dependents=drop_dependents, row_filter=rows).drop(
+            is_dry_run=dry_run
+        )
+        for statement in indexes.statements(database, []) if schemas is None else ():
+            self.stdout.write(f"{statement};")
+            if not dry_run:
+                indexes.execute(database, statement)
         self.stdout.write(f"{counted(len(changes.dropped), 'object')} {'would be ' if dry_run else ''}dropped")

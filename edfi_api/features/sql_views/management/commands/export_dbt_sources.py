@@ -8,12 +8,13 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import add_database, path
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.features.sql_views.command_errors import as_command_errors
+from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.current import current_views
 from edfi_api.features.sql_views.dbt import sources
 
 
 class Command(DataStoreCommand):
+    error_texts = ERRORS_OF_SQL_VIEWS
     takes_several = False
     help = "Writes the SQL views as sources of dbt, with their documentation; --output sources.yml, or printed."
 
@@ -22,8 +23,7 @@ class Command(DataStoreCommand):
         add_database(parser, "the database that has the views")
 
     def handle(self, *args: Any, output: Path | None, database: str, **options: Any) -> None:
-        with as_command_errors():
-            text = sources(current_views(database).views)
+        text = sources(current_views(database).views)
         if output is None:
             self.stdout.write(text, ending="")
             return

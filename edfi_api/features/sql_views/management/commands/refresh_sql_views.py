@@ -5,13 +5,14 @@ from typing import Any
 
 from edfi_api.common.arguments import add_database
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.features.sql_views.command_errors import as_command_errors
+from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.refreshing import refresh
 
 
 class Command(DataStoreCommand):
     """See the module."""
 
+    error_texts = ERRORS_OF_SQL_VIEWS
     help = (
         "Brings the tables of views that create_sql_views --copy has made up to date, all to the same moment, in one"
         " transaction: the rows of documents that have changed are replaced."
@@ -21,5 +22,4 @@ class Command(DataStoreCommand):
         add_database(parser, "the database that has them")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
-        with as_command_errors():
-            self.stdout.write(str(refresh(database)))
+        self.stdout.write(str(refresh(database)))

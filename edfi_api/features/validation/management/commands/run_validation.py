@@ -25,6 +25,11 @@ _HEAD = ("rule", "outcome", "seconds", "found", "appeared", "changed", "resolved
 class Command(DataStoreCommand):
     """See the module."""
 
+    error_texts = {
+        UnusableValue: str,
+        NoReplica: str,
+        ReplicaLags: str,
+    }
     help = (
         "Runs the rules of validation over the stored documents, all in one snapshot, and keeps what they find as"
         " results. Rules that allow it look only at what changed since their last run."
@@ -101,10 +106,7 @@ class Command(DataStoreCommand):
         for problem in found.problems:
             self.stderr.write(str(problem))
         retires_others = options.retires_others and not found.problems
-        try:
-            report = run_rules(rules, replace(options, retires_others=retires_others), current_surface(), database)
-        except (UnusableValue, NoReplica, ReplicaLags) as error:
-            raise CommandError(str(error)) from error
+        report = run_rules(rules, replace(options, retires_others=retires_others), current_surface(), database)
         self._print(report, is_dry_run=options.is_dry_run)
         return not report.has_failed and not found.problems
 

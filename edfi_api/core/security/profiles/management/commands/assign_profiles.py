@@ -3,9 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import text
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.data_stores.tenant_options import add_tenant, given_tenant
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.management.named_client import application_named
@@ -14,9 +15,10 @@ from edfi_api.core.startup import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {NoSuchProfiles: lambda error: f"There are no profiles {error}."}
     help = "Assigns exactly these API profiles to an application; --none removes all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,10 +31,7 @@ class Command(BaseCommand):
         if bool(names) == none:
             raise CommandError("Name profiles, or say --none.")
         found = application_named(application, given_tenant(options))
-        try:
-            assigned = assign_profiles(found, names, by=COMMAND)
-        except NoSuchProfiles as error:
-            raise CommandError(f"There are no profiles {error}.") from error
+        assigned = assign_profiles(found, names, by=COMMAND)
         self.stdout.write(f"{application}: {', '.join(profile.name for profile in assigned) or 'no profile'}")
         checker = ProfileChecker(current_surface())
         for profile in assigned:

@@ -3,9 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import text
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.tenant_options import add_tenant, given_tenant
 from edfi_api.core.data_stores.tenants import visible_to
@@ -19,9 +20,10 @@ _WRITERS = {"xml": write_xml, "json": write_json}
 _PARTS = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {NoSuchProfiles: lambda error: f"There are no profiles {error}."}
     help = "Lists API profiles; --format xml and json print definitions that load_profiles reads."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,10 +50,7 @@ def _profiles(names: list[str], tenant: Tenant | None) -> list[Profile]:
     if not names:
         listed = Profile.objects.select_related("tenant").prefetch_related("applications")
         return list(listed if tenant is None else listed.filter(visible_to(tenant)))
-    try:
-        return profiles_named(names, tenant)
-    except NoSuchProfiles as error:
-        raise CommandError(f"There are no profiles {error}.") from error
+    return profiles_named(names, tenant)
 
 
 def _resources(profile: Profile) -> str:

@@ -12,9 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import path
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.tenant_options import add_tenant, given_tenant
@@ -27,9 +28,10 @@ from edfi_api.model.profiles.definition import Finding, FindingSeverity, Profile
 _STANDARD_INPUT = Path("-")
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = {NotOfTheTenant: lambda error: f"Nothing is stored: {error}."}
     help = "Loads API profiles from XML or JSON files; '-' is standard input."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -64,10 +66,7 @@ class Command(BaseCommand):
             raise CommandError(f"{_refused(len(refused), wrong - len(refused))} refused; {others}.")
 
     def _store(self, definitions: list[ProfileDefinition], tenant: Tenant | None, *, is_dry_run: bool) -> None:
-        try:
-            changes = store_profiles(definitions, by=COMMAND, tenant=tenant, is_dry_run=is_dry_run)
-        except NotOfTheTenant as error:
-            raise CommandError(f"Nothing is stored: {error}.") from error
+        changes = store_profiles(definitions, by=COMMAND, tenant=tenant, is_dry_run=is_dry_run)
         for change in changes:
             self.stdout.write(str(change))
         self.stdout.write(f"{counted(len(changes), 'change')}{' would be made' if is_dry_run else ''}.")

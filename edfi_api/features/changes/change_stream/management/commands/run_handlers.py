@@ -23,6 +23,7 @@ from edfi_api.features.changes.change_stream.rounds import for_ever, one_round
 class Command(DataStoreCommand):
     """See the module."""
 
+    error_texts = {ChangeStreamError: str, ModuleNotFoundError: str}
     in_one_process = True
     help = "Calls the change handlers in the modules of MEADOWLARK_CHANGE_HANDLERS, and waits for further changes."
 
@@ -34,28 +35,22 @@ class Command(DataStoreCommand):
 
     def handle_all(self, choose: Callable[[], list[Store]], **options: Any) -> None:
         """Every data store has a position of each handler."""
-        try:
-            handlers = _named(options["handler"])
+        handlers = _named(options["handler"])
 
-            def deliver(using: str) -> int:
-                return deliver_once([ToHandler(each, using) for each in handlers], using)
+        def deliver(using: str) -> int:
+            return deliver_once([ToHandler(each, using) for each in handlers], using)
 
-            with suppress(KeyboardInterrupt):
-                if not options["once"]:
-                    for_ever(choose, deliver, self.stderr.write)
-                elif failed := one_round(choose(), deliver, self.stderr.write):
-                    raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
-        except (ChangeStreamError, ModuleNotFoundError) as error:
-            raise CommandError(str(error)) from error
+        with suppress(KeyboardInterrupt):
+            if not options["once"]:
+                for_ever(choose, deliver, self.stderr.write)
+            elif failed := one_round(choose(), deliver, self.stderr.write):
+                raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
 
     def handle(self, *, once: bool, handler: list[str] | None, database: str, **options: Any) -> None:
-        try:
-            deliveries = [ToHandler(each, database) for each in _named(handler)]
-            with suppress(KeyboardInterrupt):
-                deliver = deliver_once if once else deliver_for_ever
-                deliver(deliveries, database)
-        except (ChangeStreamError, ModuleNotFoundError) as error:
-            raise CommandError(str(error)) from error
+        deliveries = [ToHandler(each, database) for each in _named(handler)]
+        with suppress(KeyboardInterrupt):
+            deliver = deliver_once if once else deliver_for_ever
+            deliver(deliveries, database)
 
 
 def _named(names: list[str] | None) -> list[Handler]:

@@ -28,6 +28,7 @@ _LAST_VERSION = 2**63 - 1
 class Command(DataStoreCommand):
     """See the module."""
 
+    error_texts = {ChangeStreamError: str, ImproperlyConfigured: str}
     in_one_process = True
     help = "Sends the changes of documents as lines of JSON to a sink, in order and at least once."
 
@@ -58,35 +59,29 @@ class Command(DataStoreCommand):
         """Every data store has a position of the consumer."""
         if options["start"] is not None:
             raise CommandError("Change versions are those of one data store: --from needs a single --data-store.")
-        try:
-            source, consumer = log_of(options["resource"]), options["consumer"]
-            resources = source.resources(options["resource"])
-            with configured_sink(options["sink"], consumer) as to, suppress(KeyboardInterrupt):
+        source, consumer = log_of(options["resource"]), options["consumer"]
+        resources = source.resources(options["resource"])
+        with configured_sink(options["sink"], consumer) as to, suppress(KeyboardInterrupt):
 
-                def stream(using: str) -> int:
-                    return deliver_once([ToSink(consumer, source, to, resources, using=using)], using)
+            def stream(using: str) -> int:
+                return deliver_once([ToSink(consumer, source, to, resources, using=using)], using)
 
-                if options["follow"]:
-                    for_ever(choose, stream, self.stderr.write)
-                elif failed := one_round(choose(), stream, self.stderr.write):
-                    raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
-        except (ChangeStreamError, ImproperlyConfigured) as error:
-            raise CommandError(str(error)) from error
+            if options["follow"]:
+                for_ever(choose, stream, self.stderr.write)
+            elif failed := one_round(choose(), stream, self.stderr.write):
+                raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
 
     def handle(
         self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, database: str, **_: Any
     ) -> None:
-        try:
-            source = log_of(resource)
-            resources = source.resources(resource)
-            with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
-                stream = [ToSink(consumer, source, to, resources, using=database, start=start)]
-                if follow:
-                    deliver_for_ever(stream, database)
-                else:
-                    self.stderr.write(counted(deliver_once(stream, database), "change"))
-        except (ChangeStreamError, ImproperlyConfigured) as error:
-            raise CommandError(str(error)) from error
+        source = log_of(resource)
+        resources = source.resources(resource)
+        with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
+            stream = [ToSink(consumer, source, to, resources, using=database, start=start)]
+            if follow:
+                deliver_for_ever(stream, database)
+            else:
+                self.stderr.write(counted(deliver_once(stream, database), "change"))
 
 
 def _other_logs() -> list[str]:

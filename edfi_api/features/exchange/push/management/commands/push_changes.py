@@ -3,13 +3,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import integer, name
+from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy
 from edfi_api.features.exchange.management.stopping import stop_event
-from edfi_api.features.exchange.management.trust_options import add_trust, as_command_errors, given_trust
+from edfi_api.features.exchange.management.trust_options import ERRORS_OF_CONNECTIONS, add_trust, given_trust
 from edfi_api.features.exchange.models import ExchangeDirection, Phase
 from edfi_api.features.exchange.push.pushing import Push, PushOptions
 from edfi_api.features.exchange.push.readable import NothingToPush
@@ -19,9 +20,10 @@ from edfi_api.features.exchange.stored_connections import connection_named, repo
 _MOST_CONNECTIONS = 64
 
 
-class Command(BaseCommand):
+class Command(ReportingCommand):
     """See the module."""
 
+    error_texts = ERRORS_OF_CONNECTIONS
     help = (
         "Sends what has changed since the last time to the remote API of a connection. What it refuses is in the "
         "ledger of refusals, and is sent again when what it lacked has been accepted."
@@ -47,7 +49,7 @@ class Command(BaseCommand):
         add_trust(parser)
 
     def handle(self, **options: Any) -> None:
-        with as_command_errors(), stop_event(interrupts=True) as stop:
+        with stop_event(interrupts=True) as stop:
             connection = connection_named(options["name"], ExchangeDirection.PUSH)
             given = PushOptions(
                 options["connections"], given_trust(options), options["denials_are_warnings"], options["follow"], stop
