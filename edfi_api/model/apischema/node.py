@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from edfi_api.common.shape_errors import reason_and_path
 from edfi_api.model.apischema.errors import ApiSchemaError
 
 T = TypeVar("T")
@@ -31,8 +32,8 @@ class Node:
         try:
             return msgspec.convert(self.value, shape)
         except msgspec.ValidationError as error:
-            message, _, below = str(error).partition(" - at `$")
-            raise ApiSchemaError(self.file, self.path + below.removesuffix("`"), message) from None
+            reason, path = reason_and_path(error)
+            raise ApiSchemaError(self.file, self.path + path.removeprefix("$"), reason) from None
 
     def members(self) -> Iterator[Node]:
         """The members of an object, one node each."""

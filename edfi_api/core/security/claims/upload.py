@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from edfi_api.common.shape_errors import reason_and_path
 from edfi_api.core.security.claim_names import action_named, actions_in_order, claim_of, claim_uri
 from edfi_api.core.security.claims.file import NameText
 from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
@@ -78,9 +79,11 @@ def read_upload(sent: Mapping[str, Any]) -> tuple[Claims, list[str]]:
     """The claims, and the names of the claim sets that are reserved. Raises InvalidUpload."""
     try:
         document = msgspec.convert(sent, _Document)
-    except (msgspec.ValidationError, RecursionError) as error:
-        text, _, path = str(error).partition(" - at ")
-        raise InvalidUpload(**{path.strip("`") or "$": text}) from None
+    except msgspec.ValidationError as error:
+        reason, path = reason_and_path(error)
+        raise InvalidUpload(**{path: reason}) from None
+    except RecursionError as error:
+        raise InvalidUpload(**{"$": str(error)}) from None
     claim_sets = {each.claim_set_name: ClaimSetValue("", {}) for each in document.claim_sets}
     if len({name.lower() for name in claim_sets}) < len(document.claim_sets):
         raise InvalidUpload(claimSets="Names of claim sets are unique in any case.")

@@ -12,11 +12,11 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from edfi_api.common.shape_errors import names_of, reason_and_path
 from edfi_api.features.loading.mapping.exceptions import Fault, InvalidMapping
 
 _HEADER = re.compile(r"\s*\[{1,2}\s*(.+?)\s*\]{1,2}\s*(?:#.*)?$")
 _QUOTED_OR_BARE = re.compile(r'"([^"]*)"|([^.\s]+)')
-_ITEM = re.compile(r"\[\d+\]|\[\.\.\.\]")
 
 Value = str | int | float | bool
 T = TypeVar("T")
@@ -103,13 +103,12 @@ def _tables(content: dict[str, Any], name: str) -> Iterable[tuple[str, Any]]:
 
 
 def _converted(value: Any, type_: type[T], source: MappedSource, faults: list[Fault], *keys: str) -> T:
-    """The value in the shape of a type, or a fault: msgspec says "Expected `str`, got `int` - at `$.members[...]`"."""
+    """Return the value in the shape of a type, or add a fault."""
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$")
-        inner = (name for name in _ITEM.sub("", place.rstrip("`")).split(".") if name)
-        faults.append(source.fault(reason, *keys, *inner))
+        reason, path = reason_and_path(error)
+        faults.append(source.fault(reason, *keys, *names_of(path)))
         return cast(T, None)
 
 
