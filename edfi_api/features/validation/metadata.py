@@ -2,8 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
+from msgspec import Meta
+
+from edfi_api.common.rule_files import NOT_EMPTY, Standards, problems_of_members
 from edfi_api.features.validation.rule import (
     FIXED_TYPES,
     PARAMETER_TYPES,
@@ -15,24 +19,42 @@ from edfi_api.features.validation.rule import (
     Severity,
 )
 
-_REQUIRED = ("identifier", "source", "version", "short", "severity", "category", "resource")
-_LONGEST = {
-    "identifier": 100,
-    "source": 100,
-    "version": 100,
-    "short": 1024,
-    "description": 4000,
-    "category": 1024,
-    "resource": 255,
-    "help_url": 255,
-    "external_id": 100,
-}
-_FLAGS = ("active", "publish_logic")
-_COUNTS = {"row_limit": 10_000_000, "seconds": 86_400}
-_OTHERS = ("severity", "standards", "over", "parameters", "incremental")
-_MEMBERS = frozenset((*_LONGEST, *_FLAGS, *_COUNTS, *_OTHERS))
+_Name = Annotated[str, Meta(min_length=1, max_length=100, description=NOT_EMPTY)]
+_Address = Annotated[str, Meta(min_length=1, max_length=255, description=NOT_EMPTY)]
+_Line = Annotated[str, Meta(min_length=1, max_length=1024, description=NOT_EMPTY)]
+_Description = Annotated[str, Meta(min_length=1, max_length=4000, description=NOT_EMPTY)]
+_Flag = Annotated[bool, Meta(description="true or false")]
+_Rows = Annotated[int, Meta(ge=1, le=10_000_000, description="a number from 1 to 10000000")]
+_Seconds = Annotated[int, Meta(ge=1, le=86_400, description="a number from 1 to 86400")]
+_Severity = Annotated[Severity, Meta(description=f"one of {', '.join(Severity)}")]
+_Over = Annotated[Literal["documents", "views"], Meta(description="one of documents, views")]
+_Parameters = Annotated[dict[str, Any], Meta(description="a table")]
+
+
+class _Members(msgspec.Struct, kw_only=True):
+    """The members of a rule. Those of `parameters` and `incremental` are read in a second step."""
+
+    identifier: _Name
+    source: _Name
+    version: _Name
+    short: _Line
+    severity: _Severity
+    category: _Line
+    resource: _Address
+    description: _Description = ""
+    help_url: _Address = ""
+    external_id: _Name = ""
+    standards: Standards = ()
+    over: _Over = "documents"
+    active: _Flag = True
+    parameters: _Parameters = {}
+    incremental: Any = None
+    row_limit: _Rows = 100_000
+    seconds: _Seconds = 300
+    publish_logic: _Flag = False
+
+
 _RESERVED = (*FIXED_TYPES, SCOPE, "row_limit")
-_OVER = ("documents", "views")
 _PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "text": str,
     "integer": int,
@@ -53,17 +75,16 @@ class InvalidRule(Exception):
 
 def rule_of(members: Mapping[str, Any], **found: Any) -> Rule:
     """The rule with these members; `found` are path, line, text and function. Raises InvalidRule."""
-    problems = list(_problems(members))
+    problems = [
+        *problems_of_members(members, _Members),
+        *_parameters(members.get("parameters")),
+        *(_incremental(members["incremental"]) if "incremental" in members else ()),
+    ]
     if problems:
         raise InvalidRule(problems)
-    given = dict(members)
-    given["severity"] = Severity(given["severity"])
-    given["standards"] = tuple(given.get("standards", ()))
-    given["parameters"] = {
-        name: Parameter(each["type"], each["default"]) for name, each in given.get("parameters", {}).items()
-    }
-    if "incremental" in given:
-        each = given["incremental"]
+    given = msgspec.structs.asdict(msgspec.convert(members, _Members))
+    given["parameters"] = {name: Parameter(each["type"], each["default"]) for name, each in given["parameters"].items()}
+    if each := given["incremental"]:
         given["incremental"] = Incremental(Scope(each["scope"]), tuple(each["watch"]))
     return Rule(**given, **found)
 
@@ -77,44 +98,8 @@ def is_value_of(type_: str, value: Any) -> bool:
     return isinstance(value, _PYTHON_TYPES[type_])
 
 
-def _problems(members: Mapping[str, Any]) -> Iterator[str]:
-    for name in sorted(members.keys() - _MEMBERS):
-        yield f"unknown member {name!r}"
-    for name in _REQUIRED:
-        if name not in members:
-            yield f"{name!r} is missing"
-    for name, longest in _LONGEST.items():
-        value = members.get(name, "-")
-        if not isinstance(value, str) or not value:
-            yield f"{name!r} has to be a text that is not empty"
-        elif len(value) > longest:
-            yield f"{name!r} has {len(value)} characters, of at most {longest}"
-    for name in _FLAGS:
-        if not isinstance(members.get(name, True), bool):
-            yield f"{name!r} has to be true or false"
-    for name, most in _COUNTS.items():
-        value = members.get(name, 1)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            yield f"{name!r} has to be a number from 1 to {most}"
-    yield from _choices(members)
-    yield from _parameters(members.get("parameters", {}))
-    yield from _incremental(members.get("incremental", {"scope": Scope.DOCUMENT, "watch": ["-"]}))
-
-
-def _choices(members: Mapping[str, Any]) -> Iterator[str]:
-    if members.get("severity", Severity.MINOR) not in list(Severity):
-        yield f"'severity' has to be one of {', '.join(Severity)}"
-    if members.get("over", _OVER[0]) not in _OVER:
-        yield f"'over' has to be one of {', '.join(_OVER)}"
-    if not _are_texts(members.get("standards", ["-"])):
-        yield "'standards' has to be a list of versions, such as [\"5.2\"]"
-
-
 def _parameters(given: Any) -> Iterator[str]:
-    if not isinstance(given, Mapping):
-        yield "'parameters' has to be a table"
-        return
-    for name, each in given.items():
+    for name, each in given.items() if isinstance(given, Mapping) else ():
         if not name.isidentifier() or name in _RESERVED:
             yield f"{name!r} cannot be the name of a parameter"
         if not isinstance(each, Mapping) or each.keys() != {"type", "default"}:
@@ -131,9 +116,6 @@ def _incremental(given: Any) -> Iterator[str]:
         return
     if given["scope"] not in list(Scope):
         yield f"the scope has to be one of {', '.join(Scope)}"
-    if not _are_texts(given["watch"]):
+    watched = given["watch"]
+    if not isinstance(watched, list | tuple) or not watched or not all(isinstance(each, str) for each in watched):
         yield "'watch' has to be a list of resources, such as [\"ed-fi/students\"]"
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(each, str) for each in value)

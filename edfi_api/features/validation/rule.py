@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from logging import Logger
 from pathlib import Path
@@ -113,7 +113,8 @@ Find = Callable[[RuleContext], Iterable[RuleViolation]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of a file. `text` is the query, or the source of the module with the function `find`."""
+    """A rule of a file. `text` is the query, or the source of the module with the function `find`. The defaults of its
+    members are in `metadata`."""
 
     identifier: str
     source: str
@@ -125,18 +126,18 @@ class Rule:
     path: Path
     line: int
     text: str
-    find: Find | None = None
-    description: str = ""
-    help_url: str = ""
-    external_id: str = ""
-    standards: tuple[str, ...] = ()
-    over: str = "documents"
-    active: bool = True
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    incremental: Incremental | None = None
-    row_limit: int = 100_000
-    seconds: int = 300
-    publish_logic: bool = False
+    find: Find | None
+    description: str
+    help_url: str
+    external_id: str
+    standards: tuple[str, ...]
+    over: str
+    active: bool
+    parameters: Mapping[str, Parameter]
+    incremental: Incremental | None
+    row_limit: int
+    seconds: int
+    publish_logic: bool
 
     @property
     def name(self) -> str:

@@ -14,11 +14,11 @@ from typing import Any
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.marked import marked_functions
+from edfi_api.common.rule_files import SHARED, NotToml, shared_members
 from edfi_api.features.validation.metadata import InvalidRule, rule_of
 from edfi_api.features.validation.rule import Find, Problem, Rule
 
 BUNDLED = Path(__file__).with_name("bundled")
-SHARED = "rules.toml"
 
 _MARK = "validation_rule"
 _HEAD = re.compile(r"\A\s*/\*(.*?)\*/", re.DOTALL)
@@ -128,9 +128,11 @@ def _python_rules(path: Path) -> Iterator[Rule | Problem]:
 def _made(
     path: Path, line: int, members: Mapping[str, Any], *, text: str, find: Find | None = None, start: int = 0
 ) -> Iterator[Rule | Problem]:
-    shared, wrong = _shared(path.parent)
-    if wrong:
-        yield wrong
+    shared: dict[str, Any] = {}
+    try:
+        shared = shared_members(path.parent)
+    except NotToml as error:
+        yield Problem(path.parent / SHARED, 1, str(error))
     try:
         made = rule_of({**shared, **members}, path=path, line=line, text=text, find=find)
     except InvalidRule as error:
@@ -140,16 +142,6 @@ def _made(
         yield Problem(path, start, "has no query")
         return
     yield made
-
-
-def _shared(folder: Path) -> tuple[dict[str, Any], Problem | None]:
-    path = folder / SHARED
-    if not path.is_file():
-        return {}, None
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8")), None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        return {}, Problem(path, 1, f"not TOML: {error}")
 
 
 def _line_in(path: Path, error: BaseException) -> int:

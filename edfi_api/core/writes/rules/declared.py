@@ -5,23 +5,37 @@ All problems are reported, with their places.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from edfi_api.common.rule_files import SHARED, NotToml, Standards, Text, problems_of_members, read_toml, shared_members
 from edfi_api.core.documents.paths import concrete
 from edfi_api.core.writes.rules.conditions import Condition, problems_of, problems_of_path
 from edfi_api.core.writes.rules.ruled_write import Finding, FindingSeverity, RuledWrite, WriteRule
 from edfi_api.model.surface.resource import JsonPath
 
-SHARED = "rules.toml"
-
-_REQUIRED = ("identifier", "resource", "member", "condition", "text")
-_TEXTS = ("identifier", "source", "resource", "text", "description")
-_MEMBERS = frozenset((*_REQUIRED, *_TEXTS, "severity", "when", "standards"))
 _TABLE = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
+_When = Annotated[list[dict[str, Any]], msgspec.Meta(description="a list of tables with 'member' and 'condition'")]
+_Severity = Annotated[FindingSeverity, msgspec.Meta(description=f"one of {', '.join(FindingSeverity)}")]
+
+
+class _Table(msgspec.Struct):
+    """The members of a rule."""
+
+    identifier: Text
+    resource: Text
+    member: Any
+    condition: Any
+    text: Text
+    source: Text = ""
+    description: Text = ""
+    severity: _Severity = FindingSeverity.REFUSE
+    when: _When = []
+    standards: Standards = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +76,16 @@ def declaring_files(path: Path) -> list[Path]:
 
 def _rules_of(path: Path) -> Iterator[WriteRule | str]:
     try:
-        shared = _read(path.with_name(SHARED)) if path.with_name(SHARED).is_file() else {}
-        members = _read(path)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        yield f"{path}: not TOML: {error}"
+        shared = shared_members(path.parent)
+        members = read_toml(path)
+    except NotToml as error:
+        yield f"{path}: {error}"
         return
     given = members.pop("rule", [])
     if not isinstance(given, list) or not given:
         yield f"{path}: has no table [[rule]]"
         return
-    text = _text(path)
+    text = path.read_text(encoding="utf-8")
     # tomllib does not tell the places of tables.
     lines = [text[: found.end()].count("\n") + 1 for found in _TABLE.finditer(text)]
     for number, each in enumerate(given):
@@ -79,57 +93,32 @@ def _rules_of(path: Path) -> Iterator[WriteRule | str]:
         yield from _rule(place, {**shared, **members, **each})
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return tomllib.loads(_text(path))
-
-
 def _rule(place: str, members: Mapping[str, Any]) -> Iterator[WriteRule | str]:
-    if found := list(_problems(members)):
+    if found := [*problems_of_members(members, _Table), *_problems_of_conditions(members)]:
         yield from (f"{place}: {problem}" for problem in found)
         return
-    when = tuple(Condition(JsonPath.parse(each["member"]), each["condition"]) for each in members.get("when", ()))
-    condition = Condition(JsonPath.parse(members["member"]), members["condition"])
-    severity = FindingSeverity(members.get("severity", FindingSeverity.REFUSE))
-    declared = DeclaredRule(condition, when, members["text"], severity)
-    source = f"{members['source']}/" if "source" in members else ""
+    table = msgspec.convert(members, _Table)
+    when = tuple(Condition(JsonPath.parse(each["member"]), each["condition"]) for each in table.when)
+    condition = Condition(JsonPath.parse(table.member), table.condition)
+    declared = DeclaredRule(condition, when, table.text, table.severity)
     yield WriteRule(
-        name=f"{source}{members['identifier']}",
-        resources=(members["resource"],),
+        name=f"{table.source}/{table.identifier}" if table.source else table.identifier,
+        resources=(table.resource,),
         find=declared.find,
         reads_document_only=all(each.reads_document_only for each in declared.conditions),
         source=place,
-        text=members["text"],
-        standards=tuple(members.get("standards", ())),
+        text=table.text,
+        standards=table.standards,
         declared=declared,
     )
 
 
-def _problems(members: Mapping[str, Any]) -> Iterator[str]:
-    for name in sorted(members.keys() - _MEMBERS):
-        yield f"unknown member {name!r}"
-    for name in _REQUIRED:
-        if name not in members:
-            yield f"{name!r} is missing"
-    for name in _TEXTS:
-        if not isinstance(members.get(name, "-"), str) or not members.get(name, "-"):
-            yield f"{name!r} has to be a text that is not empty"
-    if members.get("severity", FindingSeverity.REFUSE) not in list(FindingSeverity):
-        yield f"'severity' has to be one of {', '.join(FindingSeverity)}"
-    standards = members.get("standards", ["-"])
-    if not isinstance(standards, list) or not all(isinstance(each, str) for each in standards):
-        yield "'standards' has to be a list of versions, such as [\"5.2\"]"
+def _problems_of_conditions(members: Mapping[str, Any]) -> Iterator[str]:
     if "member" in members and "condition" in members:
         yield from _problems_of_condition("", members)
     when = members.get("when", [])
-    if not isinstance(when, list) or not all(isinstance(each, Mapping) for each in when):
-        yield "'when' has to be a list of tables with 'member' and 'condition'"
-        return
-    for number, each in enumerate(when):
-        if each.keys() != {"member", "condition"}:
+    for number, each in enumerate(when if isinstance(when, list) else []):
+        if not isinstance(each, Mapping) or each.keys() != {"member", "condition"}:
             yield f"when[{number}] has to have 'member' and 'condition'"
         else:
             yield from _problems_of_condition(f"when[{number}].", each)
