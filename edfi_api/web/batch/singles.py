@@ -93,6 +93,7 @@ class Singles:
         self.using = using
         self.stored_uris = stored_uris
         self._is_strict = requested_leniency(request._request).is_strict
+        self.user = request.user
         self.client: int = request.user.row_id
         self.data_store = data_store_of(request)
         self.has_profiles = bool(request.user.profile_ids)
@@ -105,6 +106,7 @@ class Singles:
         self._hides_versions = is_atomic and self.has_profiles
         self._request = request
         self._resources = resources
+        self.surface = resources.served.surface
         self.preparers = resources.served.preparers
         self._check_permissions = check_permissions
 
@@ -127,7 +129,7 @@ class Singles:
 
     def refused(self, operation: Operation, error: Exception) -> Result:
         """The result of an operation that was refused for this reason."""
-        problem = answered_problem(error, _attempt(operation))
+        problem = answered_problem(error, attempt_of(operation))
         if problem is None:
             _log.error("operation %s failed", operation.position, exc_info=error)
             problem = SYSTEM_ERROR
@@ -150,7 +152,7 @@ class Singles:
         key, what a read would be, since it finds its document by reading."""
         action, resource = _action(operation), _resource(operation)
         self._check_permissions(action, resource)
-        found = authorize(self._request.user, resource, ACTIONS[action], self._resources.served.surface, self.using)
+        found = authorize(self.user, resource, ACTIONS[action], self.surface, self.using)
         if operation.key is not None:
             found.read_policy()
         return found
@@ -163,7 +165,7 @@ class Singles:
         rules = rules_of(resource)
         if rules is None:
             return None
-        client = self._request.user
+        client = self.user
         return WriteCheck(rules, WritingClient(client.key, client.education_organization_ids))
 
     def identity(self, operation: Operation) -> DocumentIdentity:
@@ -193,7 +195,7 @@ class Singles:
                 document = document and {name: value for name, value in document.items() if name.lower() != "id"}
         return Write(
             resource=self._resources[_resource(operation)],
-            client=self._request.user,
+            client=self.user,
             using=self.using,
             stored_uris=self.stored_uris,
             document=document,
@@ -214,9 +216,9 @@ class Singles:
     def _stored_uuid(self, operation: Operation) -> UUID | None:
         """The id of the document that has the natural key of the operation; None without one that the client may read:
         whether there is another one is not told."""
-        resource, surface = _resource(operation), self._resources.served.surface
+        resource, surface = _resource(operation), self.surface
         try:
-            policy = row_policy(self._request.user, resource, Action.READ, surface, self.using)
+            policy = row_policy(self.user, resource, Action.READ, surface, self.using)
         except UNAUTHORIZABLE:
             return None
         id_ = self.identity(operation).referential_id
@@ -226,8 +228,8 @@ class Singles:
     def _reason(self, operation: Operation, error: Exception) -> Exception:
         """Return the reason of a refusal as `AuthorizedView.handle_exception` finds it."""
         if isinstance(error, ProgrammingError) and operation.resource is not None and operation.kind is not None:
-            action, surface = ACTIONS[operation.kind.action], self._resources.served.surface
-            return refusal_behind(self._request.user, operation.resource, action, surface, self.using) or error
+            action, surface = ACTIONS[operation.kind.action], self.surface
+            return refusal_behind(self.user, operation.resource, action, surface, self.using) or error
         return error
 
 
@@ -236,7 +238,8 @@ def tolerated_in(leniency: Leniency) -> Sequence[Tolerated]:
     return () if leniency.is_strict else leniency.tolerated
 
 
-def _attempt(operation: Operation) -> RefusedAttempt:
+def attempt_of(operation: Operation) -> RefusedAttempt:
+    """The single request that the operation would be."""
     is_item = operation.kind in (Kind.UPDATE, Kind.DELETE)
     method = "POST" if not is_item else "PUT" if operation.kind is Kind.UPDATE else "DELETE"
     return RefusedAttempt(operation.resource, method, is_item)

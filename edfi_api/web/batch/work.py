@@ -20,6 +20,7 @@ from edfi_api.web.batch.free_order import DependencyOrder, FreeRun, Sorting
 from edfi_api.web.batch.natural_keys import NaturalKeys
 from edfi_api.web.batch.operations import Attempt, Kind, Operation, OperationReader, Result, SentOperations, Summary
 from edfi_api.web.batch.record import BatchFigures, RecordedOperations
+from edfi_api.web.batch.refused_operations import HintedOperations
 from edfi_api.web.batch.sent_batch import BatchLimits, Body, Order, Parameters, Return
 from edfi_api.web.batch.sets import Sets, chunks
 from edfi_api.web.batch.singles import Singles, TransactionUris
@@ -57,6 +58,7 @@ class Batch:
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
+        self._hints = HintedOperations(self.singles, looks_up=not self.parameters.is_atomic)
         self._causes = Causes(self.singles.preparers, self.natural_keys)
         self._operations = SentOperations(self.reader, self.body)
         self._recorded = RecordedOperations(self.singles, self._operations, is_atomic=self.parameters.is_atomic)
@@ -130,6 +132,7 @@ class Batch:
         self.summary.count(result)
         self.figures.add(result)
         self._recorded.note(result, refusal)
+        self._hints.add_hints(result, refusal)
         resource = result.operation.resource
         if isinstance(uris := self.singles.stored_uris, TransactionUris) and resource and resource.is_descriptor:
             uris.forget()

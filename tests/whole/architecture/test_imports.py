@@ -38,7 +38,7 @@ ALLOWED_IMPORTS = {
         "edfi_api.common.conf",
         "edfi_api.core.data_stores.exceptions",
         "edfi_api.core.documents",
-        "edfi_api.web.problem_details.hints.http",
+        "edfi_api.web.problem_details.hints",
         "edfi_api.common.logs",
         "edfi_api.common.memory",
         "edfi_api.model.surface",

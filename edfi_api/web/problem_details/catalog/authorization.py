@@ -3,7 +3,8 @@
 from rest_framework.exceptions import PermissionDenied
 
 from edfi_api.core.security import exceptions as security
-from edfi_api.web.problem_details.catalog.registry import problem_of, quoted
+from edfi_api.web.problem_details.catalog.registry import hinted, problem_of, quoted
+from edfi_api.web.problem_details.hints import document_hints
 from edfi_api.web.problem_details.problem import HINT, Problem
 
 _LISTED_CLAIMS = 5
@@ -22,6 +23,7 @@ def element_uninitialized(error: security.ElementUninitialized) -> Problem:
 
 
 @problem_of.register
+@hinted(document_hints.not_related)
 def element_required(error: security.ElementRequired) -> Problem:
     detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}{_hint(error.hints)}"
     return _denied(":relationships:access-denied:element-required", detail)
@@ -37,6 +39,7 @@ def _required(which: str, elements: tuple[str, ...]) -> str:
 
 
 @problem_of.register
+@hinted(document_hints.not_related)
 def no_relationship(error: security.NoRelationship) -> Problem:
     ids = error.education_organization_ids
     claims = f"claim{'' if len(ids) == 1 else 's'} ({claimed(ids)})"
@@ -92,6 +95,7 @@ def not_in_view(error: security.NotInView) -> Problem:
 
 
 @problem_of.register
+@hinted(document_hints.no_education_organizations)
 def no_education_organizations(error: security.NoEducationOrganizations) -> Problem:
     return _denied(
         ":relationships:invalid-client:no-education-organizations",
@@ -132,6 +136,7 @@ def namespace_required(error: security.NamespaceRequired) -> Problem:
 
 
 @problem_of.register
+@hinted(document_hints.namespace_mismatch)
 def namespace_mismatch(error: security.NamespaceMismatch) -> Problem:
     return _denied(
         ":namespace:access-denied:namespace-mismatch",

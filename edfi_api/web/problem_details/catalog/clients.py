@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 from edfi_api.core.security import exceptions as security
-from edfi_api.web.problem_details.catalog.registry import problem_of, quoted
+from edfi_api.web.problem_details.catalog.registry import hinted, problem_of, quoted
 from edfi_api.web.problem_details.catalog.service import unavailable
+from edfi_api.web.problem_details.hints import document_hints, request_hints
 from edfi_api.web.problem_details.problem import Problem
 
 
 @problem_of.register
+@hinted(request_hints.authentication_failed)
 def authentication_failed(error: security.AuthenticationFailed) -> Problem:
     return Problem(
         status=401,
@@ -22,6 +24,7 @@ def authentication_failed(error: security.AuthenticationFailed) -> Problem:
 
 
 @problem_of.register
+@hinted(request_hints.authentication_failed)
 def token_refused(error: security.TokenRefused) -> Problem:
     """Return the problem of any other invalid token; only the logs have the cause."""
     issuer = {} if error.issuer is None else {"issuer": error.issuer}
@@ -57,11 +60,13 @@ def unusable_token(error: security.UnusableToken) -> Problem:
 
 
 @problem_of.register
+@hinted(document_hints.not_granted)
 def resource_access_denied(error: security.ResourceAccessDenied) -> Problem:
     return _action_denied("resource")
 
 
 @problem_of.register
+@hinted(document_hints.not_granted)
 def action_access_denied(error: security.ActionAccessDenied) -> Problem:
     return _action_denied(
         "action",
@@ -81,6 +86,7 @@ def _action_denied(what: str, *errors: str) -> Problem:
 
 
 @problem_of.register
+@hinted(request_hints.too_many_requests)
 def too_many_requests(error: security.TooManyRequests) -> Problem:
     return Problem(
         status=429,

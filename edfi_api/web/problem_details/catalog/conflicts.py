@@ -2,12 +2,14 @@
 
 from edfi_api.common import addresses
 from edfi_api.core.storage import exceptions as storage
-from edfi_api.web.problem_details.catalog.registry import SEE_VALIDATION_ERRORS, not_found, problem_of
+from edfi_api.web.problem_details.catalog.registry import SEE_VALIDATION_ERRORS, hinted, not_found, problem_of
+from edfi_api.web.problem_details.hints import document_hints, request_hints
 from edfi_api.web.problem_details.problem import Problem
 from references import exceptions as references
 
 
 @problem_of.register
+@hinted(document_hints.key_change_not_supported)
 def key_change_not_supported(error: storage.KeyChangeNotSupported) -> Problem:
     name = error.resource.name
     if error.resource.is_descriptor:
@@ -46,11 +48,13 @@ def key_change_contradicts(error: storage.KeyChangeContradicts) -> Problem:
 
 
 @problem_of.register
+@hinted(request_hints.not_found)
 def document_not_found(error: storage.DocumentNotFound) -> Problem:
     return not_found("Resource to update was not found")
 
 
 @problem_of.register
+@hinted(document_hints.unresolved_reference)
 def unresolved_reference(error: references.UnresolvedReference) -> Problem:
     found = {missing.path: [_missing_descriptor(missing)] for missing in error.descriptors} | {
         missing.path: [f"The referenced {missing.resource} item does not exist."] for missing in error.documents
@@ -78,6 +82,7 @@ def _missing_descriptor(missing: references.MissingTarget) -> str:
 
 
 @problem_of.register
+@hinted(document_hints.dependent_item_exists)
 def dependent_item_exists(error: references.DependentItemExists) -> Problem:
     """The referrers are not listed: the `Link` header leads to them, as far as the client may read them, and the log
     has their ids. Types of which it may read none are not named."""
@@ -95,6 +100,7 @@ def dependent_item_exists(error: references.DependentItemExists) -> Problem:
 
 
 @problem_of.register
+@hinted(document_hints.identity_conflict)
 def identity_conflict(error: storage.IdentityConflict) -> Problem:
     action = "create a new" if error.is_new else "update a"
     pairs = ",".join(f"({path.rsplit('.', 1)[-1]} = {value})" for path, value in error.identity)
@@ -111,6 +117,7 @@ def identity_conflict(error: storage.IdentityConflict) -> Problem:
 
 
 @problem_of.register
+@hinted(document_hints.version_has_changed)
 def version_has_changed(error: storage.VersionHasChanged) -> Problem:
     return Problem(
         status=412,
@@ -139,6 +146,7 @@ def nothing_to_match(error: storage.NothingToMatch) -> Problem:
 
 
 @problem_of.register
+@hinted(document_hints.matching_version_exists)
 def matching_version_exists(error: storage.MatchingVersionExists) -> Problem:
     return Problem(
         status=412,

@@ -2,8 +2,9 @@
 used."""
 
 from edfi_api.core.data_stores import exceptions as data_stores
-from edfi_api.web.problem_details.catalog.registry import problem_of
+from edfi_api.web.problem_details.catalog.registry import hinted, problem_of
 from edfi_api.web.problem_details.catalog.service import unavailable
+from edfi_api.web.problem_details.hints import request_hints
 from edfi_api.web.problem_details.problem import Problem
 
 
@@ -103,11 +104,13 @@ def data_store_read_only(error: data_stores.DataStoreReadOnly) -> Problem:
 
 
 @problem_of.register
+@hinted(request_hints.no_snapshot)
 def snapshot_not_found(error: data_stores.SnapshotNotFound) -> Problem:
     return _route(404, "No snapshot is configured for the matched instance.")
 
 
 @problem_of.register
+@hinted(request_hints.no_snapshot)
 def no_snapshots(error: data_stores.NoSnapshots) -> Problem:
     """Return what the ODS answers, whose clients know these texts."""
     return Problem(
@@ -120,6 +123,7 @@ def no_snapshots(error: data_stores.NoSnapshots) -> Problem:
 
 
 @problem_of.register
+@hinted(request_hints.snapshot_read_only)
 def snapshot_read_only(error: data_stores.SnapshotReadOnly) -> Problem:
     return Problem(
         status=405,

@@ -5,7 +5,8 @@ No text says more about hidden members than that there are some: neither paths n
 
 from edfi_api.core.documents import exceptions as documents
 from edfi_api.core.security.profiles import exceptions as profiles
-from edfi_api.web.problem_details.catalog.registry import problem_of, quoted
+from edfi_api.web.problem_details.catalog.registry import hinted, problem_of, quoted
+from edfi_api.web.problem_details.hints import request_hints
 from edfi_api.web.problem_details.problem import Problem
 
 _USAGE = "The request construction was invalid with respect to usage of a data policy."
@@ -18,6 +19,7 @@ def malformed_profile_media_type(error: profiles.MalformedProfileMediaType) -> P
 
 
 @problem_of.register
+@hinted(request_hints.unknown_profile)
 def unknown_profile(error: profiles.UnknownProfile) -> Problem:
     return _invalid_usage(
         406 if error.header == "Accept" else 415,

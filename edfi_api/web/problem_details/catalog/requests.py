@@ -9,16 +9,19 @@ from edfi_api.common import request_body
 from edfi_api.core.documents.leniency import Reason
 from edfi_api.core.queries import exceptions as queries
 from edfi_api.web.problem_details import http_exceptions as viewsets
-from edfi_api.web.problem_details.catalog.registry import bad_request, not_found, problem_of, validation_failed
+from edfi_api.web.problem_details.catalog.registry import bad_request, hinted, not_found, problem_of, validation_failed
+from edfi_api.web.problem_details.hints import request_hints
 from edfi_api.web.problem_details.problem import Problem
 
 
 @problem_of.register
+@hinted(request_hints.invalid_document_id)
 def invalid_document_id(error: viewsets.InvalidDocumentId) -> Problem:
     return validation_failed({"$.id": [f"The value '{error.segment}' is not valid."]})
 
 
 @problem_of.register
+@hinted(request_hints.parameter_validation_failed)
 def parameter_validation_failed(error: queries.ParameterValidationFailed) -> Problem:
     return Problem(
         status=400,
@@ -42,16 +45,19 @@ def index_required(error: queries.IndexRequired) -> Problem:
 
 
 @problem_of.register
+@hinted(request_hints.unknown_query_field)
 def unknown_query_field(error: queries.UnknownQueryField) -> Problem:
     return bad_request(f"The query field '{error.name}' is not valid for this resource.")
 
 
 @problem_of.register
+@hinted(request_hints.not_for_change_queries)
 def not_for_change_queries(error: queries.NotForChangeQueries) -> Problem:
     return bad_request(f"The query field '{error.name}' is not valid for this Change Query endpoint.")
 
 
 @problem_of.register
+@hinted(request_hints.invalid_query_values)
 def invalid_query_values(error: queries.InvalidQueryValues) -> Problem:
     texts: dict[str, list[str]] = {}
     for value in error.values:
@@ -74,11 +80,13 @@ def _invalid_value(found: queries.InvalidQueryValue) -> str:
 
 @problem_of.register(viewsets.ResourceNotFound)
 @problem_of.register(Http404)
+@hinted(request_hints.not_found)
 def resource_not_found(error: Exception) -> Problem:
     return not_found("The specified data could not be found.")
 
 
 @problem_of.register
+@hinted(request_hints.method_not_allowed)
 def method_not_allowed(error: viewsets.MethodNotAllowed) -> Problem:
     return Problem(
         status=405,
@@ -123,6 +131,7 @@ def _method_hint(error: viewsets.MethodNotAllowed) -> str:
 
 
 @problem_of.register
+@hinted(request_hints.unsupported_media_type)
 def unsupported_media_type(error: viewsets.UnsupportedMediaType) -> Problem:
     detail = "The value specified in the 'Content-Type' header is not supported by this host."
     return Problem(
@@ -160,14 +169,10 @@ def unreadable_body(error: request_body.BodyUnreadable) -> Problem:
     return bad_request(f"The body cannot be read: {error.reason}")
 
 
-def is_malformed_host(error: DisallowedHost) -> bool:
-    """Whether no server can have the host; Django says so in words alone."""
-    return "RFC 1034" in str(error)
-
-
 @problem_of.register
+@hinted(request_hints.disallowed_host)
 def disallowed_host(error: DisallowedHost) -> Problem:
-    if is_malformed_host(error):
+    if request_hints.is_malformed_host(error):
         return bad_request("The host that the request names is malformed.")
     return bad_request("The host that the request names is not one by which this server answers.")
 

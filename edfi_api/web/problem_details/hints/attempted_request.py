@@ -1,8 +1,7 @@
-"""What was attempted, from which hints are made, and the function of an exception to its hints."""
+"""What was attempted, from which hints are made, and how hints show values."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import singledispatch
 from itertools import islice
 from typing import Any
 
@@ -12,8 +11,6 @@ from edfi_api.core.documents import json_text, lookalikes
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.model.surface.resource import Resource, Surface
 
-MOST_HINTS = 10
-_LONGEST_HINT = 1200
 _LONGEST_VALUE = 60
 # The length of the URI of a descriptor, which is shown as a whole.
 _LONGEST_URI = 320
@@ -41,17 +38,6 @@ class AttemptedRequest:
     using: str | None = None
 
 
-def hints_of(error: Exception, attempt: AttemptedRequest) -> list[str]:
-    """The hints for a client whose attempt was refused for this reason; mostly one, none if the problem says it all."""
-    return [_cut(hint, _LONGEST_HINT) for hint in islice(hints_for(error, attempt), MOST_HINTS)]
-
-
-@singledispatch
-def hints_for(error: Exception, attempt: AttemptedRequest) -> Iterable[str]:
-    """The hints, lazily."""
-    return ()
-
-
 def shown(value: Any) -> str:
     """A value as JSON, cut: `"yesterday"`, `604831`, `an object`."""
     match value:
@@ -60,20 +46,20 @@ def shown(value: Any) -> str:
         case list():
             return "a list" if value else "an empty list"
         case str():
-            return f'"{_cut(value, _LONGEST_VALUE)}"'
-    return _cut(orjson.dumps(value, default=json_text.exact_number).decode(), _LONGEST_VALUE)
+            return f'"{cut(value, _LONGEST_VALUE)}"'
+    return cut(orjson.dumps(value, default=json_text.exact_number).decode(), _LONGEST_VALUE)
 
 
 def quoted(text: str) -> str:
     """A text that is longer than others, such as the URI of a descriptor."""
-    return f'"{_cut(text, _LONGEST_URI)}"'
+    return f'"{cut(text, _LONGEST_URI)}"'
 
 
 def told_apart(value: Any, sent: Any) -> str:
     """A stored value, as it is told apart from what was sent: with escapes if it looks the same."""
     if not isinstance(value, str) or not isinstance(sent, str):
         return shown(value)
-    return lookalikes.told_apart(_cut(value, _LONGEST_URI), sent)
+    return lookalikes.told_apart(cut(value, _LONGEST_URI), sent)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
@@ -89,5 +75,6 @@ def without_repetition(hints: Iterable[str]) -> Iterator[str]:
     return iter(dict.fromkeys(hints))
 
 
-def _cut(text: str, longest: int) -> str:
+def cut(text: str, longest: int) -> str:
+    """The text, of which `...` replaces what is too long."""
     return text if len(text) <= longest else f"{text[:longest]}..."

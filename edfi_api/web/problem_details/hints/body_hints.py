@@ -14,7 +14,7 @@ from edfi_api.model.surface.json_schema import find_schema
 from edfi_api.model.surface.naming import EXTENSIONS, is_descriptor_name
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details import http_exceptions as viewsets
-from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
+from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest, listed, shown
 from edfi_api.web.problem_details.hints.near_names import near_names
 
 # So many unknown members are compared with known ones.
@@ -34,7 +34,6 @@ _SCALARS = {
 }
 
 
-@hints_for.register
 def data_validation_failed(error: documents.DataValidationFailed, attempt: AttemptedRequest) -> Iterator[str]:
     return _of_violations(error.violations, attempt)
 
@@ -155,7 +154,6 @@ def _last(path: str) -> str:
     return path.rpartition(".")[2].partition("[")[0]
 
 
-@hints_for.register
 def empty_body(error: documents.EmptyBody, attempt: AttemptedRequest) -> Iterator[str]:
     yield f"No body was sent. Send the document as JSON, with Content-Type: application/json.{_least(attempt)}"
 
@@ -166,13 +164,11 @@ def _least(attempt: AttemptedRequest) -> str:
     return f" {attempt.resource.name.resource} has at least {listed(attempt.schema.get('required', ()))}."
 
 
-@hints_for.register
 def duplicate_property(error: documents.DuplicateProperty, attempt: AttemptedRequest) -> Iterator[str]:
     for path in error.paths:
         yield f"{path} was sent more than once, and a parser would keep only the last value. Leave one of them."
 
 
-@hints_for.register
 def client_assigned_id(error: documents.ClientAssignedId, attempt: AttemptedRequest) -> Iterator[str]:
     sent = next((value for name, value in (attempt.document or {}).items() if name.lower() == "id"), None)
     yield (
@@ -182,13 +178,11 @@ def client_assigned_id(error: documents.ClientAssignedId, attempt: AttemptedRequ
     yield from _of_violations(error.violations, attempt)
 
 
-@hints_for.register
 def id_mismatch(error: documents.IdMismatch, attempt: AttemptedRequest) -> Iterator[str]:
     sent = (attempt.document or {}).get("id")
     yield f'"id": {shown(sent)} was sent to {attempt.path}. Both have to be the id that the server has given.'
 
 
-@hints_for.register
 def malformed_json(error: documents.MalformedJson, attempt: AttemptedRequest) -> Iterator[str]:
     if error.beginning:
         yield next((hint for is_it, hint in _FORMS if is_it(error.beginning)), "") or _at_the_error(error)
@@ -231,7 +225,6 @@ _SLIPS: tuple[tuple[Callable[[str, str], bool], str], ...] = (
 _ANY_SLIP = "correct the body there; a JSON library writes it without such slips."
 
 
-@hints_for.register
 def body_too_large(error: viewsets.BodyTooLarge, attempt: AttemptedRequest) -> Iterator[str]:
     sent = attempt.meta.get("CONTENT_LENGTH")
     yield f"{sent or 'More'} bytes were sent; at most {error.limit} are accepted. Send fewer or smaller documents."

@@ -15,7 +15,6 @@ from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.web.problem_details.hints.attempted_request import (
     AttemptedRequest,
-    hints_for,
     listed,
     quoted,
     shown,
@@ -39,7 +38,6 @@ _NO_ORGANIZATIONS = (
 )
 
 
-@hints_for.register
 def unresolved_reference(error: references.UnresolvedReference, attempt: AttemptedRequest) -> Iterator[str]:
     for number, missing in enumerate(error.descriptors):
         yield _of_descriptor(missing, attempt, is_compared=number < _MOST_COMPARED)
@@ -105,7 +103,6 @@ def _resource(name: str, attempt: AttemptedRequest) -> Resource | None:
     return next((attempt.surface.by_name[each] for each in names if each in attempt.surface.by_name), None)
 
 
-@hints_for.register
 def key_change_not_supported(error: storage.KeyChangeNotSupported, attempt: AttemptedRequest) -> Iterator[str]:
     resource = in_served_names(error.resource)
     names = listed(str(path)[2:] for path in resource.identity)
@@ -115,7 +112,6 @@ def key_change_not_supported(error: storage.KeyChangeNotSupported, attempt: Atte
     )
 
 
-@hints_for.register
 def dependent_item_exists(error: references.DependentItemExists, attempt: AttemptedRequest) -> Iterator[str]:
     if not error.resources:
         yield "Other items refer to it, which this client may not read. Who may delete those has to do so first."
@@ -125,12 +121,10 @@ def dependent_item_exists(error: references.DependentItemExists, attempt: Attemp
         yield f"Delete what refers to it first: {listed(error.resources)}."
 
 
-@hints_for.register
 def identity_conflict(error: storage.IdentityConflict, attempt: AttemptedRequest) -> Iterator[str]:
     yield "Correct the key if another item is meant. Otherwise it exists: request it by its key, and PUT to its id."
 
 
-@hints_for.register
 def version_has_changed(error: storage.VersionHasChanged, attempt: AttemptedRequest) -> Iterator[str]:
     sent = attempt.meta.get("HTTP_IF_MATCH", "")
     if _WEAK_TAG.search(sent):
@@ -151,14 +145,11 @@ def version_has_changed(error: storage.VersionHasChanged, attempt: AttemptedRequ
     )
 
 
-@hints_for.register
 def matching_version_exists(error: storage.MatchingVersionExists, attempt: AttemptedRequest) -> Iterator[str]:
     sent = attempt.meta.get("HTTP_IF_NONE_MATCH", "")
     yield f"If-None-Match: {sent} was sent, and the item exists. Without this header it would be replaced."
 
 
-@hints_for.register(security.ResourceAccessDenied)
-@hints_for.register(security.ActionAccessDenied)
 def not_granted(
     error: security.ResourceAccessDenied | security.ActionAccessDenied, attempt: AttemptedRequest
 ) -> Iterator[str]:
@@ -168,8 +159,6 @@ def not_granted(
     )
 
 
-@hints_for.register(security.ElementRequired)
-@hints_for.register(security.NoRelationship)
 def not_related(error: security.ElementRequired | security.NoRelationship, attempt: AttemptedRequest) -> Iterator[str]:
     ids = () if attempt.client is None else attempt.client.education_organization_ids
     if not ids:
@@ -181,7 +170,6 @@ def not_related(error: security.ElementRequired | security.NoRelationship, attem
     )
 
 
-@hints_for.register
 def no_education_organizations(error: security.NoEducationOrganizations, attempt: AttemptedRequest) -> Iterator[str]:
     yield _NO_ORGANIZATIONS
 
@@ -190,7 +178,6 @@ def _organizations(ids: tuple[int, ...]) -> str:
     return f"the education organization{'s' if len(ids) > 1 else ''} {listed(map(str, ids), 5)}"
 
 
-@hints_for.register
 def namespace_mismatch(error: security.NamespaceMismatch, attempt: AttemptedRequest) -> Iterator[str]:
     if not error.is_stored:
         sent = _values_sent(("Namespace",), attempt)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from django.core.exceptions import DisallowedHost, RequestDataTooBig
-from django.http import Http404
 
 from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
@@ -17,12 +16,10 @@ from edfi_api.core.queries.unknown_parameters import compared_field
 from edfi_api.core.security import exceptions as security
 from edfi_api.core.security.profiles import exceptions as profiles
 from edfi_api.core.startup import current_surface
-from edfi_api.core.storage import exceptions as storage
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 from edfi_api.web.problem_details import http_exceptions as viewsets
-from edfi_api.web.problem_details.catalog.requests import is_malformed_host
-from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest, hints_for, listed, shown
+from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest, listed, shown
 from edfi_api.web.problem_details.hints.near_descriptors import readable_near_descriptors
 from edfi_api.web.problem_details.hints.near_names import near_names
 
@@ -79,9 +76,6 @@ _ELSEWHERE = {
 }
 
 
-@hints_for.register(Http404)
-@hints_for.register(viewsets.ResourceNotFound)
-@hints_for.register(storage.DocumentNotFound)
 def not_found(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
     if attempt.resource is not None:
         yield _missing_document(attempt, attempt.resource)
@@ -183,7 +177,11 @@ def _near_resources(endpoint: str, project: str, surface: Surface) -> str:
     return f"{meant}{elsewhere}The project {project} has no resource {shown(endpoint)}; /docs lists all."
 
 
-@hints_for.register
+def is_malformed_host(error: DisallowedHost) -> bool:
+    """Whether no server can have the host; Django says so in words alone."""
+    return "RFC 1034" in str(error)
+
+
 def disallowed_host(error: DisallowedHost, attempt: AttemptedRequest) -> Iterator[str]:
     is_forwarded = api_settings.BEHIND_PROXY and "HTTP_X_FORWARDED_HOST" in attempt.meta
     header, variable = ("X-Forwarded-Host", "HTTP_X_FORWARDED_HOST") if is_forwarded else ("Host", "HTTP_HOST")
@@ -197,8 +195,6 @@ def disallowed_host(error: DisallowedHost, attempt: AttemptedRequest) -> Iterato
         yield f"{sent} The operator of the server names the hosts by which it answers in MEADOWLARK_ALLOWED_HOSTS."
 
 
-@hints_for.register(data_stores.NoSnapshots)
-@hints_for.register(data_stores.SnapshotNotFound)
 def no_snapshot(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
     yield (
         "The header Use-Snapshot: true was sent, and there is no snapshot. Without the header the answer is from the "
@@ -207,12 +203,10 @@ def no_snapshot(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
     )
 
 
-@hints_for.register
 def snapshot_read_only(error: data_stores.SnapshotReadOnly, attempt: AttemptedRequest) -> Iterator[str]:
     yield "The header Use-Snapshot: true was sent. Leave it out of requests that write."
 
 
-@hints_for.register
 def invalid_document_id(error: viewsets.InvalidDocumentId, attempt: AttemptedRequest) -> Iterator[str]:
     if not error.segment:
         yield f"Two slashes follow each other in {attempt.path[:200]}; write {attempt.path.rstrip('/')[:200]}."
@@ -224,19 +218,16 @@ def invalid_document_id(error: viewsets.InvalidDocumentId, attempt: AttemptedReq
     )
 
 
-@hints_for.register
 def method_not_allowed(error: viewsets.MethodNotAllowed, attempt: AttemptedRequest) -> Iterator[str]:
     instead = " A document is changed as a whole: GET it, change it, and PUT it." if error.method == "PATCH" else ""
     yield f"{error.method} {attempt.path} was sent; this address takes {listed(error.allowed)}.{instead}"
 
 
-@hints_for.register
 def unsupported_media_type(error: viewsets.UnsupportedMediaType, attempt: AttemptedRequest) -> Iterator[str]:
     sent = attempt.meta.get("CONTENT_TYPE", "")[:100]
     yield f"Content-Type: {sent} was sent. Send JSON, with Content-Type: application/json."
 
 
-@hints_for.register
 def unknown_query_field(error: queries.UnknownQueryField, attempt: AttemptedRequest) -> Iterator[str]:
     name = error.name[:100]
     advice = _PARAMETERS.get(name.lower()) or _operators(name, error.known, attempt.resource)
@@ -261,7 +252,6 @@ def _operators(name: str, known: Collection[str], resource: Resource | None) -> 
     return f"Operators are written like {compared}[{example}]=...; those of {compared} are {listed(operators)}."
 
 
-@hints_for.register
 def not_for_change_queries(error: queries.NotForChangeQueries, attempt: AttemptedRequest) -> Iterator[str]:
     yield (
         f"{error.name[:100]} was sent. deletes and keyChanges take minChangeVersion, maxChangeVersion, limit, offset "
@@ -269,7 +259,6 @@ def not_for_change_queries(error: queries.NotForChangeQueries, attempt: Attempte
     )
 
 
-@hints_for.register
 def invalid_query_values(error: queries.InvalidQueryValues, attempt: AttemptedRequest) -> Iterator[str]:
     found = attempt.resource
     fields = {each.name.lower(): each for each in (*found.query_fields, *found.code_fields)} if found else {}
@@ -299,7 +288,6 @@ def _near_values(value: queries.InvalidQueryValue, field: QueryField | None, att
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
-@hints_for.register
 def parameter_validation_failed(error: queries.ParameterValidationFailed, attempt: AttemptedRequest) -> Iterator[str]:
     messages = "".join(error.messages).lower().replace(" ", "")
     if "lessthanorequaltomaxchangeversion" in messages:
@@ -309,7 +297,6 @@ def parameter_validation_failed(error: queries.ParameterValidationFailed, attemp
             yield f"{name}={value[:60]} was sent. {_ADVICE.get(name.lower(), '')}".rstrip()
 
 
-@hints_for.register
 def authentication_failed(error: security.AuthenticationFailed, attempt: AttemptedRequest) -> Iterator[str]:
     """Yield hints that never say what was sent: it may be a token, or a secret."""
     header = attempt.meta.get("HTTP_AUTHORIZATION", "")
@@ -335,17 +322,14 @@ _HEADERS: tuple[tuple[Callable[[str], object], str], ...] = (
 )  # fmt: skip
 
 
-@hints_for.register
 def too_many_requests(error: security.TooManyRequests, attempt: AttemptedRequest) -> Iterator[str]:
     yield f"Wait {error.retry_after} seconds. One token serves all requests until it expires."
 
 
-@hints_for.register
 def request_data_too_big(error: RequestDataTooBig, attempt: AttemptedRequest) -> Iterator[str]:
     yield f"{attempt.meta.get('CONTENT_LENGTH', 'Too many')} bytes were sent. Send less in one request."
 
 
-@hints_for.register
 def unknown_profile(error: profiles.UnknownProfile, attempt: AttemptedRequest) -> Iterator[str]:
     if error.usable:
         yield f"There is no profile {shown(error.profile)}. {error.header} may name: {listed(error.usable)}."

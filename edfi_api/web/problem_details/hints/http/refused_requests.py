@@ -13,7 +13,8 @@ from edfi_api.core.security.profiles.negotiation import is_of_a_profile
 from edfi_api.core.writes.writing import Write
 from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource
-from edfi_api.web.problem_details.hints import AttemptedRequest, hints_of
+from edfi_api.web.problem_details.catalog.registry import hints_of
+from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest
 
 _log = logging.getLogger(__name__)
 
@@ -22,17 +23,19 @@ def hints_of_view(error: Exception, context: dict[str, Any]) -> list[str]:
     """Return the hints for a request that a view has refused; `context` is that of the handler of Django REST
     framework.
     """
-    return _never_failing(error, lambda: _attempt(context["request"], context["view"]))
+    return hints_if_any(error, lambda: _attempt(context["request"], context["view"]))
 
 
 def hints_without_view(error: Exception, request: HttpRequest) -> list[str]:
     """Return the hints for a request that has come to no view."""
     attempt = AttemptedRequest(method=request.method or "", path=request.path, meta=request.META)
-    return _never_failing(error, lambda: attempt)
+    return hints_if_any(error, lambda: attempt)
 
 
-def _never_failing(error: Exception, attempt: Callable[[], AttemptedRequest]) -> list[str]:
-    """A hint must not turn a refusal into an error of the server: without its database there is none."""
+def hints_if_any(error: Exception, attempt: Callable[[], AttemptedRequest]) -> list[str]:
+    """Return the hints for an attempt. They must not turn a refusal into an error of the server: without its database
+    there are none.
+    """
     try:
         return hints_of(error, attempt())
     except Exception:
