@@ -8,21 +8,21 @@ operation only its place in the body is kept, so memory grows by a few bytes for
 import mmap
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
 import orjson
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import cost_of_json
 from edfi_api.common.request_body import BodyUnreadable, codings_of, decoded, utf8_blocks
 from edfi_api.core.documents.exceptions import MalformedJson, UnreadableText
-from edfi_api.core.queries.exceptions import ParameterValidationFailed, UnknownQueryField
-from edfi_api.core.queries.parameters import last_values
+from edfi_api.core.queries.listing.fields import Field, one_of
+from edfi_api.core.queries.listing.filters import read_filters
 from edfi_api.web.problem_details.http_exceptions import BatchTooLarge, UnsupportedMediaType
 
 _MOST_IN_MEMORY = 2**20
@@ -80,23 +80,13 @@ class BatchLimits:
     memory: int
 
 
-_CHOICES: Mapping[str, type[Mode] | type[Order] | type[Return]] = {"mode": Mode, "order": Order, "return": Return}
+_FIELDS = (Field("mode", "", one_of(Mode)), Field("order", "", one_of(Order)), Field("return", "", one_of(Return)))
 
 
-def read_parameters(query: Mapping[str, str]) -> Parameters:
+def read_parameters(query: QueryDict) -> Parameters:
     """Raises UnknownQueryField for the first unknown name, ParameterValidationFailed for all unusable values."""
-    given = last_values(query)
-    for name, (sent_as, _) in given.items():
-        if name not in _CHOICES and not api_settings.IGNORE_UNKNOWN_PARAMETERS:
-            raise UnknownQueryField(sent_as)
-    values = {name: given[name][1].lower() for name in _CHOICES if name in given}
-    problems = [
-        f"{name.capitalize()} must be one of: {', '.join(_CHOICES[name])}."
-        for name, value in values.items()
-        if value not in list(_CHOICES[name])
-    ]
-    if problems:
-        raise ParameterValidationFailed(problems)
+    others = None if api_settings.IGNORE_UNKNOWN_PARAMETERS else ()
+    values = {each.field.name: each.value for each in read_filters(_FIELDS, query, others).or_failed_validation()}
     return Parameters(
         Mode(values.get("mode", Mode.ATOMIC)),
         Order(values.get("order", Order.GIVEN)),

@@ -53,11 +53,11 @@ def one_of(choices: Iterable[str]) -> FieldType:
     return FieldType(read, f"{{name}} must be one of: {', '.join(known)}.")
 
 
-def natural_number(largest: int, problem: str = "{name} must be a number.") -> FieldType:
-    """An integer from 0 to `largest`."""
+def natural_number(largest: int, problem: str = "{name} must be a number.", smallest: int = 0) -> FieldType:
+    """An integer from `smallest` to `largest`."""
 
     def read(text: str) -> int:
-        if not is_natural_number(text, largest):
+        if not is_natural_number(text, largest) or int(text) < smallest:
             raise ValueError(text)
         return int(text)
 

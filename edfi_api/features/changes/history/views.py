@@ -9,8 +9,8 @@ from django.http.response import HttpResponseBase
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.other_names import OtherNames
-from edfi_api.core.queries.exceptions import ParameterValidationFailed, UnknownQueryField
-from edfi_api.core.queries.parameters import is_natural_number
+from edfi_api.core.queries.listing.fields import Field, natural_number
+from edfi_api.core.queries.listing.filters import read_filters
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart
 from edfi_api.core.security.profiles.visibility import visibility_of
@@ -25,6 +25,11 @@ from edfi_api.web.viewsets.requests import document_uuid
 from edfi_api.web.viewsets.responses import JsonTextResponse
 
 _MOST = 100
+_LIMIT = f"Limit must be omitted or set to a numeric value between 1 and {_MOST}."
+_PARAMETERS = (
+    Field("limit", "", natural_number(_MOST, _LIMIT, smallest=1)),
+    Field("beforeChangeVersion", "", natural_number(history.NEWEST, "BeforeChangeVersion must be a change version.")),
+)
 
 
 class HistoryView(AuthorizedView):
@@ -118,19 +123,7 @@ def _names(request: EdFiRequest, shown: list[Version]) -> dict[int, str]:
 
 def _page(request: EdFiRequest) -> tuple[int, int]:
     """How many versions, and before which one. Raises UnknownQueryField and ParameterValidationFailed."""
-    size, before, problems = min(_MOST, api_settings.DEFAULT_PAGE_SIZE), history.NEWEST, []
-    for name, value in request.query_params.dict().items():
-        match name.lower():
-            case "limit" if is_natural_number(value, _MOST) and int(value):
-                size = int(value)
-            case "limit":
-                problems.append(f"Limit must be omitted or set to a numeric value between 1 and {_MOST}.")
-            case "beforechangeversion" if is_natural_number(value, history.NEWEST):
-                before = int(value)
-            case "beforechangeversion":
-                problems.append("BeforeChangeVersion must be a change version.")
-            case _:
-                raise UnknownQueryField(name)
-    if problems:
-        raise ParameterValidationFailed(problems)
-    return size, before
+    found = read_filters(_PARAMETERS, request.query_params).or_failed_validation()
+    given = {each.field.name: each.value for each in found}
+    size = given.get("limit", min(_MOST, api_settings.DEFAULT_PAGE_SIZE))
+    return size, given.get("beforeChangeVersion", history.NEWEST)

@@ -10,7 +10,6 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
 
-from edfi_api.core.queries.exceptions import UnknownQueryField
 from edfi_api.core.queries.listing.fields import TEXT, Field, FieldType, natural_number, one_of
 from edfi_api.core.queries.listing.filters import FieldFilter, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
@@ -103,9 +102,7 @@ def selected(request: EdFiRequest) -> Q:
 
 def refuse_all_but_paging(query: QueryDict) -> None:
     """Raises UnknownQueryField for any other parameter."""
-    for name in query:
-        if name.lower() not in _PAGING:
-            raise UnknownQueryField(name)
+    read_filters((), query, _PAGING)
 
 
 def members(entry: Refusal) -> dict[str, Any]:
