@@ -140,6 +140,7 @@ lock: $(VENV)/ready
 	$(compile) requirements/telemetry.txt --constraint requirements.lock --output-file requirements/telemetry.lock
 	$(compile) requirements/parquet.txt --constraint requirements.lock --output-file requirements/parquet.lock
 	$(compile) requirements/nats.txt --constraint requirements.lock --output-file requirements/nats.lock
+	$(compile) requirements/mcp.txt --constraint requirements.lock --output-file requirements/mcp.lock
 	$(compile) --allow-unsafe requirements/audit.txt --output-file requirements/audit.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
 	$(compile) --allow-unsafe tests/tools/clients/requirements.txt --output-file tests/tools/clients/requirements.lock

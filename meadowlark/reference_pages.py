@@ -37,6 +37,7 @@ _SUBJECTS = {
     "Refused writes": ("edfi_api.features.refusals",),
     "Validation": ("edfi_api.features.validation",),
     "SQL views": ("edfi_api.features.sql_views",),
+    "Questions": ("edfi_api.features.questions",),
     "Import from an ODS": ("edfi_api.features.ods_import",),
     "Exchange with other APIs": ("edfi_api.features.exchange", "edfi_api.features.exchange.push"),
     "The schedule and housekeeping": ("edfi_api.site", "edfi_api.site.schedule"),

@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "edfi_api.features.changes.change_stream",
     "edfi_api.features.refusals",
     "edfi_api.features.sql_views",
+    "edfi_api.features.questions",
     "edfi_api.features.ods_import",
     "edfi_api.features.exchange",
     "edfi_api.features.exchange.push",

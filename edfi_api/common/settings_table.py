@@ -532,6 +532,15 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         boolean("VALIDATION_EXTENSION", False, "rules, runs and results are also served at /data/ed-fi-x-validations"),
         number("VALIDATION_DAYS", 400, "for how many days `purge_validation` leaves resolved results and earlier runs"),
     ),
+    "Questions": (
+        count("QUESTION_SECONDS", 10, "seconds that an answer of `run_mcp` may take"),
+        count(
+            "QUESTION_COST",
+            10_000_000,
+            "the cost, as PostgreSQL expects it, above which a question is refused without being tried",
+        ),
+        count("QUESTION_DAYS", 400, "for how many days `purge_questions` leaves the trace of questions"),
+    ),
     "Rules of writes": (
         texts(
             "WRITE_RULES",

@@ -36,6 +36,8 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "exchange.connection": _ALL,
         "oauth2_provider.accesstoken": _DELETE,
         "profiles.profile": _ALL,
+        "questions.questionprofile": _ALL,
+        "questions.questionreader": _ALL,
         "refusals.refusal": _VIEW,
         # Clients are disabled, never deleted.
         "security.apiclient": ("view", "add", "change"),
@@ -59,6 +61,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         # Adding and changing are what restoring a document requires; the admin has no form of documents.
         "edfi_api.document": _ALL,
         "profiles.profile": _VIEW,
+        "questions.question": _VIEW,
         "refusals.refusal": ("view", "view_keys"),
         "security.apiclient": _VIEW,
         "security.application": _VIEW,
@@ -81,6 +84,9 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "exchange.connection": _VIEW,
         "oauth2_provider.accesstoken": _VIEW,
         "profiles.profile": _VIEW,
+        "questions.question": _VIEW,
+        "questions.questionprofile": _VIEW,
+        "questions.questionreader": _VIEW,
         "refusals.refusal": _VIEW,
         "security.apiclient": _VIEW,
         "security.apiclientdatastore": _VIEW,

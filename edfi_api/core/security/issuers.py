@@ -81,7 +81,7 @@ class Issuer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_lifetime: Positive = 3600
     claims: TokenClaims = TokenClaims()
     tenant: Text | None = None
-    use: Annotated[tuple[Literal["data", "management"], ...], msgspec.Meta(min_length=1)] = ("data",)
+    use: Annotated[tuple[Literal["data", "management", "questions"], ...], msgspec.Meta(min_length=1)] = ("data",)
 
     def __post_init__(self) -> None:
         for name, address in (("issuer", self.issuer), ("metadata", self.metadata), ("jwks_uri", self.jwks_uri)):

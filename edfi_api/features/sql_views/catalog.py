@@ -41,12 +41,13 @@ SELECT pg_describe_object(f.classid, f.objid, 0), coalesce(pg_get_userbyid(coale
  WHERE f.classid IN ('pg_class'::regclass, 'pg_proc'::regclass) AND f.objid NOT IN (SELECT oid FROM given)
  ORDER BY 1
 """
-# The role that owns the views with a row filter is no reader.
+# The role that owns the views with a row filter is no reader, nor are the roles of questions, from which columns may be
+# withheld.
 _READERS = """
 SELECT DISTINCT r.rolname FROM pg_namespace n
  CROSS JOIN LATERAL aclexplode(n.nspacl) a JOIN pg_roles r ON r.oid = a.grantee
  WHERE n.nspname = %s AND a.privilege_type = 'USAGE' AND a.grantee <> n.nspowner
-   AND r.rolname <> current_database() || '_sql'
+   AND r.rolname <> current_database() || '_sql' AND NOT starts_with(r.rolname, current_database() || '_questions_')
  ORDER BY 1
 """
 _COLUMNS = """

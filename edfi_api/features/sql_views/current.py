@@ -33,11 +33,12 @@ def all_views(model: Model, surface: Surface, numbers: Mapping[ResourceName, int
 
 @dataclass(frozen=True, slots=True)
 class CurrentViews:
-    """The views, their definitions, and what identifies the model and the code that they come from."""
+    """The views, their definitions, what identifies the model and the code that they come from, and the model."""
 
     views: list[View]
     definitions: list[Definition]
     fingerprint: str
+    model: Model
 
 
 def current_views(using: str) -> CurrentViews:
@@ -56,5 +57,6 @@ def current_views(using: str) -> CurrentViews:
     missing = sorted(resource.name.resource for resource in surface.resources if resource.name not in numbers)
     if missing:
         raise LookupError(f"the database has no resource types for {', '.join(missing[:5])}: run migrate")
-    views = all_views(compile_projects(list(api_settings.model_sources)), surface, numbers)
-    return CurrentViews(views, definitions(views, surface), current_fingerprint())
+    model = compile_projects(list(api_settings.model_sources))
+    views = all_views(model, surface, numbers)
+    return CurrentViews(views, definitions(views, surface), current_fingerprint(), model)

@@ -20,6 +20,7 @@ FEATURES_IMPORT = {
     "exchange": {"changes", "loading", "refusals"},
     "management_api": {"exchange"},
     "ods_import": {"loading", "sql_views"},
+    "questions": {"sql_views"},
     "sql_views": {"changes"},
     "validation": {"changes"},
 }

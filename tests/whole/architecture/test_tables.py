@@ -18,6 +18,7 @@ DATA_STORES = "edfi_api.core.data_stores"
 EXCHANGE = "edfi_api.features.exchange"
 REFUSALS = "edfi_api.features.refusals"
 VALIDATION = "edfi_api.features.validation"
+QUESTIONS = "edfi_api.features.questions"
 MANAGEMENT = "edfi_api.features.management_api"
 HISTORY, STREAM = "edfi_api.features.changes.change_queries", "edfi_api.features.changes.change_stream"
 
@@ -58,6 +59,10 @@ OWNERS = {
     "rate_limit": SECURITY,
     "reached_document": STORAGE,
     "purge_run": HISTORY,
+    "question": QUESTIONS,
+    "question_profile": QUESTIONS,
+    "question_reader": QUESTIONS,
+    "question_secret": QUESTIONS,
     "recent_writer": STORAGE,
     "reference": REFERENCES,
     "refusal": REFUSALS,

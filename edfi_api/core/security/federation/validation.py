@@ -43,7 +43,7 @@ VALIDATIONS = Counter(
 REFUSALS = Counter(
     "meadowlark_oidc_refusals", "Tokens of other identity providers that were refused.", ["issuer", "reason"]
 )
-Use = Literal["data", "management"]
+Use = Literal["data", "management", "questions"]
 
 
 @dataclass(frozen=True)

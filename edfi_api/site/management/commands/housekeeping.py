@@ -16,7 +16,8 @@ from edfi_api.core.security.secret_links import remove_expired
 class Command(BaseCommand):
     help = (
         "Removes what is no longer needed: old versions and the bodies of documents deleted long ago (purge_changes), "
-        "old refusals (purge_refusals), results of validation that were resolved (purge_validation), expired tokens "
+        "old refusals (purge_refusals), results of validation that were resolved (purge_validation), the trace of old "
+        "questions (purge_questions), expired tokens "
         "(cleartokens), links to secrets that nobody used in time (secret_links), and expired sessions of the admin "
         "(clearsessions). To be run once a day, as the default of MEADOWLARK_SCHEDULE does. Several may run at a time. "
         "The exit status is 1 if a step failed, after the others were tried."
@@ -27,6 +28,7 @@ class Command(BaseCommand):
             "purge_changes": lambda: self._in_all_databases("purge_changes"),
             "purge_refusals": lambda: call_command("purge_refusals", stdout=self.stdout),
             "purge_validation": lambda: self._in_all_databases("purge_validation"),
+            "purge_questions": lambda: call_command("purge_questions", stdout=self.stdout),
             "cleartokens": lambda: call_command("cleartokens"),
             "secret_links": remove_expired,
             "clearsessions": lambda: call_command("clearsessions"),
