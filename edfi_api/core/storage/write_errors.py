@@ -40,7 +40,8 @@ from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 _REFERRERS_NAMED = 10
-# So many referrers are read of each type whose first ones the caller may not read, to find one that it may.
+# So many referrers are read of each type, of which the oldest are named; and of one whose oldest ones the caller may not
+# read all of these, to find one that it may.
 _REFERRERS_LOOKED_AT = 1_000
 _DEPENDENTS = statements_beside(__file__)("dependents")
 
@@ -179,12 +180,14 @@ class _Found(NamedTuple):
 def _referrers(
     request: DeleteRequest, *, most: int = _REFERRERS_NAMED, types: Set[ResourceName] = frozenset()
 ) -> list[_Found]:
-    """The oldest referrers of the document, except itself: so many of each type, or of each of these types."""
+    """The oldest referrers of the document, except itself, as far as they are looked at: so many of each type, or of each
+    of these types."""
     statement = _DEPENDENTS.fill(of_types=" AND t.id = ANY (%(types)s::smallint[])" if types else "")
     if types:
         numbers = resource_types.numbers(request.using)
         statement = statement.with_values(types=[numbers[name] for name in types])
-    rows = execute(statement.with_values(document_uuid=request.document_uuid, named=most), request.using)
+    bounds = {"named": most, "looked_at": _REFERRERS_LOOKED_AT}
+    rows = execute(statement.with_values(document_uuid=request.document_uuid, **bounds), request.using)
     return list(dict.fromkeys(_Found(*row) for row in rows))
 
 

@@ -13,20 +13,27 @@ from edfi_api.web.admin_kit.titles import DocumentKey, resource_of, titles
 
 COUNTED = 1_000
 _LATEST_SHOWN = 5
-# A probe of the primary key for each resource, which has its references together.
+# A probe of an index for each resource, which has its references together. The latest are those of the first ones, if
+# these are all; otherwise also those among the latest documents of the resource.
 _BY_RESOURCE = """
 SELECT t.id, t.name, counted.documents, latest.rows
   FROM resource_type t
   CROSS JOIN LATERAL (
-      SELECT count(DISTINCT document_id) AS documents
+      SELECT count(DISTINCT document_id) AS documents, array_agg(DISTINCT document_id) AS rows
         FROM (SELECT document_id FROM reference
                WHERE alias_id = ANY (%(aliases)s) AND resource_type_id = t.id LIMIT %(counted)s) AS first_ones
   ) AS counted
   CROSS JOIN LATERAL (
-      SELECT array_agg(document_id ORDER BY document_id DESC) AS rows
-        FROM (SELECT DISTINCT document_id FROM reference
-               WHERE alias_id = ANY (%(aliases)s) AND resource_type_id = t.id
-               ORDER BY document_id DESC LIMIT %(latest)s) AS latest_ones
+      SELECT array_agg(id ORDER BY id DESC) AS rows
+        FROM (
+            SELECT id FROM unnest(counted.rows) AS id
+             UNION
+            SELECT id
+              FROM (SELECT id FROM document d WHERE resource_type_id = t.id ORDER BY id DESC
+                     LIMIT CASE WHEN counted.documents > %(exact)s THEN %(exact)s ELSE 0 END) AS near
+             WHERE EXISTS (SELECT FROM reference WHERE document_id = near.id AND alias_id = ANY (%(aliases)s))
+             ORDER BY id DESC LIMIT %(latest)s
+        ) AS latest_ones
   ) AS latest
  WHERE counted.documents > 0
  ORDER BY t.name, t.project
@@ -69,6 +76,7 @@ def by_resource(document: Document) -> list[Referrers]:
         "aliases": aliases,
         "counted": COUNTED * max(len(aliases), 1) + 1,
         "latest": _LATEST_SHOWN,
+        "exact": COUNTED,
     }
     with connections[using].cursor() as cursor:
         found = cursor.execute(_BY_RESOURCE, bounds).fetchall()

@@ -1,8 +1,9 @@
 """Reads the documents related to a document, a page at a time.
 
-Referrers are read by type: the key of `reference` is alias, type and row of the referrer, so the index returns a page
-of each type in order of creation, and the pages of all types are merged. However many referrers there are, at most
-types times page size are read, apart from those that the client may not read.
+Referrers are read by type, a page of each in the order of creation, and the pages of all types are merged. An index
+returns the referrers of a type in any order. If there are few, all are read and sorted. If there are many, as of a
+descriptor or a school, the documents of the type next to the position are looked at first: whether each refers is in
+the key of `reference`. Only if these do not fill the page, because most referrers are elsewhere, all are read.
 
 One statement reads a page of names, and the first bodies, up to `BYTES_AT_ONCE`. The same statement reads the other
 bodies, like a next page, so that memory does not grow with the page.
@@ -23,17 +24,42 @@ from edfi_api.core.storage.stored import STORED_COLUMNS, StoredDocument
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.web.relations.parameters import CreationOrder, Direction, RelationsQuery
 
+# So many referrers are few; of more, as many documents next to the position are looked at.
+FEW = 1_000
+
 # The rows of related documents of some types, by direction. An alias belongs to at most one document, but a document
 # may refer to both aliases of another.
 _FOUND = {
     Direction.INCOMING: """
 SELECT r.id FROM base JOIN alias a ON a.document_id = base.id CROSS JOIN unnest(%({types})s::smallint[]) AS type
  CROSS JOIN LATERAL (
-    SELECT r.document_id AS id FROM reference r {document}
-     WHERE r.alias_id = a.referential_id AND r.resource_type_id = type
-       AND r.document_id BETWEEN %(first)s AND %(last)s {conditions}
-     ORDER BY r.document_id {order} LIMIT %(size)s
+    SELECT count(*) AS referrers FROM (
+        SELECT FROM reference r WHERE r.alias_id = a.referential_id AND r.resource_type_id = type LIMIT {few} + 1
+    ) few
+ ) counted
+ CROSS JOIN LATERAL (
+    WITH near AS MATERIALIZED (
+        SELECT d.id
+          FROM (
+            SELECT d.* FROM document d
+             WHERE d.resource_type_id BETWEEN type AND type AND d.id BETWEEN %(first)s AND %(last)s
+             ORDER BY d.resource_type_id {order}, d.id {order}
+             LIMIT CASE WHEN referrers > {few} THEN {few} ELSE 0 END
+          ) d CROSS JOIN LATERAL (
+            SELECT FROM reference r WHERE r.document_id = d.id AND r.alias_id = a.referential_id OFFSET 0
+          ) r
+         WHERE true {conditions}
+         ORDER BY d.resource_type_id {order}, d.id {order} LIMIT %(size)s
+    )
+    SELECT id FROM near WHERE (SELECT count(*) FROM near) >= %(size)s::bigint
+     UNION ALL
+    (SELECT r.document_id FROM reference r {document}
+      WHERE r.alias_id = a.referential_id AND r.resource_type_id = type
+        AND r.document_id BETWEEN %(first)s AND %(last)s {conditions}
+        AND (SELECT count(*) FROM near) < %(size)s::bigint
+      ORDER BY r.document_id {order} LIMIT %(size)s)
  ) r
+ WHERE referrers > 0
 """,
     Direction.OUTGOING: """
 SELECT d.id FROM base JOIN reference r ON r.document_id = base.id
@@ -145,7 +171,7 @@ def _by_conditions(readable: Iterable[Readable], using: str) -> Iterable[tuple[S
 def _found(direction: Direction, name: str, types: list[int], conditions: Sql, order: str) -> Sql:
     document = _JOINED[direction] if conditions.text else ""
     found = Sql(_FOUND[direction], {name: types})
-    return found.fill(types=name, document=document, conditions=conditions, order=order)
+    return found.fill(types=name, document=document, conditions=conditions, order=order, few=str(FEW))
 
 
 def _related(row: Sequence[Any], using: str) -> RelatedDocument:

@@ -98,13 +98,15 @@ SERVED = {
     "key_change_staff": "SELECT FROM key_change WHERE opens_pathway AND staff = 'T1'",
     "key_change_student": "SELECT FROM key_change WHERE opens_pathway AND student = 'S1'",
     "organization_closure_upwards": "SELECT FROM organization_closure WHERE descendant_id = 11",
-    "reached_document_association": "SELECT FROM reached_document WHERE association_id = 7",
     "reached_document_contact_association": "SELECT FROM reached_document WHERE contact_association_id = 7",
+    "reached_document_document": "SELECT FROM reached_document WHERE document_id = 7",
     "reached_document_page": (
         "SELECT FROM reached_document WHERE resource_type_id = 7 AND association_type_id = 8 AND organization = 11"
         " ORDER BY document_id LIMIT 25"
     ),
-    "reference_document": "SELECT FROM reference WHERE document_id = 7",
+    "reference_alias": (
+        "SELECT FROM reference WHERE alias_id = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90' AND resource_type_id = 7"
+    ),
     "refusal_awaited": (
         "SELECT FROM refusal WHERE resolved_at IS NULL AND NOT cause_gone"
         " AND awaited = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"

@@ -69,6 +69,41 @@ def test_pages_contain_every_document_exactly_once(api, full_association, order,
     assert len(pages) > 2 or direction == "outgoing"
 
 
+@pytest.fixture
+def grade_level(api, documents, resource_named):
+    """A descriptor to which every other one of sixteen schools refers."""
+    body = documents.minimal_body(resource_named("School"))
+    documents.store_targets(resource_named("School"), body)
+    uris = []
+    for code in ("Fifth", "Sixth"):
+        posted = {"namespace": "uri://ed-fi.org/GradeLevelDescriptor", "codeValue": code, "shortDescription": code}
+        assert api.post("/gradeLevelDescriptors", posted).status_code == 201
+        uris.append({"gradeLevelDescriptor": f"{posted['namespace']}#{code}"})
+    for number in range(16):
+        school = body | {"schoolId": number + 1, "gradeLevels": [uris[number % 2]]}
+        assert api.post("/schools", school).status_code == 201
+    return Document.objects.get(resource_type__name="GradeLevelDescriptor", body__codeValue="Fifth")
+
+
+@pytest.mark.parametrize("few", [1, 3, 5, 8, 1_000])
+@pytest.mark.parametrize("order", ["oldest", "newest"])
+def test_many_referrers_are_the_same_as_few(api, grade_level, monkeypatch, few, order):
+    """Of many, the next documents are looked at first; of a few, all referrers are read."""
+    monkeypatch.setattr("edfi_api.web.relations.related.FEW", few)
+    schools = Document.objects.filter(resource_type__name="School").order_by("pk" if order == "oldest" else "-pk")
+    referrers = [str(each.document_uuid) for each in schools if "Fifth" in str(each.body["gradeLevels"])]
+
+    found, query = [], f"order={order}&pageSize=3"
+    while query:
+        response = related(api, "gradeLevelDescriptors", grade_level, query)
+        found += [each["id"] for each in response.json()]
+        token = response.get("Next-Page-Token")
+        query = token and f"order={order}&pageSize=3&pageToken={token}"
+
+    assert len(found) == 8
+    assert found == referrers
+
+
 def test_related_documents_can_be_limited_to_some_resources(api, full_association):
     school = stored("School")
 
