@@ -13,6 +13,7 @@ INDEXES = {
         "UNIQUE INDEX {} ON reached_document (association_id, document_id, contact_association_id) NULLS NOT DISTINCT"
     ),
     "reached_document_document": "INDEX {} ON reached_document (document_id)",
+    "document_creator": "INDEX {} ON document (created_by, resource_type_id) WHERE created_by IS NOT NULL",
 }
 
 

@@ -33,6 +33,18 @@ SELECT c.relname, coalesce(obj_description(c.oid), ''), i.indisvalid
 """
 
 
+_IS_USABLE = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('public.document_usi')"
+_DROP_OF_PEOPLE = "DROP INDEX {concurrently} IF EXISTS public.document_usi"
+# PostgreSQL uses its statistics for joins only if it is unique, and reads the columns of the join in it.
+_OF_PEOPLE = (
+    _DROP_OF_PEOPLE,
+    "CREATE UNIQUE INDEX {concurrently} document_usi ON public.document ((id::integer))"
+    " INCLUDE (id, resource_type_id, student, contact, staff) WHERE is_person AND id BETWEEN 1 AND 2147483647",
+    "COMMENT ON INDEX public.document_usi IS"
+    " 'A person by the number of the row, which is studentusi and the like in SQL views.'",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnIndex:
     """An index of a column such as `edfi.student.lastsurname`; `target` is what it is ON."""
@@ -111,6 +123,22 @@ def statements(using: str, indexes: Iterable[ColumnIndex]) -> Iterator[str]:
     for name in sorted(by_name.keys() - usable):
         yield by_name[name].create
         yield f"COMMENT ON INDEX public.{name} IS {literal(by_name[name].column)}"
+
+
+def of_people(using: str, *, are_viewed: bool) -> Iterator[str]:
+    """What builds the index of people by their numbers if views need it, and drops it otherwise. Every new person has an
+    entry in it, so it is there only while there are views."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_IS_USABLE)
+        found = cursor.fetchone()
+    statements: tuple[str, ...] = ()
+    if are_viewed and found != (True,):
+        statements = _OF_PEOPLE
+    elif found and not are_viewed:
+        statements = (_DROP_OF_PEOPLE,)
+    # PostgreSQL refuses it in a transaction, which a caller may have begun.
+    concurrently = "" if connections[using].in_atomic_block else "CONCURRENTLY"
+    yield from (statement.format(concurrently=concurrently) for statement in statements)
 
 
 def execute(using: str, statement: str) -> None:

@@ -70,7 +70,7 @@ SERVED = {
         "SELECT FROM document WHERE resource_type_id = 7 AND organization IS NOT NULL"
         " AND (organization, id) >= (11, 1) AND (organization, id) <= (11, 99) ORDER BY organization, id LIMIT 25"
     ),
-    "document_owner": "SELECT FROM document WHERE created_by = 1 AND resource_type_id = 7 ORDER BY id LIMIT 25",
+    "document_creator": "SELECT FROM document WHERE created_by = 1 AND resource_type_id = 7",
     "document_page": "SELECT FROM document WHERE resource_type_id = 7 ORDER BY id LIMIT 25",
     "document_person": "SELECT FROM document WHERE is_person AND student = 'S1' AND contact IS NULL",
     "document_scoped_body": (
@@ -79,7 +79,6 @@ SERVED = {
     "document_staff": (
         "SELECT FROM document WHERE staff = 'T1' AND resource_type_id = 7 AND opens_pathway AND organization = 11"
     ),
-    "document_usi": "SELECT FROM document WHERE is_person AND id BETWEEN 1 AND 2147483647 AND id::integer = 7",
     "document_student": (
         "SELECT FROM document WHERE student = 'S1' AND resource_type_id = 7 AND opens_pathway AND organization = 11"
     ),

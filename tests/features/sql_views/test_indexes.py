@@ -85,6 +85,17 @@ def test_columns_that_cannot_be_indexed_are_refused_and_nothing_is_created(schoo
     assert query("SELECT count(*) FROM pg_views WHERE schemaname = 'edfi'") == [(0,)]
 
 
+def test_the_index_of_people_is_there_while_there_are_views(school) -> None:
+    is_there = "SELECT to_regclass('document_usi') IS NOT NULL"
+    assert query(is_there) == [(False,)]
+
+    assert "CREATE UNIQUE INDEX CONCURRENTLY document_usi" in run("create_sql_views")
+    assert query(is_there) == [(True,)]
+    assert "INDEX" not in run("create_sql_views")
+    assert "DROP INDEX CONCURRENTLY IF EXISTS public.document_usi;" in run("drop_sql_views")
+    assert query(is_there) == [(False,)]
+
+
 def test_a_dry_run_builds_nothing(school) -> None:
     assert "CREATE INDEX CONCURRENTLY" in run("create_sql_views", "--index", COLUMN, "--dry-run")
     assert "CREATE INDEX CONCURRENTLY" in run("create_sql_views", "--index", COLUMN, "--sql")
@@ -93,7 +104,7 @@ def test_a_dry_run_builds_nothing(school) -> None:
 
 def test_an_index_whose_build_was_killed_or_whose_definition_has_changed_is_built_again(school) -> None:
     def kill(execute, statement, *arguments):
-        if statement.startswith("COMMENT ON INDEX"):
+        if statement.startswith("COMMENT ON INDEX public.sql_view_"):
             with psycopg.connect(connection.connection.info.dsn, autocommit=True) as other:
                 other.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.connection.info.backend_pid])
         return execute(statement, *arguments)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.db import connection, transaction
 
+from edfi_api.features.sql_views import indexes
 from tests.features.sql_views.clones import RESOURCES, clone
 from tests.support import superuser
 
@@ -28,6 +29,8 @@ def views(current_views, documents, resource_named, request, django_db_blocker) 
         with connection.cursor() as cursor:
             superuser.let_skip_triggers()
             clone(cursor, enrollments=int(request.param / 2.2), schools=100)
+            for statement in indexes.of_people("default", are_viewed=True):
+                cursor.execute(statement)
             cursor.execute("ANALYZE document")
             # As after VACUUM, which no transaction may run.
             superuser.execute("UPDATE pg_class SET relallvisible = relpages WHERE oid = 'document'::regclass")

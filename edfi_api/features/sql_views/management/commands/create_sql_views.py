@@ -116,6 +116,10 @@ class Command(DataStoreCommand):
 
     def _bring_in_line(self, wanted: list[ColumnIndex], database: str, *, is_dry_run: bool) -> None:
         """Build and drop indexes, each statement in a transaction of its own."""
+        for statement in indexes.of_people(database, are_viewed=True):
+            self.stdout.write(f"{statement};")
+            if not is_dry_run:
+                indexes.execute(database, statement)
         statements = list(indexes.statements(database, wanted))
         for statement in statements:
             self.stdout.write(f"{statement};")

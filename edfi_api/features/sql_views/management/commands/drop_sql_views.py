@@ -37,7 +37,8 @@ class Command(DataStoreCommand):
         changes = Installation(database, schemas, drops_dependents=drop_dependents, row_filter=rows).drop(
             is_dry_run=dry_run
         )
-        for statement in indexes.statements(database, []) if schemas is None else ():
+        dropped = [*indexes.statements(database, []), *indexes.of_people(database, are_viewed=False)]
+        for statement in dropped if schemas is None else ():
             self.stdout.write(f"{statement};")
             if not dry_run:
                 indexes.execute(database, statement)
