@@ -1,8 +1,9 @@
 """The index of the documents of each owner in their order, which only claim sets that decide by ownership need.
 
 With every document it would take a tenth of the bytes of a small one. So it is there only while a claim set in use
-decides by ownership: `migrate`, `index_owners` and `housekeeping` build and drop it, without blocking writers. Until it is built, pages of
-such clients are found by `document_creator`, which has one entry for all documents of an owner and a resource, and sorted.
+decides by ownership: `migrate`, `index_owners` and `housekeeping` build and drop it, without blocking writers. Until it
+is built, pages of such clients are found by `document_creator`, which has one entry for all documents of an owner and a
+resource, and sorted.
 """
 
 from django.db import connections

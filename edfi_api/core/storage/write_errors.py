@@ -40,8 +40,8 @@ from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 _REFERRERS_NAMED = 10
-# So many referrers are read of each type, of which the oldest are named; and of one whose oldest ones the caller may not
-# read all of these, to find one that it may.
+# So many referrers are read of each type, of which the oldest are named; and of one whose oldest ones the caller may
+# not read all of these, to find one that it may.
 _REFERRERS_LOOKED_AT = 1_000
 _DEPENDENTS = statements_beside(__file__)("dependents")
 
@@ -180,8 +180,8 @@ class _Found(NamedTuple):
 def _referrers(
     request: DeleteRequest, *, most: int = _REFERRERS_NAMED, types: Set[ResourceName] = frozenset()
 ) -> list[_Found]:
-    """The oldest referrers of the document, except itself, as far as they are looked at: so many of each type, or of each
-    of these types."""
+    """The oldest referrers of the document, except itself, as far as they are looked at: so many of each type, or of
+    each of these types."""
     statement = _DEPENDENTS.fill(of_types=" AND t.id = ANY (%(types)s::smallint[])" if types else "")
     if types:
         numbers = resource_types.numbers(request.using)

@@ -126,8 +126,8 @@ def statements(using: str, indexes: Iterable[ColumnIndex]) -> Iterator[str]:
 
 
 def of_people(using: str, *, are_viewed: bool) -> Iterator[str]:
-    """What builds the index of people by their numbers if views need it, and drops it otherwise. Every new person has an
-    entry in it, so it is there only while there are views."""
+    """What builds the index of people by their numbers if views need it, and drops it otherwise. Every new person has
+    an entry in it, so it is there only while there are views."""
     with connections[using].cursor() as cursor:
         cursor.execute(_IS_USABLE)
         found = cursor.fetchone()
