@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from edfi_api.core.security import owner_index
+from edfi_api.core.security.policies import owner_index
 from edfi_api.core.storage.driver.lock_turns import LocksNotFree, WaitsLimited, in_turns
 
 
