@@ -107,58 +107,75 @@ def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
     def write_once(merged: WriteRequest, values: Values) -> Written:
         return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
 
-    return _merge(request, new_id or uuid7(), _BY_ALIAS, write_once)
+    return _Merge(request, new_id or uuid7(), _BY_ALIAS, write_once).written()
 
 
 def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
     """Do what `store.update` does. Raises also what the merge does, after the refusals of the stored document."""
-    return _merge(request, document_uuid, _BY_UUID, lambda merged, values: replace_once(merged, values, preparers))
+
+    def write_once(merged: WriteRequest, values: Values) -> Written:
+        return replace_once(merged, values, preparers)
+
+    return _Merge(request, document_uuid, _BY_UUID, write_once).written()
 
 
-def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _WriteOnce) -> Written:
-    found_by = request.key(document_uuid)
-    stored = key.stored(request.policy).bound_to(found_by)
+class _Merge:
+    """A request that is carried out. Attempts without effect return None, and are repeated."""
 
-    def attempt() -> Written | None:
+    def __init__(self, request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _WriteOnce) -> None:
+        self._request, self._document_uuid, self._key, self._write_once = request, document_uuid, key, write_once
+        self._found_by = request.key(document_uuid)
+        self._stored = key.stored(request.policy).bound_to(self._found_by)
+
+    def written(self) -> Written:
+        """Merge and write, as often as it takes."""
+        using = self._request.using
+        written = with_retries(self._attempt, lambda: holding(self._key.lock.bound_to(self._found_by), using))
+        record_writer(self._request.client, using)
+        return written
+
+    def _attempt(self) -> Written | None:
+        request = self._request
         with nullcontext() if request.check is None else transaction.atomic(request.using):
-            return attempt_merge()
+            rows = execute(self._stored, request.using)
+            if not rows:
+                return self._write_new()
+            body, version, is_allowed = rows[0]
+            if is_allowed:
+                refuse_unreadable_version(request, self._key.tests, self._found_by)
+                return self._write(json_text.loads(body), version)
+            if request.policy is not None:
+                # Returns if the reason of the denial no longer exists.
+                DeniedRequest(request.policy, self._key.tests, self._found_by, request.using).explain_using()
+            return None
 
-    def attempt_merge() -> Written | None:
-        rows = execute(stored, request.using)
-        if not rows:
-            if key is _BY_UUID:
-                raise _missing(request)
-            return write_merged(None, None)
-        body, version, is_allowed = rows[0]
-        if is_allowed:
-            refuse_unreadable_version(request, key.tests, found_by)
-            return write_merged(body, version)
-        if request.policy is not None:
-            # Returns if the reason of the denial no longer exists.
-            DeniedRequest(request.policy, key.tests, found_by, request.using).explain_using()
-        return None
+    def _write_new(self) -> Written | None:
+        if self._key is _BY_UUID:
+            raise _missing(self._request)
+        return self._write(None, None)
 
-    def write_merged(body: bytes | None, version: int | None) -> Written | None:
+    def _write(self, stored_body: dict[str, Any] | None, version: int | None) -> Written | None:
+        """Write what follows from the stored body, if that still has this version."""
+        request = self._request
         if request.policy is None:
             # With a policy, the authorization of the new values is reported before a failed condition.
             request.condition.expected_version(version)
-        stored_body = None if body is None else json_text.loads(body)
         merged = request.write(stored_body)
-        values = merged.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
+        expected = NO_DOCUMENT if version is None else version
+        values = merged.values(self._document_uuid) | {"expected_version": expected}
+        refused = _RefusedMerge(merged, self._key.tests, values, self._stored, version)
+        return effect_of(lambda: self._write_checked(merged, values, stored_body, version), refused)
 
-        def attempt_write() -> Written:
-            request.condition.expected_version(version)
-            if request.check is not None:
-                if _has_missing_targets(merged):
-                    return Written(Outcome.MISSING_TARGET)
-                request.check(merged.incoming, stored_body)
-            return write_once(merged, values)
-
-        return effect_of(attempt_write, _RefusedMerge(merged, key.tests, values, stored, version))
-
-    written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
-    record_writer(request.client, request.using)
-    return written
+    def _write_checked(
+        self, merged: WriteRequest, values: Values, stored_body: dict[str, Any] | None, version: int | None
+    ) -> Written:
+        request = self._request
+        request.condition.expected_version(version)
+        if request.check is not None:
+            if _has_missing_targets(merged):
+                return Written(Outcome.MISSING_TARGET)
+            request.check(merged.incoming, stored_body)
+        return self._write_once(merged, values)
 
 
 def _has_missing_targets(request: WriteRequest) -> bool:
