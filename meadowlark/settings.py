@@ -226,7 +226,16 @@ EDFI_API = {name: value for name, value in values.items() if name in conf.DEFAUL
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
-OAUTH2_PROVIDER = {"ACCESS_TOKEN_EXPIRE_SECONDS": values["TOKEN_SECONDS"], **OAUTH_SETTINGS}
+OAUTH2_PROVIDER = {
+    "ACCESS_TOKEN_EXPIRE_SECONDS": values["TOKEN_SECONDS"],
+    "ACCESS_TOKEN_ADMIN_CLASS": "edfi_api.site.admin.security.AccessTokenAdmin",
+    "APPLICATION_ADMIN_CLASS": "edfi_api.site.admin.security.ApiClientAdmin",
+    **dict.fromkeys(
+        ("GRANT_ADMIN_CLASS", "ID_TOKEN_ADMIN_CLASS", "REFRESH_TOKEN_ADMIN_CLASS"),
+        "edfi_api.site.admin.security.UnusedAdmin",
+    ),
+    **OAUTH_SETTINGS,
+}
 
 if values["MANAGEMENT_ONLY"]:
     ROOT_URLCONF = "meadowlark.management_urls"

@@ -4,7 +4,7 @@ The app names it in its `apps.py`, and the work asks for all of them. So the wor
 capability touches its own folder only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.apps import apps
@@ -22,12 +22,27 @@ class Contributor:
     published_resources: Sequence[str] = ()
     # Functions that worker processes run: the fork server loads their modules once, for all of them.
     work_of_processes: Sequence[str] = ()
+    # Functions without arguments that yield families of metrics, read from the database at each scrape.
+    metrics: Sequence[str] = ()
+    # Functions that yield lines about the state of the server, and of a database, whose alias they are given, for the
+    # front page of the admin (`edfi_api/web/admin_kit/status_lines.py`).
+    status_lines: Sequence[str] = ()
+    status_lines_of_databases: Sequence[str] = ()
+    # Commands that remove once a day what is no longer needed: in each database with documents, if they are about
+    # documents. `manage.py housekeeping` runs them.
+    housekeeping: Sequence[str] = ()
+    # Packages with the OpenAPI document of their routes, by the name of the document.
+    openapi_documents: Mapping[str, str] = {}
     # Functions that have refused documents sent again, from entries of the ledger of refusals; they return how many.
     senders_of_refused_documents: Sequence[str] = ()
 
 
+def contributors() -> Iterator[Contributor]:
+    """The apps that contribute, in the order of INSTALLED_APPS."""
+    return (config for config in apps.get_app_configs() if isinstance(config, Contributor))
+
+
 def contributions(attribute: str) -> Iterator[Any]:
     """What all apps contribute by this attribute of `Contributor`, in the order of INSTALLED_APPS."""
-    for config in apps.get_app_configs():
-        if isinstance(config, Contributor):
-            yield from map(import_string, getattr(config, attribute))
+    for config in contributors():
+        yield from map(import_string, getattr(config, attribute))

@@ -11,5 +11,6 @@ class ExchangeConfig(Contributor, AppConfig):
     name = "edfi_api.features.exchange"
     label = "exchange"
     verbose_name = "Exchange with other APIs"
+    metrics = ("edfi_api.features.exchange.metrics.metrics",)
     encrypted_columns = ("edfi_api.features.exchange.stored_connections.encrypt_secrets_again",)
     senders_of_refused_documents = ("edfi_api.features.exchange.push.asking.ask_again",)

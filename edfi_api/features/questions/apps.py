@@ -2,10 +2,13 @@
 
 from django.apps import AppConfig
 
+from edfi_api.common.contributions import Contributor
 
-class QuestionsConfig(AppConfig):
+
+class QuestionsConfig(Contributor, AppConfig):
     """The app of questions in words."""
 
     name = "edfi_api.features.questions"
     label = "questions"
     verbose_name = "Questions"
+    housekeeping = ("edfi_api.features.questions.management.commands.purge_questions.Command",)

@@ -2,10 +2,16 @@
 
 from django.apps import AppConfig
 
+from edfi_api.common.contributions import Contributor
 
-class RefusalsConfig(AppConfig):
+
+class RefusalsConfig(Contributor, AppConfig):
     """Label `refusals`."""
 
     name = "edfi_api.features.refusals"
     label = "refusals"
     verbose_name = "Refusals"
+    metrics = ("edfi_api.features.refusals.metrics.open_refusals",)
+    status_lines = ("edfi_api.features.refusals.admin.status.open_refusals",)
+    housekeeping = ("edfi_api.features.refusals.management.commands.purge_refusals.Command",)
+    openapi_documents = {"submissions": "edfi_api.features.refusals.http"}

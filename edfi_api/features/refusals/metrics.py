@@ -1,8 +1,12 @@
 """Metrics of the ledger that each process counts."""
 
+from collections.abc import Iterator
+
 from prometheus_client import Counter
+from prometheus_client.metrics_core import GaugeMetricFamily
 
 from edfi_api.features.refusals.occurrences import Refusals
+from edfi_api.features.refusals.overview import open_by_vendor
 
 REFUSALS = Counter(
     "meadowlark_refusals", "Writes that were refused because of data or permissions.", ["client", "resource", "problem"]
@@ -29,3 +33,13 @@ class RefusalCounter:
                 labels = (_OTHER, _OTHER, _OTHER)
             self._known.add(labels)
         REFUSALS.labels(*labels).inc(refusals.count)
+
+
+def open_refusals() -> Iterator[GaugeMetricFamily]:
+    """Open entries of the ledger of refusals by vendor."""
+    entries = GaugeMetricFamily(
+        "meadowlark_open_refusals", "Refused writes that have not succeeded since.", labels=["vendor"]
+    )
+    for vendor, number in open_by_vendor():
+        entries.add_metric([vendor], number)
+    yield entries

@@ -8,11 +8,12 @@ table that was never filled is not read: `edfi.student` is live until `refreshin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from django.db import connections
+from prometheus_client.metrics_core import GaugeMetricFamily
 
 from edfi_api.features.sql_views import catalog
 from edfi_api.features.sql_views.changes import Changes, ViewsNotInstalled
@@ -179,3 +180,14 @@ def _grant(
 
 def _schemas(copy: Copy) -> tuple[str, str]:
     return f"{copy.schema}_live", f"{copy.schema}_copy"
+
+
+def metrics() -> Iterator[GaugeMetricFamily]:
+    """The age of the SQL views that are copies."""
+    seconds = GaugeMetricFamily(
+        "meadowlark_sql_copy_age_seconds", "Time since the copies of SQL views were refreshed; absent without any."
+    )
+    oldest = age("default")
+    if oldest is not None:
+        seconds.add_metric([], oldest)
+    yield seconds

@@ -12,9 +12,15 @@ class ValidationConfig(Contributor, AppConfig):
     name = "edfi_api.features.validation"
     label = "validation"
     verbose_name = "Validation"
+    metrics = ("edfi_api.features.validation.metrics.metrics",)
+    status_lines_of_databases = ("edfi_api.features.validation.admin.status.last_validation",)
+    housekeeping = ("edfi_api.features.validation.management.commands.purge_validation.Command",)
+    openapi_documents = {"validation": "edfi_api.features.validation.http"}
     published_resources = ("edfi_api.features.validation.extension_model.published_surface",)
 
     def ready(self) -> None:
-        from edfi_api.features.validation.login import grant_reading  # noqa: PLC0415  Its imports need the app registry.
+        # Their imports need the app registry.
+        from edfi_api.features.validation import checks  # noqa: F401, PLC0415
+        from edfi_api.features.validation.login import grant_reading  # noqa: PLC0415
 
         post_migrate.connect(grant_reading, sender=self)

@@ -1,9 +1,11 @@
 """What metrics, and pages about the state of a database, say about validation."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connections
+from prometheus_client.metrics_core import GaugeMetricFamily
 
 _RESULTS = """
 SELECT v.identifier, v.severity, sum(o.entries)::bigint
@@ -71,3 +73,28 @@ def last_run(using: str) -> LastRun | None:
     with connections[using].cursor() as cursor:
         row = cursor.execute(_LAST).fetchone()
     return LastRun(*row) if row else None
+
+
+def metrics() -> Iterator[GaugeMetricFamily]:
+    """Open results, and the last runs of rules."""
+    results = GaugeMetricFamily(
+        "meadowlark_validation_results", "Open results of validation.", labels=["rule", "severity"]
+    )
+    seconds = GaugeMetricFamily(
+        "meadowlark_validation_rule_seconds", "How long the last run of a rule took.", labels=["rule"]
+    )
+    failed = GaugeMetricFamily(
+        "meadowlark_validation_failed_rules", "Rules that failed or were not run completely the last time."
+    )
+    age = GaugeMetricFamily(
+        "meadowlark_validation_last_run_seconds", "Time since the last completed run; absent without any."
+    )
+    found = figures("default")
+    for rule, severity, number in found.results:
+        results.add_metric([rule, severity], number)
+    for rule, duration, _ in found.rules:
+        seconds.add_metric([rule], duration)
+    failed.add_metric([], sum(has_failed for *_, has_failed in found.rules))
+    if found.age is not None:
+        age.add_metric([], found.age)
+    yield from (results, seconds, failed, age)

@@ -12,23 +12,18 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric as MetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.contributions import contributions
 from edfi_api.core.data_stores.breaker import Breaker
 from edfi_api.core.data_stores.databases import data_store_of
 from edfi_api.core.data_stores.provisioning_state import Pending
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.storage.database_state import known_database_state
-from edfi_api.features.changes.change_stream.consumers import lags
-from edfi_api.features.changes.change_stream.models import DeadLetter
-from edfi_api.features.exchange.models import ConnectionState, Phase
-from edfi_api.features.refusals.overview import open_by_vendor
-from edfi_api.features.sql_views.copies import age
-from edfi_api.features.validation.metrics import figures
 from edfi_api.site.schedule.models import CommandOutcome, of_this_schedule
 
 _process_id = os.getpid()
@@ -121,117 +116,6 @@ class DatabaseCollector(Collector):
         yield from (is_up, connections, tokens)
 
 
-class ChangeStreamCollector(Collector):
-    """The lag of the change consumers, and the number of dead letters."""
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        seconds = GaugeMetricFamily(
-            "meadowlark_change_consumer_lag_seconds",
-            "Age of the oldest change that a consumer has not seen.",
-            labels=["consumer", "log"],
-        )
-        versions = GaugeMetricFamily(
-            "meadowlark_change_consumer_version",
-            "Change version up to which a consumer is.",
-            labels=["consumer", "log"],
-        )
-        letters = GaugeMetricFamily(
-            "meadowlark_dead_letters", "Changes that a handler could not process.", labels=["handler"]
-        )
-        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
-            for lag in lags():
-                seconds.add_metric([lag.consumer, lag.log], lag.seconds)
-                versions.add_metric([lag.consumer, lag.log], lag.change_version)
-            for handler, count in DeadLetter.numbers().items():
-                letters.add_metric([handler], count)
-        yield from (seconds, versions, letters)
-
-
-class ExchangeCollector(Collector):
-    """How far the connections to other APIs are, and what has become of their documents."""
-
-    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        lag = GaugeMetricFamily(
-            "meadowlark_exchange_lag_changes",
-            "Change versions that the remote API, or this one, has given behind the position of a connection.",
-            labels=["connection", "direction"],
-        )
-        failed = GaugeMetricFamily(
-            "meadowlark_exchange_failed",
-            "Whether a connection waits or has failed.",
-            labels=["connection", "direction"],
-        )
-        documents = CounterMetricFamily(
-            "meadowlark_exchange_documents",
-            "Documents that have passed a connection, or were refused.",
-            labels=["connection", "direction", "result"],
-        )
-        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
-            for state in ConnectionState.objects.select_related("connection"):
-                labels = [state.connection.name, state.connection.direction]
-                if state.position is not None and state.newest is not None:
-                    lag.add_metric(labels, max(state.newest - state.position, 0))
-                failed.add_metric(labels, state.phase in (Phase.WAITING, Phase.FAILED))
-                documents.add_metric([*labels, "accepted"], state.accepted)
-                documents.add_metric([*labels, "refused"], state.refused)
-        yield from (lag, failed, documents)
-
-
-class SqlCopyCollector(Collector):
-    """The age of the SQL views that are copies."""
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        seconds = GaugeMetricFamily(
-            "meadowlark_sql_copy_age_seconds", "Time since the copies of SQL views were refreshed; absent without any."
-        )
-        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
-            oldest = age("default")
-            if oldest is not None:
-                seconds.add_metric([], oldest)
-        yield seconds
-
-
-class RefusalCollector(Collector):
-    """Open entries of the ledger of refusals by vendor."""
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        entries = GaugeMetricFamily(
-            "meadowlark_open_refusals", "Refused writes that have not succeeded since.", labels=["vendor"]
-        )
-        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
-            for vendor, number in open_by_vendor():
-                entries.add_metric([vendor], number)
-        yield entries
-
-
-class ValidationCollector(Collector):
-    """Open results, and the last runs of rules."""
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        results = GaugeMetricFamily(
-            "meadowlark_validation_results", "Open results of validation.", labels=["rule", "severity"]
-        )
-        seconds = GaugeMetricFamily(
-            "meadowlark_validation_rule_seconds", "How long the last run of a rule took.", labels=["rule"]
-        )
-        failed = GaugeMetricFamily(
-            "meadowlark_validation_failed_rules", "Rules that failed or were not run completely the last time."
-        )
-        age = GaugeMetricFamily(
-            "meadowlark_validation_last_run_seconds", "Time since the last completed run; absent without any."
-        )
-        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
-            found = figures("default")
-            for rule, severity, number in found.results:
-                results.add_metric([rule, severity], number)
-            for rule, duration, _ in found.rules:
-                seconds.add_metric([rule], duration)
-            failed.add_metric([], sum(has_failed for *_, has_failed in found.rules))
-            if found.age is not None:
-                age.add_metric([], found.age)
-        yield from (results, seconds, failed, age)
-
-
 class ScheduleCollector(Collector):
     """How the commands of the schedule ended last."""
 
@@ -273,14 +157,19 @@ class DataStoreCollector(Collector):
         yield from (family for family in (is_up, pending) if family.samples)
 
 
+class ContributedCollector(Collector):
+    """What capabilities tell of the database."""
+
+    def collect(self) -> Iterator[MetricFamily]:
+        for metrics in contributions("metrics"):
+            with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+                yield from metrics()
+
+
 _DATABASE = CollectorRegistry()
 _DATABASE.register(DatabaseCollector())
-_DATABASE.register(ChangeStreamCollector())
-_DATABASE.register(ExchangeCollector())
-_DATABASE.register(SqlCopyCollector())
+_DATABASE.register(ContributedCollector())
 _DATABASE.register(DataStoreCollector())
-_DATABASE.register(RefusalCollector())
-_DATABASE.register(ValidationCollector())
 _DATABASE.register(ScheduleCollector())
 
 

@@ -10,12 +10,14 @@ Documents of routes that need a token get what they share: answers, the schema o
 import re
 from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.contributions import contributors
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.metadata.openapi import (
     SECURITY_SCHEME,
@@ -27,16 +29,11 @@ from edfi_api.web.metadata.openapi import (
 from edfi_api.web.metadata.publication import ANY_CONTEXT, VARIABLES, Document
 from edfi_api.web.metadata.responses import PROBLEM, PROBLEM_SCHEMA, shared_responses
 
-_PACKAGES = {
-    "batch": "web/batch",
-    "change_queries": "features/changes/change_queries/http",
-    "discovery": "web/metadata",
-    "history": "features/changes/history",
-    "relations": "web/relations",
-    "submissions": "features/refusals/http",
-    "validation": "features/validation/http",
+_OWN_PACKAGES = {
+    "batch": "edfi_api.web.batch",
+    "discovery": "edfi_api.web.metadata",
+    "relations": "edfi_api.web.relations",
 }
-_TOP = Path(__file__).parents[2]
 _VALUE = re.compile(r'"\$\{(\w+)\}"')
 _PART_OF_URL = re.compile(r"\$\{(root|context|variables)\}")
 _SETTING = "x-setting"
@@ -75,6 +72,16 @@ def _with_shared_components(document: OpenApi, root: str) -> OpenApi:
     return with_used_components(document | {"components": components})
 
 
-DOCUMENTS: dict[str, Document] = {
-    name: partial(_document, _TOP / package / "openapi.json") for name, package in _PACKAGES.items()
-}
+def _documents() -> dict[str, Document]:
+    """Return the documents by their names; needs the apps."""
+    packages = dict(_OWN_PACKAGES)
+    for config in contributors():
+        packages |= config.openapi_documents
+    return {name: partial(_document, _path(package)) for name, package in sorted(packages.items())}
+
+
+def _path(package: str) -> Path:
+    return Path(import_module(package).__path__[0], "openapi.json")
+
+
+DOCUMENTS = _documents()

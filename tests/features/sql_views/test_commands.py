@@ -15,10 +15,10 @@ from django.db.utils import ProgrammingError
 
 from edfi_api.features.sql_views import current
 from edfi_api.features.sql_views.changes import ViewsNotInstalled
+from edfi_api.features.sql_views.checks import sql_views_are_up_to_date
 from edfi_api.features.sql_views.definitions import definitions
 from edfi_api.features.sql_views.installation import Installation
 from edfi_api.features.sql_views.views import View
-from edfi_api.site.checks.database import sql_views_are_up_to_date
 from tests.features.sql_views.running import query, refusal, run
 from tests.support import superuser
 

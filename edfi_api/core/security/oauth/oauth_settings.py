@@ -1,11 +1,6 @@
 """Settings of django-oauth-toolkit that are the same everywhere: client credentials alone, and no refresh tokens."""
 
 OAUTH_SETTINGS = {
-    "ACCESS_TOKEN_ADMIN_CLASS": "edfi_api.site.admin.security.AccessTokenAdmin",
-    "APPLICATION_ADMIN_CLASS": "edfi_api.site.admin.security.ApiClientAdmin",
-    "GRANT_ADMIN_CLASS": "edfi_api.site.admin.security.UnusedAdmin",
-    "ID_TOKEN_ADMIN_CLASS": "edfi_api.site.admin.security.UnusedAdmin",
-    "REFRESH_TOKEN_ADMIN_CLASS": "edfi_api.site.admin.security.UnusedAdmin",
     "CLIENT_SECRET_GENERATOR_LENGTH": 48,
     # Stores only the checksum of a token.
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,

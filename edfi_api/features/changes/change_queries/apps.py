@@ -3,13 +3,21 @@
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
+from edfi_api.common.contributions import Contributor
 
-class ChangeQueriesConfig(AppConfig):
+
+class ChangeQueriesConfig(Contributor, AppConfig):
     """Connects the receiver that fills the key fields."""
 
     name = "edfi_api.features.changes.change_queries"
     label = "change_queries"
     verbose_name = "Change queries"
+    status_lines_of_databases = ("edfi_api.features.changes.change_queries.status.last_purge",)
+    housekeeping = ("edfi_api.features.changes.change_queries.management.commands.purge_changes.Command",)
+    openapi_documents = {
+        "change_queries": "edfi_api.features.changes.change_queries.http",
+        "history": "edfi_api.features.changes.history",
+    }
 
     def ready(self) -> None:
         from edfi_api.features.changes.change_queries.key_fields import fill_key_fields  # noqa: PLC0415  Django fills its registry first

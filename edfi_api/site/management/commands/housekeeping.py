@@ -1,6 +1,7 @@
 """`manage.py housekeeping`: what has to be done once a day."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.core.management import call_command
@@ -8,6 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.contributions import contributions
+from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.models import State
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.security.secret_links import remove_expired
@@ -26,10 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         steps: dict[str, Callable[[], object]] = {
-            "purge_changes": lambda: self._in_all_databases("purge_changes"),
-            "purge_refusals": lambda: call_command("purge_refusals", stdout=self.stdout),
-            "purge_validation": lambda: self._in_all_databases("purge_validation"),
-            "purge_questions": lambda: call_command("purge_questions", stdout=self.stdout),
+            **{_name(command): partial(self._run, command()) for command in contributions("housekeeping")},
             "cleartokens": lambda: call_command("cleartokens"),
             "secret_links": remove_expired,
             "clearsessions": lambda: call_command("clearsessions"),
@@ -39,11 +39,13 @@ class Command(BaseCommand):
         if failed:
             raise CommandError(f"housekeeping failed: {', '.join(failed)}")
 
-    def _in_all_databases(self, command: str) -> None:
-        """Run the command in the admin database, if it has documents, and in all data stores that are online."""
-        if api_settings.has_main_store:
+    def _run(self, command: BaseCommand) -> None:
+        """Run the command. One about documents runs in the admin database, if it has documents, and in all data stores
+        that are online."""
+        is_about_documents = isinstance(command, DataStoreCommand)
+        if api_settings.has_main_store or not is_about_documents:
             call_command(command, stdout=self.stdout)
-        if any(store.state is State.ONLINE for store in read_table().stores.values()):
+        if is_about_documents and any(store.state is State.ONLINE for store in read_table().stores.values()):
             call_command(command, all_data_stores=True, stdout=self.stdout)
 
     def _succeeds(self, name: str, step: Callable[[], object]) -> bool:
@@ -54,3 +56,7 @@ class Command(BaseCommand):
             return False
         self.stdout.write(f"{name}: done")
         return True
+
+
+def _name(command: type[BaseCommand]) -> str:
+    return command.__module__.rpartition(".")[2]
