@@ -97,6 +97,7 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
         ("change_queries", "0004_restorations"),
         ("change_queries", "0005_derived_keys"),
         ("change_queries", "0006_moved_identities"),
+        ("change_queries", "0007_comparable_uris"),
         ("data_stores", "0002_unique_names"),
         ("edfi_api", "0002_natural_key"),
         ("edfi_api", "0003_smaller_documents"),

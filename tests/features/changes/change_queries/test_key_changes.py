@@ -37,6 +37,20 @@ def test_a_change_of_other_values_is_no_key_change(api, changes, period):
     assert changes.key_changes("classPeriods") == []
 
 
+def test_descriptors_that_differ_in_letters_that_databases_fold_are_other_keys(api, changes, documents, resource_named):
+    """PostgreSQL's `lower` gives İ and i the same form, and Σ at the end of a word another one than Python's."""
+    documents.store(resource_named("Grade"))
+    grade = f"/grades/{Document.objects.get(resource_type__name='Grade').document_uuid}"
+    codes = ["\u0130", "i", "\u0391\u03a3", "\u03b1\u03c3"]
+    for code in codes:
+        body = {"namespace": "uri://ed-fi.org/GradeTypeDescriptor", "codeValue": code, "shortDescription": "Any"}
+        assert api.post("/gradeTypeDescriptors", body).status_code == 201
+        before = changes.newest()
+        rename(api, grade, gradeTypeDescriptor=f"uri://ed-fi.org/GradeTypeDescriptor#{code}")
+        (change,) = changes.key_changes("grades", before + 1)
+        assert change["newKeyValues"]["gradeTypeDescriptor"].endswith(f"#{code}")
+
+
 def test_several_key_changes_of_one_document_are_merged(api, changes, period):
     rename(api, period, classPeriodName="P2")
     first = changes.newest()
