@@ -13,6 +13,7 @@ from edfi_api.common.contributions import contributions
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.models import State
 from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.security.management.commands import index_owners
 from edfi_api.core.security.secret_links import remove_expired
 
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
             "cleartokens": lambda: call_command("cleartokens"),
             "secret_links": remove_expired,
             "clearsessions": lambda: call_command("clearsessions"),
-            "index_owners": lambda: self._in_all_databases("index_owners"),
+            "index_owners": lambda: self._run(index_owners.Command()),
         }
         failed = [name for name, step in steps.items() if not self._succeeds(name, step)]
         if failed:
