@@ -52,6 +52,10 @@ class StatementAborted(Exception):
     """The statement had no effect because of a deadlock, a lost connection or the like, and can be retried."""
 
 
+class ConnectionLost(StatementAborted):
+    """The connection ended during the statement; the cause is Django's error."""
+
+
 # Whether a deadlock gives up the whole transaction. In one that holds many locks, a statement that is retried meets the
 # other transaction again, which still waits for these locks.
 _ends_at_deadlock: ContextVar[bool] = ContextVar("ends_at_deadlock", default=False)
@@ -100,16 +104,20 @@ def with_retries(
     A write that waits for another one has read its snapshot before, so it is stale and has to be retried. The retries
     of many writers of one document could lose to each other; `queue` makes the transaction in which one of them runs.
     A write whose connection was lost may have been committed. Retrying it is safe: an upsert or update with the same
-    content changes nothing, and a second delete finds no document. Raises TooMuchContention after the last attempt.
+    content changes nothing, and a second delete finds no document. After the last attempt raises TooMuchContention, or
+    the error of Django if that attempt has lost its connection, too: the database is out behind a pooler that answers.
     """
+    outage: BaseException | None = None
     for number in attempts():
         try:
             result = _in_turn(attempt, queue) if number else attempt()
-        except StatementAborted:
+        except StatementAborted as aborted:
+            outage = aborted.__cause__ if isinstance(aborted, ConnectionLost) else None
             continue
         if result is not None:
             return result
-    raise TooMuchContention
+        outage = None
+    raise outage or TooMuchContention
 
 
 def _in_turn(attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]]) -> Result | None:
@@ -136,7 +144,7 @@ def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[R
             raise StatementAborted from error
         if _has_lost_its_server(connection):
             connection.close()
-            raise StatementAborted from error
+            raise ConnectionLost from error
         raise
     except InternalError as error:
         if is_outage(error) and not connection.in_atomic_block:
