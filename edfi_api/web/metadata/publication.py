@@ -138,10 +138,10 @@ def accepts_gzip(request: HttpRequest) -> bool:
 
 def respond(request: HttpRequest, published: Published, addresses: Addresses) -> HttpResponse:
     """The document for a server with these URLs, or 304 if `If-None-Match` has its tag. The tags are strong, so those
-    of the two codings differ."""
+    of the two codings differ; not by `-gzip`, which proxies that compress remove from what clients send."""
     headers = {"Cache-Control": "no-cache"}
     if accepts_gzip(request):
-        etag, content = f'"{published.tag(addresses)}-gzip"', published.compressed(addresses)
+        etag, content = f'"{published.tag(addresses)}.gzip"', published.compressed(addresses)
         headers["Content-Encoding"] = "gzip"
     else:
         etag, content = f'"{published.tag(addresses)}"', published.content(addresses)
