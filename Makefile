@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
+RELEASE := .venv-release
 
-.PHONY: help run demo dev shell test check audit docs house pictures bench bench-data drill-cutover lock
+.PHONY: help run demo dev shell test check audit docs house pictures bench bench-data drill-cutover release lock
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +22,7 @@ help:
 	@echo '  M=long                 those with a marker, which the gate leaves out (make test-long is the same):'
 	@echo '      browser  pages at two widths, with axe-core; needs chromium and chromedriver'
 	@echo '      clients  other programs for Ed-Fi APIs; some need npm and Java'
+	@echo '      compose  run the Compose file with all profiles; needs root, Docker, Compose and debootstrap'
 	@echo '      exchange  servers push and pull: a district, thousands of changes, kills'
 	@echo '      hypothesis  tests of properties; EXAMPLES=150'
 	@echo '      image  build the image on Debian packages and serve it; needs root, buildah and debootstrap'
@@ -41,6 +43,7 @@ help:
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
 	@echo 'make drill-cutover  move in from an ODS with the content of make demo; prints the time of each step; STUDENTS=200'
 	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
+	@echo 'make release  write archives of source and image, a list of dependencies and checksums into release/; IMAGE=no'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
 
 run: $(VENV)/ready
@@ -67,7 +70,8 @@ test:
 tests: export TMPDIR = $(shell $(python) tests/support/temporary_folder.py)
 tests: export MEADOWLARK_CLIENTS = $(if $(filter clients,$(M)),$(abspath $(CLIENTS)/bin))
 tests: N := $(if $(M),0,auto)
-tests: $(VENV)/ready-for-tests $(if $(filter clients,$(M)),$(CLIENTS)/ready) $(if $(filter browser,$(M)),$(VENV)/ready-for-browser)
+tests: $(VENV)/ready-for-tests $(if $(filter clients,$(M)),$(CLIENTS)/ready) $(if $(filter browser,$(M)),$(VENV)/ready-for-browser) \
+	$(if $(filter compose,$(M)),$(VENV)/ready-for-compose) $(if $(filter long,$(M)),$(RELEASE)/ready)
 	$(if $(STANDARD),MEADOWLARK_DATA_STANDARD=$(STANDARD)) $(if $(EXAMPLES),EXAMPLES=$(EXAMPLES)) \
 		$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest $(if $(M),-m '$(M)') $(if $(IN_A_STORE),-p tests.support.in_a_store) \
@@ -134,6 +138,9 @@ audit: $(AUDIT)/ready
 		echo "$$found"; case "$$found" in *"Skip Reason"*) failed="$$failed $$lock";; esac; \
 		done; test -z "$$failed" || { echo "Vulnerable, or not audited:$$failed"; exit 1; }
 
+release: $(RELEASE)/ready
+	@$(RELEASE)/bin/python -m meadowlark.release release $(if $(filter no,$(IMAGE)),--without-image)
+
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2
 	$(compile) requirements.txt --output-file requirements.lock
@@ -142,6 +149,7 @@ lock: $(VENV)/ready
 	$(compile) requirements/nats.txt --constraint requirements.lock --output-file requirements/nats.lock
 	$(compile) requirements/mcp.txt --constraint requirements.lock --output-file requirements/mcp.lock
 	$(compile) --allow-unsafe requirements/audit.txt --output-file requirements/audit.lock
+	$(compile) --allow-unsafe requirements/release.txt --output-file requirements/release.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
 	$(compile) --allow-unsafe tests/tools/clients/requirements.txt --output-file tests/tools/clients/requirements.lock
 	$(compile) tests/tools/drills/requirements.txt --output-file tests/tools/drills/requirements.lock
@@ -177,6 +185,11 @@ $(VENV)/ready-for-browser: $(VENV)/ready-for-tests
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps axe-playwright-python==0.1.8
 	@touch $@
 
+# The types of dashboards, of Grafana 11.6.
+$(VENV)/ready-for-compose: $(VENV)/ready-for-tests
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps 'grafana-foundation-sdk==1769699379!11.6.0'
+	@touch $@
+
 $(CLIENTS)/ready:
 	@echo 'Installing clients into $(CLIENTS) ...'
 	@$(python) -m venv --clear $(CLIENTS)
@@ -191,6 +204,11 @@ $(DRILLS)/ready: tests/tools/drills/requirements.lock
 	@$(python) -m venv --clear $(DRILLS)
 	@$(DRILLS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/tools/drills/requirements.lock
 	@cp tests/tools/drills/requirements.lock $@
+
+$(RELEASE)/ready: requirements/release.lock
+	@$(python) -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/release.lock
+	@touch $@
 
 $(AUDIT)/ready: requirements/audit.lock
 	@$(python) -m venv --clear $(AUDIT)

@@ -22,8 +22,7 @@ IMAGE = "localhost/meadowlark-of-tests"
 _DOCKERFILE = TOP / "docker/Dockerfile"
 # The release of Debian whose own Python has the version that the Dockerfile names.
 _DEBIAN = "bookworm"
-_PACKAGES = "ca-certificates,python-is-python3,python3-pip,python3-venv"
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NEEDED = ("buildah", "debootstrap", "unshare")
 
 
@@ -48,7 +47,7 @@ def output_of(*arguments: str) -> str:
 @contextmanager
 def built() -> Iterator[dict[str, Any]]:
     """The image until the block ends, and its base if that is missing; yields its configuration as Docker writes it."""
-    _make_base(_name_of_base())
+    _make_base(f"localhost/{name_of_base()}")
     output_of(
         "build",
         *("--isolation", "chroot"),
@@ -65,11 +64,23 @@ def built() -> Iterator[dict[str, Any]]:
     output_of("rmi", IMAGE)
 
 
-def _name_of_base() -> str:
+def name_of_base() -> str:
+    """The image that the Dockerfile begins with."""
     text = _DOCKERFILE.read_text()
     version = re.search(r"^ARG PYTHON_VERSION=(\S+)$", text, re.MULTILINE)[1]
     [name] = set(re.findall(r"^FROM (\S+)", text, re.MULTILINE))
-    return "localhost/" + name.replace("${PYTHON_VERSION}", version)
+    return name.replace("${PYTHON_VERSION}", version)
+
+
+def install_base(root: str) -> None:
+    """Fill an empty folder with what the image of that name is taken for: Debian with Python, `venv` and `pip`."""
+    install_debian(root, _DEBIAN, "ca-certificates", "python-is-python3", "python3-pip", "python3-venv")
+
+
+def install_debian(root: str, release: str, *packages: str) -> None:
+    """Fill an empty folder with a release of Debian."""
+    subprocess.run(["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", release, root], check=True)
+    subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
 
 
 def _make_base(name: str) -> None:
@@ -78,10 +89,8 @@ def _make_base(name: str) -> None:
     container = output_of("from", "scratch")
     try:
         root = output_of("mount", container)
-        debootstrap = ["debootstrap", "--variant=minbase", f"--include={_PACKAGES}", _DEBIAN, root]
-        subprocess.run(debootstrap, check=True)
-        subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
-        output_of("config", "--env", f"PATH={_PATH}", container)
+        install_base(root)
+        output_of("config", "--env", f"PATH={PATH}", container)
         output_of("commit", "--format", "docker", container, name)
     finally:
         output_of("rm", container)
