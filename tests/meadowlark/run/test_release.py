@@ -58,12 +58,13 @@ def test_two_clones_make_the_same_bytes(tmp_path: Path) -> None:
 
 def _assert_is_complete(archive: Path, dependencies: bytes) -> None:
     folder = f"meadowlark-{VERSION}"
-    tracked = subprocess.run(["git", "ls-files"], cwd=TOP, check=True, capture_output=True, text=True).stdout.split("\n")
+    listed = subprocess.run(["git", "ls-files"], cwd=TOP, check=True, capture_output=True, text=True).stdout
+    tracked = listed.splitlines()
     with tarfile.open(archive) as opened:
         names = {member.name for member in opened if member.isfile()}
-        listed = opened.extractfile(f"{folder}/{folder}.cdx.json").read()
-    assert names == {f"{folder}/{name}" for name in tracked if name} | {f"{folder}/{folder}.cdx.json"}
-    assert listed == dependencies
+        enclosed = opened.extractfile(f"{folder}/{folder}.cdx.json").read()
+    assert names == {f"{folder}/{name}" for name in tracked} | {f"{folder}/{folder}.cdx.json"}
+    assert enclosed == dependencies
 
     described = json.loads(dependencies)
     libraries = [component["name"] for component in described["components"]]
