@@ -191,8 +191,8 @@ AUTHENTICATION_BACKENDS = authentication_backends(values)
 # Django's, and those of secrets that came from an ODS/API, so that they are recognised as hashes.
 PASSWORD_HASHERS = [
     *HASHERS_OF_DJANGO,
-    "edfi_api.core.security.ods_secrets.OdsSecretHasher",
-    "edfi_api.core.security.ods_secrets.OdsSecretHasherOfOldVersions",
+    "edfi_api.core.security.credentials.OdsSecretHasher",
+    "edfi_api.core.security.credentials.OdsSecretHasherOfOldVersions",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
@@ -247,7 +247,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.web.viewsets.responses.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.web.viewsets.responses.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": [
-        "edfi_api.features.changes.change_queries.http.windows.ChangeVersionFilter",
+        "edfi_api.features.changes.change_queries.windows.ChangeVersionFilter",
         "edfi_api.core.queries.filters.QueryByExampleFilter",
         "edfi_api.core.queries.filters.OrderFilter",
     ],

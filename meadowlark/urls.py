@@ -11,7 +11,7 @@ from django.views.generic import RedirectView
 from edfi_api.common.addresses import standard_segment
 from edfi_api.common.conf import api_settings
 from edfi_api.core.startup import current_surface
-from edfi_api.features.changes.change_queries.http.views import TrackedResourceViewSet
+from edfi_api.features.changes.change_queries.views import TrackedResourceViewSet
 from edfi_api.features.management_api.urls import management_routes
 from edfi_api.features.validation.extension_model import is_extension_served
 from edfi_api.features.validation.http.extension import extension_views
@@ -36,7 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *batch_routes(router.served),
     path("", include("edfi_api.core.security.oauth.urls")),
     path("", include("edfi_api.web.relations.urls")),
-    path("", include("edfi_api.features.changes.change_queries.http.urls")),
+    path("", include("edfi_api.features.changes.change_queries.urls")),
     path("", include("edfi_api.features.validation.http.urls")),
     path("", include("edfi_api.features.changes.history.urls")),
     path("", include("edfi_api.features.refusals.http.urls")),

@@ -16,7 +16,7 @@ from django.db import close_old_connections, connections
 from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.request_options import limit
+from edfi_api.core.data_stores.databases import limit
 from meadowlark.serving import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections

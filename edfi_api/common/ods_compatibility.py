@@ -55,7 +55,7 @@ class OdsCompatibility(Enum):
         OdsArea.CHANGES,
         "nothing is in a window whose `minChangeVersion` is above its `maxChangeVersion`",
         "it is refused with 400, unless it is above by one",
-        ("features/changes/change_queries/http/windows.py",),
+        ("features/changes/change_queries/windows.py",),
         "a client that asks for what is new on a quiet day adds one to the last version",
     )
     IDENTIFICATION_CODES = OdsWay(
@@ -108,7 +108,7 @@ class OdsCompatibility(Enum):
         OdsArea.CHANGES,
         "the available change versions are there as `OldestChangeVersion` and `NewestChangeVersion`, too",
         "they are there as `oldestChangeVersion` and `newestChangeVersion` alone",
-        ("features/changes/change_queries/http/views.py",),
+        ("features/changes/change_queries/views.py",),
         "clients of versions before 7 read the names with a capital",
     )
     EMPTY_PROBLEM_MEMBERS = OdsWay(
@@ -124,7 +124,7 @@ class OdsCompatibility(Enum):
         "a namespace prefix covers every namespace that begins with it, `uri://education.example.evil` among those of "
         "`uri://education.example`",
         "it ends where a segment ends; one that ends with a delimiter covers all that begin with it",
-        ("core/security/namespace_prefixes.py",),
+        ("core/security/names.py",),
         "vendors may have prefixes that are parts of segments; a prefix should not cover the namespaces of others",
         setting="PLAIN_NAMESPACE_PREFIXES",
     )
@@ -162,7 +162,7 @@ class OdsCompatibility(Enum):
         "and a time with fractions or AM and PM are refused, with a hint that says what to write",
         "texts are texts; decimals with more places are refused; an empty list, and one of empty objects, is none at "
         "the root; the rest is accepted",
-        ("web/viewsets/factory.py",),
+        ("web/viewsets/router.py",),
         "clients send what they have read, with its empty lists; their tests expect what the ODS/API refuses",
     )
     IDS = OdsWay(
@@ -200,7 +200,7 @@ class OdsCompatibility(Enum):
         "32 digits; `_lastModifiedDate` has microseconds; decimals have a decimal place: `67.0`",
         "empty collections are absent, ids have hyphens, dates of change are in whole seconds, `67`",
         (
-            "features/changes/change_queries/http/views.py",
+            "features/changes/change_queries/views.py",
             "web/metadata/openapi.py",
             "web/viewsets/ods_representation.py",
         ),
@@ -218,7 +218,7 @@ class OdsCompatibility(Enum):
         "`?id=` with something else than an id, a descriptor without `#` and a change version that is too large are "
         "refused with 400; one below 0 is before all others",
         "nothing is found; a change version has to be a whole number from 0",
-        ("core/queries/query_by_example.py", "features/changes/change_queries/http/windows.py"),
+        ("core/queries/query_by_example.py", "features/changes/change_queries/windows.py"),
         "an empty answer would be taken for a fact",
     )
     OPENAPI = OdsWay(

@@ -12,8 +12,8 @@ class EdFiApiConfig(AppConfig):
     verbose_name = "Ed-Fi API"
 
     def ready(self) -> None:
-        from edfi_api.core.data_stores import applied_migrations  # noqa: PLC0415  Needs the app registry.
+        from edfi_api.core.data_stores import provisioning_state  # noqa: PLC0415  Needs the app registry.
         from edfi_api.core.startup import fill_resource_types  # noqa: PLC0415
 
-        post_migrate.connect(applied_migrations.record, sender=self)
+        post_migrate.connect(provisioning_state.record, sender=self)
         post_migrate.connect(fill_resource_types, sender=self)

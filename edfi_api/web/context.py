@@ -12,7 +12,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import FIXED, OUTSIDE, AddressForm, has_encoded_separator
-from edfi_api.core.data_stores.tenants import check_tenant_segment
+from edfi_api.core.data_stores.stores import check_tenant_segment
 from edfi_api.core.startup import current_surface
 from edfi_api.web.problem_details.http.handler import client_error
 

@@ -13,8 +13,8 @@ from edfi_api.core.storage import store
 from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.features.changes.change_queries import restoring
 from edfi_api.features.loading.bulk import Candidate, bulk_writer
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.features.loading.bulk.envelopes import PreservedFields
+from edfi_api.features.loading.bulk.candidates import PreservedFields
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.support.databases import DOCUMENTS
 from tests.support.factories import STORED_URIS

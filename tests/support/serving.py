@@ -24,8 +24,8 @@ from edfi_api.core.security.claims.file import fill_claims
 from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.startup import compilation_of
 from edfi_api.core.storage import resource_types
-from edfi_api.features.changes.change_queries import key_fields
-from edfi_api.features.changes.change_queries.http.views import TrackedResourceViewSet
+from edfi_api.features.changes.change_queries import tracked_changes
+from edfi_api.features.changes.change_queries.views import TrackedResourceViewSet
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.batch.views import batch_routes
 from edfi_api.web.viewsets.router import DataRouter
@@ -107,7 +107,7 @@ class Served:
         is_numbered = self.surface.by_name.keys() <= resource_types.numbers(DOCUMENTS).keys()
         if not is_numbered:
             resource_types.synchronise(self.surface.resources, DOCUMENTS)
-            key_fields.synchronise(self.surface.resources, DOCUMENTS)
+            tracked_changes.synchronise(self.surface.resources, DOCUMENTS)
             fill_claims(self.surface)
             client_of_token.cache_clear()  # Clients know which claims there are.
         with override_settings(ROOT_URLCONF=self.urls):

@@ -19,13 +19,14 @@ from edfi_api.core.data_stores.connection_strings import (
     servers,
 )
 from edfi_api.core.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable
-from edfi_api.core.data_stores.request_options import REQUEST_OPTIONS, limit
 from edfi_api.core.data_stores.routing import Database
 
 # What the settings give the admin database, and the connections to all others need too.
 _INHERITED = ("keepalives_idle", "keepalives_interval", "keepalives_count")
 # Requests for other data stores must not wait for the threads that wait for this one.
 _TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 10_000}
+
+REQUEST_OPTIONS = "REQUEST_OPTIONS"
 
 
 def alias_of(database: Database) -> str:
@@ -106,3 +107,12 @@ def has_met_an_error(alias: str) -> bool:
 def remove(alias: str) -> None:
     """The alias can no longer be used, except by threads that have a connection to it."""
     connections.settings.pop(alias, None)
+
+
+def limit(database: dict[str, Any], options: str) -> None:
+    """Add options to an entry of Django's databases; behind a pooler in transaction mode there are no session
+    options. The entry keeps them for data stores that are added later."""
+    database[REQUEST_OPTIONS] = options
+    if options and not database["DISABLE_SERVER_SIDE_CURSORS"]:
+        given = database["OPTIONS"].get("options", "")
+        database["OPTIONS"]["options"] = f"{given} {options}".strip()

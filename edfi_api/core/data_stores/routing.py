@@ -1,5 +1,5 @@
-"""Which of a client's data stores has the context of an address: an immutable table of all data stores. The context
-are the segments before the fixed word that the rest of an address begins with.
+"""Which of a client's data stores has the context of an address: an immutable table of all data stores. The context are
+the segments before the fixed word that the rest of an address begins with.
 
 Texts compare without regard to case.
 """

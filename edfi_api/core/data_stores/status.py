@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
-from edfi_api.core.data_stores.breaker import Breaker
+from edfi_api.core.data_stores.access import Breaker
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import DataStoresVersion

@@ -3,8 +3,7 @@
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from edfi_api.core.queries.bounds import require_index
-from edfi_api.core.queries.conditions import for_many_rows, ranges
+from edfi_api.core.queries.conditions import for_many_rows, ranges, require_index
 from edfi_api.core.queries.page_sql import page_sql, rest_sql
 from edfi_api.core.queries.plan import ordered_plan, plan
 from edfi_api.core.queries.selection import Selection

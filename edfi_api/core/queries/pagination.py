@@ -2,24 +2,62 @@
 
 The cost of a page by token does not depend on its position in the collection, since it starts at a row instead of
 counting up to it. See meadowlark/docs/reference/contract.md#paging.
+
+A page token is `min,max` of document row ids, inclusive, in base64url: the range that cursor paging has still to read,
+opaque to clients. It does not contain the filters of its request; the client repeats them. See
+meadowlark/docs/reference/contract.md#paging.
 """
 
-from collections.abc import Iterator, Mapping
+import binascii
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.queries.exceptions import ParameterValidationFailed
+from edfi_api.core.queries import collection
+from edfi_api.core.queries.exceptions import InvalidQueryValue, InvalidQueryValues, ParameterValidationFailed
 from edfi_api.core.queries.ordering import ORDER_PARAMETER
-from edfi_api.core.queries.page_tokens import PageToken
-from edfi_api.core.queries.parameters import is_natural_number, last_values
-from edfi_api.core.queries.partitions import partition, read_number
+from edfi_api.core.queries.parameters import PAGING_PARAMETERS, is_natural_number, last_values
 from edfi_api.core.queries.selection import LAST_ROW, Order, Selection
 from edfi_api.core.storage.stored import StoredDocument
 
 _BOOLEANS = {"true": True, "false": False}
+
+_NUMBERS = {"limit": "Limit", "offset": "Offset", "pagesize": "PageSize"}
+_LONGEST_NUMBER = 10
+
+_CONTENT = re.compile(rb"(\d{1,19}),(\d{1,19})")
+
+NUMBER_PARAMETER = "number"
+DEFAULT_NUMBER, LARGEST_NUMBER = 10, 200
+# With smaller partitions a client would need more requests instead of fewer.
+_PAGES_IN_A_PART = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PageToken:
+    """The rows from `first` to `last`."""
+
+    first: int
+    last: int = LAST_ROW
+
+    def __str__(self) -> str:
+        return urlsafe_b64encode(f"{self.first},{self.last}".encode()).decode().rstrip("=")
+
+    @classmethod
+    def parse(cls, text: str) -> "PageToken | None":
+        """The token, or None if the text is not a valid one."""
+        try:
+            content = _CONTENT.fullmatch(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
+        except (binascii.Error, ValueError):
+            return None
+        if content is None or max(int(content[1]), int(content[2])) > LAST_ROW:
+            return None
+        return cls(int(content[1]), int(content[2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +157,93 @@ def _token_problems(given: Mapping[str, str], token: PageToken | None) -> Iterat
         yield f"PageSize must be a value between 0 and {largest}."
     if total not in _BOOLEANS:
         yield "TotalCount must be a boolean value."
+
+
+class OdsPagination(EdFiPagination):
+    """The paging of the ODS/API."""
+
+    def read(self, request: Request) -> Page:
+        """The requested page. Raises InvalidQueryValues and ParameterValidationFailed."""
+        given = _typed(request.query_params)
+        if "pagetoken" in given or "pagesize" in given:
+            # Some clients add it to every request.
+            return page_by_token({name: value for name, value in given.items() if (name, value) != ("limit", "0")})
+        _check(given, f"Limit must be a value between 0 and {api_settings.MAX_PAGE_SIZE}.", least=0)
+        return page_by_offset(given)
+
+    def read_offset(self, request: Request) -> Page:
+        """The requested page of deletes or key changes. Raises what `read` does."""
+        given = _typed(request.query_params)
+        message = f"Limit must be omitted or set to a value between 1 and {api_settings.MAX_PAGE_SIZE}."
+        _check(given, message, least=1)
+        return page_by_offset(given)
+
+    def read_number(self, request: Request) -> int:
+        """The requested number of partitions. Raises what `read` does."""
+        name, value = last_values(request.query_params).get("number", ("number", "1"))
+        if not _is_integer(value):
+            raise InvalidQueryValues([InvalidQueryValue(f"$.{name}", "", value)])
+        return super().read_number(request)
+
+
+def _typed(query: Mapping[str, str]) -> dict[str, str]:
+    """The parameters by their names in lower case. Raises InvalidQueryValues for values of another type."""
+    given = {name: value for name, (_, value) in last_values(query).items()}
+    given = {name: value for name, value in given.items() if value or name not in _NUMBERS}
+    invalid = [
+        InvalidQueryValue(f"$.{shown}", shown, given[name])
+        for name, shown in _NUMBERS.items()
+        if name in given and not _is_integer(given[name])
+    ]
+    if given.get("totalcount", "true").lower() not in ("true", "false"):
+        invalid.append(InvalidQueryValue("$.TotalCount", "TotalCount", given["totalcount"]))
+    if invalid:
+        raise InvalidQueryValues(invalid)
+    return given
+
+
+def _is_integer(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER
+
+
+def _check(given: Mapping[str, str], limit_message: str, least: int) -> None:
+    messages = []
+    if not least <= int(given.get("limit", least)) <= api_settings.MAX_PAGE_SIZE:
+        messages.append(limit_message)
+    if int(given.get("offset", 0)) < 0:
+        messages.append("Offset cannot be a negative value.")
+    if messages:
+        raise ParameterValidationFailed(messages)
+
+
+def read_number(query: Mapping[str, str]) -> int:
+    """The requested number of partitions. Raises ParameterValidationFailed, also for paging parameters."""
+    given = last_values(query)
+    messages = [
+        f"The '{name}' parameter is not supported by the partitions endpoint."
+        for key, (name, _) in given.items()
+        if key in PAGING_PARAMETERS or key == ORDER_PARAMETER
+    ]
+    number = given.get(NUMBER_PARAMETER, ("", str(DEFAULT_NUMBER)))[1]
+    if not is_natural_number(number, LARGEST_NUMBER) or int(number) == 0:
+        messages.insert(0, f"Number of partitions must be between 1 and {LARGEST_NUMBER}.")
+    if messages:
+        raise ParameterValidationFailed(messages)
+    return int(number)
+
+
+def partition(documents: Selection, number: int) -> list[PageToken]:
+    """Return at most `number` tokens that together cover exactly these documents."""
+    return tokens_from(collection.partition(documents, number, smallest_part()))
+
+
+def smallest_part() -> int:
+    """How many rows a part has at least, but for the last."""
+    return _PAGES_IN_A_PART * int(api_settings.MAX_PAGE_SIZE)
+
+
+def tokens_from(firsts: Sequence[int]) -> list[PageToken]:
+    """The tokens of parts that begin with these rows."""
+    lasts = [*(first - 1 for first in firsts[1:]), LAST_ROW]
+    return [PageToken(first, last) for first, last in zip(firsts, lasts, strict=False)]

@@ -3,7 +3,7 @@ meadowlark/docs/reference/contract.md#queries."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -11,10 +11,10 @@ from typing import Any
 from django.utils.datastructures import MultiValueDict
 
 from edfi_api.common.conf import api_settings
-from edfi_api.common.logs.once import OncePerProcess
 from edfi_api.core.documents import coercion, dates_and_times
 from edfi_api.core.documents.blanks import without_blanks
 from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
+from edfi_api.core.documents.visible_part import is_always_visible
 from edfi_api.core.queries.exceptions import (
     InvalidQueryValue,
     InvalidQueryValues,
@@ -23,9 +23,26 @@ from edfi_api.core.queries.exceptions import (
     UnknownQueryField,
 )
 from edfi_api.core.queries.operators import MOST_VALUES, Comparison, Operator, operators_of, parts_of, texts_of
-from edfi_api.model.surface.resource import QueryField, QueryType
+from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.surface.query_fields import ID_FIELD
+from edfi_api.model.surface.resource import QueryField, QueryType, Resource
 
 _log = logging.getLogger(__name__)
+
+
+class OncePerProcess(logging.Filter):
+    """Lets each message pass once, whatever its arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed: set[object] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_first = record.msg not in self._passed
+        self._passed.add(record.msg)
+        return is_first
+
+
 _log.addFilter(OncePerProcess())
 # Each refusal is logged elsewhere.
 _HINT = (
@@ -224,3 +241,27 @@ _VALUE_TYPES: dict[QueryType, _ValueType] = {
         coercion.coerce_time, dates_and_times.is_time, partial(_reason_of, dates_and_times.read_time)
     ),
 }
+
+
+def with_visible_fields(resource: Resource, view: ObjectView | None) -> Resource:
+    """The resource with those query fields of which a place is visible, at their visible places; likewise its fields of
+    identification codes.
+
+    A place below a filter counts as hidden, since a query could find documents by their hidden items.
+    """
+    if view is None:
+        return resource
+    return replace(
+        resource,
+        query_fields=tuple(_visible_fields(resource.query_fields, view)),
+        code_fields=tuple(_visible_fields(resource.code_fields, view)),
+    )
+
+
+def _visible_fields(fields: Iterable[QueryField], view: ObjectView) -> Iterator[QueryField]:
+    for field in fields:
+        paths = tuple(path for path in field.paths if is_always_visible(path, view))
+        if field == ID_FIELD:
+            yield field
+        elif paths:
+            yield replace(field, paths=paths)

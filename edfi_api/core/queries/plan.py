@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.queries.bounds import leaves_many, without_lacking
+from edfi_api.core.queries.conditions import leaves_many, without_lacking
 from edfi_api.core.queries.exceptions import IndexRequired
 from edfi_api.core.queries.ordering import OrderBy
 from edfi_api.core.queries.query_indexes import is_indexed

@@ -15,10 +15,9 @@ from oauth2_provider.models import get_access_token_model
 
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.tenants import visible_to
-from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.data_stores.stores import visible_to
+from edfi_api.core.security.credentials import Credentials, hasher_of
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
-from edfi_api.core.security.ods_secrets import hasher_of
 
 COMMAND = "command"
 _LONGEST_CLIENT_NAME = 255

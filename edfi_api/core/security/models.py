@@ -22,7 +22,7 @@ from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import AbstractApplication
 
 from edfi_api.core.data_stores.models import DataStore, Recorded, Tenant, Writers
-from edfi_api.core.data_stores.tenants import refuse_taken_name, visible_to
+from edfi_api.core.data_stores.stores import refuse_taken_name, visible_to
 from edfi_api.core.security.claim_names import Action, claim_of
 from edfi_api.core.security.issuers import LONGEST_ISSUER, issuers
 from edfi_api.core.security.names import validate_name, validate_namespace_prefix

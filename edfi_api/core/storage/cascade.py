@@ -21,7 +21,7 @@ from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage import policy_statements, resource_types
 from edfi_api.core.storage.driver.execution import execute
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
 from edfi_api.core.storage.exceptions import IdentityConflict, KeyChangeContradicts
 from edfi_api.core.storage.requests import Values, WriteRequest
 from edfi_api.core.storage.stored import SECURABLES, Outcome, Written

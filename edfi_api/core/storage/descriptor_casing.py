@@ -12,7 +12,7 @@ from uuid import UUID
 
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
 
 _MOST_REMEMBERED = 65_536
 _SECONDS_REMEMBERED = 60

@@ -17,17 +17,21 @@ from uuid_utils.compat import uuid7
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparers
 from edfi_api.core.storage import policy_statements
-from edfi_api.core.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest, refuse_unreadable_version
 from edfi_api.core.storage.driver.execution import execute, holding, with_retries
-from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.effects import effect_of, replace_once
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.core.storage.replicas import record_writer
 from edfi_api.core.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, Written
-from edfi_api.core.storage.write_errors import IneffectiveWrite
+from edfi_api.core.storage.write_errors import (
+    TESTS_BY_ALIAS,
+    TESTS_BY_UUID,
+    DeniedRequest,
+    IneffectiveWrite,
+    refuse_unreadable_version,
+)
 from references import resolution
 
 _statement = statements_beside(__file__)

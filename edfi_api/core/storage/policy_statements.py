@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from edfi_api.core.documents.securables import COLUMNS
-from edfi_api.core.storage.driver.sql import Sql, all_of, merged
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import Sql, all_of, merged, statements_beside
 from edfi_api.core.storage.row_policy import RowPolicy, SetConditions
 from edfi_api.core.storage.stored import SECURABLES, STORED_COLUMNS, Outcome
 

@@ -11,7 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
 
 REPLICA = "replica"
 

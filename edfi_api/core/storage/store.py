@@ -18,13 +18,6 @@ from uuid_utils.compat import uuid7
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import descriptor_casing, merges, policy_statements, resource_types, upsert_groups
 from edfi_api.core.storage.database_state import database_state
-from edfi_api.core.storage.denial import (
-    TESTS_BY_ALIAS,
-    TESTS_BY_UUID,
-    TESTS_OF_STORED,
-    DeniedRequest,
-    refuse_unreadable_version,
-)
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import (
     StatementAborted,
@@ -35,8 +28,7 @@ from edfi_api.core.storage.driver.execution import (
     with_retries,
 )
 from edfi_api.core.storage.driver.prepared import Query
-from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.effects import effect_of, replace_once
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
 from edfi_api.core.storage.replicas import record_writer
@@ -49,7 +41,15 @@ from edfi_api.core.storage.requests import (
 )
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
-from edfi_api.core.storage.write_errors import IneffectiveWrite, RefusedDelete
+from edfi_api.core.storage.write_errors import (
+    TESTS_BY_ALIAS,
+    TESTS_BY_UUID,
+    TESTS_OF_STORED,
+    DeniedRequest,
+    IneffectiveWrite,
+    RefusedDelete,
+    refuse_unreadable_version,
+)
 from edfi_api.model.surface.resource import Resource
 
 _statement = statements_beside(__file__)

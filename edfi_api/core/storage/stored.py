@@ -7,8 +7,7 @@ from uuid import UUID
 
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import ResourceName
 

@@ -18,7 +18,7 @@ from edfi_api.core.data_stores.exceptions import NoStoreKey
 from edfi_api.features.exchange.models import Connection, ConnectionState, ExchangeDirection
 from edfi_api.features.exchange.stored_connections import current_phase
 from edfi_api.web.admin_kit.authorship import RecordedAdmin, admin_user
-from edfi_api.web.admin_kit.timestamps import timestamp
+from edfi_api.web.admin_kit.readable_values import timestamp
 
 _STATE = ("phase", "failure", "position", "lag", "accepted", "refused", "rate", "reported")
 

@@ -14,10 +14,16 @@ from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.startup import current_surface
 from edfi_api.features.loading.mapping import Translator, mapping_named
-from edfi_api.features.loading.mapping.exceptions import InvalidMapping, LeadsElsewhere, UnknownMapping
+from edfi_api.features.loading.mapping.files import InvalidMapping, LeadsElsewhere, UnknownMapping
 from edfi_api.features.loading.renames import NotAPair, Renames, renames
-from edfi_api.features.loading.reports.refusal_limit import RefusalLimit, add_strict_and_max_refused
-from edfi_api.features.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
+from edfi_api.features.loading.reports.report import (
+    RefusalLimit,
+    RefusalLog,
+    add_strict_and_max_refused,
+    raise_failure,
+    refused_in_all,
+    table,
+)
 from edfi_api.features.loading.reports.results import LoadResult
 
 _MOST_PROCESSES = 256

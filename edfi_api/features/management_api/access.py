@@ -12,13 +12,12 @@ from django.http import HttpRequest
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.tenants import tenant_named
+from edfi_api.core.data_stores.stores import tenant_named
 from edfi_api.core.security.exceptions import AuthenticationFailed, TokenRefused
 from edfi_api.core.security.federation.validation import ValidToken, check_not_refused, is_signed, refused, validated
-from edfi_api.core.security.issuers import issuers
+from edfi_api.core.security.issuers import issuers, value_at
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.authentication import bearer_token
-from edfi_api.core.security.token_claims import value_at
 from edfi_api.features.management_api import problems
 from edfi_api.features.management_api.clients import find_token
 from edfi_api.features.management_api.scopes import Scope

@@ -13,12 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.queries.listing.fields import Field
 from edfi_api.core.security.claim_names import Action, action_named, claim_uri, short_name
 from edfi_api.core.security.claims.file import UnusableClaimsFile, bundled_claims, claims_of_resources, read_claims
-from edfi_api.core.security.claims.model import Claims
-from edfi_api.core.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.core.security.claims.model import ClaimNames, Claims, spelt_in_full
 from edfi_api.core.security.claims.stored_claims import (
     NotOfTheTenant,
     UnknownClaims,

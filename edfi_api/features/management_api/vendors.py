@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.core.data_stores.models import DataStore, Tenant
-from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.queries.listing.fields import Field, FieldType
 from edfi_api.core.security.clients import (
     create_application,

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from edfi_api.core.data_stores.connection_strings import LONGEST, MAIN, destination
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.tenants import tenant_named, visible_to
+from edfi_api.core.data_stores.stores import tenant_named, visible_to
 from edfi_api.core.security.claim_names import actions_in_order, claim_of, short_name
 from edfi_api.core.security.claims.compile import all_defaults
 from edfi_api.core.security.claims.exchange import by_lineage, objects

@@ -9,8 +9,7 @@ from typing import Any
 
 from edfi_api.core.security.claim_names import action_named, claim_of
 from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
-from edfi_api.features.ods_import.exceptions import SourceUnusable
-from edfi_api.features.ods_import.ods_source import OdsSource
+from edfi_api.features.ods_import.ods_source import OdsSource, SourceUnusable
 
 _INSTANCES_OF_CLIENTS = "dbo.apiclientodsinstances"
 

@@ -14,13 +14,13 @@ from itertools import count, pairwise
 from typing import Any
 
 from edfi_api.core.documents.limits import MOST_VALUES
-from edfi_api.features.loading.bulk.envelopes import ENVELOPE
+from edfi_api.features.loading.bulk.candidates import ENVELOPE
 from edfi_api.features.ods_import.ods_source import HIGHEST_VERSION
 from edfi_api.features.sql_views.bodies import ResourceBodies, ResourceBody
 from edfi_api.features.sql_views.casts import literal
-from edfi_api.features.sql_views.foreign_keys import ForeignKey, ForeignKeys
 from edfi_api.features.sql_views.rows import ViewRows
 from edfi_api.features.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable, schema_name
+from edfi_api.features.sql_views.tables import ForeignKey, ForeignKeys
 from edfi_api.model.metaed.model import Entity, EntityKind, PropertyType
 from edfi_api.model.surface.columns import UNIQUE_ID, Column
 from edfi_api.model.surface.naming import resource_name

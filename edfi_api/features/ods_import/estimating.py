@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from edfi_api.features.ods_import.document_queries import DocumentQuery
-from edfi_api.features.ods_import.exceptions import DoesNotFit
 from edfi_api.features.ods_import.fitting import (
     ServedModel,
     is_of_a_project,
@@ -14,7 +13,7 @@ from edfi_api.features.ods_import.fitting import (
     unbounded,
     unserved_extensions,
 )
-from edfi_api.features.ods_import.ods_source import OdsSource, quoted, quoted_name
+from edfi_api.features.ods_import.ods_source import DoesNotFit, OdsSource, quoted, quoted_name
 from edfi_api.features.sql_views.shape import Envelope
 
 # On two processors for both databases; of the demo district they were twice as many, with 1,800 bytes each.

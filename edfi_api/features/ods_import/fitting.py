@@ -12,14 +12,12 @@ from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings, bundled_standa
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.features.loading.mapping.losses import LossPlace
+from edfi_api.features.loading.mapping.translation import LossPlace
 from edfi_api.features.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries
-from edfi_api.features.ods_import.exceptions import DoesNotFit
-from edfi_api.features.ods_import.ods_source import OdsSource, quoted, quoted_name
+from edfi_api.features.ods_import.ods_source import DoesNotFit, OdsSource, quoted, quoted_name
 from edfi_api.features.sql_views.bodies import ResourceBodies
-from edfi_api.features.sql_views.foreign_keys import ForeignKeys
 from edfi_api.features.sql_views.shape import Envelope, RowKind, SqlTable, schema_name
-from edfi_api.features.sql_views.tables import sql_tables
+from edfi_api.features.sql_views.tables import ForeignKeys, sql_tables
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.resource import ResourceName, Surface
 

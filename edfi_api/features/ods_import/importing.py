@@ -26,9 +26,8 @@ from edfi_api.core.storage.sets import REFUSALS
 from edfi_api.core.storage.sets.imported import give_envelope, keeping_versions
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.features.loading.bulk.candidates import Place
-from edfi_api.features.loading.bulk.envelopes import PreservedFields, pop_imported
+from edfi_api.features.loading.bulk.candidates import Place, PreservedFields, pop_imported
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
 from edfi_api.features.loading.progress import SECONDS_BETWEEN
 from edfi_api.features.loading.reports.causes import Causes
@@ -43,7 +42,6 @@ from edfi_api.features.loading.reports.results import (
 from edfi_api.features.ods_import import passes
 from edfi_api.features.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
 from edfi_api.features.ods_import.document_queries import DocumentQuery
-from edfi_api.features.ods_import.exceptions import AlreadyImporting
 from edfi_api.features.ods_import.fitting import (
     Loss,
     ServedModel,
@@ -53,8 +51,7 @@ from edfi_api.features.ods_import.fitting import (
     unserved_extensions,
 )
 from edfi_api.features.ods_import.models import OdsPass, OwnershipToken
-from edfi_api.features.ods_import.ods_source import OdsSource, quoted
-from edfi_api.features.ods_import.reading import Portion
+from edfi_api.features.ods_import.ods_source import AlreadyImporting, OdsSource, Portion, quoted
 from edfi_api.features.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
 from edfi_api.features.sql_views.shape import Envelope
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface

@@ -2,13 +2,16 @@
 
 Everything can be repeated: what is here already stays, and a client whose key is here is a conflict. What has no place
 here is named; nobody gets more rights than there.
+
+Definitions of profiles mean the same here as there. Under `ExcludeOnly` the ODS/API removes an object or a collection
+that is named with `IncludeAll`. Here such a rule would hide nothing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -16,18 +19,24 @@ from django.db import transaction
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.models import DataStore, State, Tenant
-from edfi_api.core.data_stores.stores import create_data_store
-from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.stores import create_data_store, visible_to
 from edfi_api.core.security.claim_names import DOMAINS, SERVICES, claim_name
 from edfi_api.core.security.claims.file import EVERYTHING
-from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, lineage
-from edfi_api.core.security.claims.spelling import ClaimNames, spelt_in_full
+from edfi_api.core.security.claims.model import (
+    ByAction,
+    ClaimNames,
+    Claims,
+    ClaimSetValue,
+    Grants,
+    ResourceClaimValue,
+    lineage,
+    spelt_in_full,
+)
 from edfi_api.core.security.claims.stored_claims import load, stored_resource_claims
 from edfi_api.core.security.claims.strategy_faults import unknown_for
 from edfi_api.core.security.clients import COMMAND
-from edfi_api.core.security.credentials import Credentials
+from edfi_api.core.security.credentials import Credentials, UnreadableSecret, encoded
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
-from edfi_api.core.security.ods_secrets import UnreadableSecret, encoded
 from edfi_api.core.security.profiles.loading import (
     NoSuchProfiles,
     assign_profiles,
@@ -42,12 +51,20 @@ from edfi_api.features.ods_import.administration import (
     OdsInstance,
     OdsVendor,
 )
-from edfi_api.features.ods_import.exceptions import SourceUnusable
 from edfi_api.features.ods_import.models import OwnershipToken
-from edfi_api.features.ods_import.ods_profiles import as_the_ods_reads
-from edfi_api.features.ods_import.ods_source import first_of
+from edfi_api.features.ods_import.ods_source import SourceUnusable, first_of
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.model.profiles.definition import FindingSeverity, UnreadableDefinition
+from edfi_api.model.profiles.definition import (
+    ElementKind,
+    FindingSeverity,
+    MemberSelection,
+    NamedMember,
+    ProfileDefinition,
+    ProfileRule,
+    ResourceParts,
+    RuleElement,
+    UnreadableDefinition,
+)
 from edfi_api.model.surface.resource import Surface
 
 # What every application of an ODS/API has that was not given another.
@@ -420,3 +437,45 @@ def _by_organizations(application: OdsApplication) -> Iterator[tuple[frozenset[i
     if not groups:
         groups[application.organizations] = []
     yield from groups.items()
+
+
+def as_the_ods_reads(definition: ProfileDefinition) -> tuple[ProfileDefinition, list[str]]:
+    """The definition that hides what the ODS hides, and a sentence about each member whose rule had to be replaced."""
+    notes: list[str] = []
+    resources = tuple(_translated(parts, definition.name, notes) for parts in definition.resources)
+    return replace(definition, resources=resources), notes
+
+
+def _translated(parts: ResourceParts, profile: str, notes: list[str]) -> ResourceParts:
+    removed: list[str] = []
+    read = None if parts.read is None else _rule(parts.read, removed)
+    write = None if parts.write is None else _rule(parts.write, removed)
+    notes += [
+        f"profile {profile}: {name} of {parts.name} is hidden as a whole, as in the ODS"
+        for name in dict.fromkeys(removed)
+    ]
+    return replace(parts, read=read, write=write)
+
+
+def _rule(rule: ProfileRule, removed: list[str]) -> ProfileRule:
+    is_excluding = rule.selection is MemberSelection.EXCLUDE_ONLY
+    properties, elements = [*rule.properties], []
+    for element in rule.elements:
+        if not is_excluding or not _removes(element):
+            elements.append(replace(element, rule=_rule(element.rule, removed)))
+            continue
+        removed.append(element.name)
+        if element.kind is ElementKind.EXTENSION:
+            elements.append(replace(element, rule=ProfileRule(MemberSelection.INCLUDE_ONLY, line=element.line)))
+        else:
+            properties.append(NamedMember(element.name, element.line))
+    return replace(rule, properties=tuple(properties), elements=tuple(elements))
+
+
+def _removes(element: RuleElement) -> bool:
+    """Whether the rule leaves nothing of a member whose parent excludes what it names."""
+    rule = element.rule
+    names_nothing = not rule.properties and not rule.elements and element.filter is None
+    return rule.selection is MemberSelection.INCLUDE_ALL or (
+        rule.selection is MemberSelection.EXCLUDE_ONLY and names_nothing
+    )

@@ -2,15 +2,21 @@
 
 Its connections are of their own, for it is no database of this server: one transaction each, REPEATABLE READ and READ
 ONLY, of the same snapshot, in which no object outside `pg_catalog` is found without its schema.
+
+Several queries are read over several connections at once; their rows come in the order of the queries. Each connection
+has a thread, which fetches some rows ahead of those that are taken. So a source works while what it has sent is
+written, and memory does not grow with the number or the size of its rows.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
-from typing import Any
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -18,8 +24,6 @@ from psycopg import Connection, IsolationLevel, ServerCursor
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL
 
-from edfi_api.features.ods_import.exceptions import SourceUnusable
-from edfi_api.features.ods_import.reading import Origin, Portion, Rows, read
 from edfi_api.features.sql_views.casts import literal
 
 _OPTIONS = " ".join(
@@ -58,6 +62,92 @@ _VERSIONS = ("changes", "changeversionsequence")
 # Versions of this server go on behind those of the source, and need room.
 HIGHEST_VERSION = 2**62
 
+Origin = TypeVar("Origin")
+Rows = list[tuple[Any, ...]]
+
+_MOST_ROWS = 1_000
+_FIRST_ROWS = 10
+# The size of texts that are fetched at once. A document may be of megabytes.
+_BYTES = 2**20
+
+
+class Portion(NamedTuple, Generic[Origin]):
+    """A query for rows of texts. All rows of a `rank` come before those of a higher one; those of several
+    portions of one rank come as they are read."""
+
+    rank: int
+    origin: Origin
+    query: str
+
+
+def read(connections: Sequence[Connection[Any]], portions: Iterable[Portion[Origin]]) -> Iterator[tuple[Origin, Rows]]:
+    """The rows of portions, which are in the order of their ranks, some at a time. Raises psycopg.Error."""
+    left = iter(portions)
+    readers: list[_Reader[Origin]] = [_Reader(connection) for connection in connections]
+    try:
+        active = [reader for reader in readers if reader.begin(left)]
+        while active:
+            rank = min(reader.portion.rank for reader in active)
+            ahead = {reader.fetched: reader for reader in active if reader.portion.rank == rank}
+            done, _ = wait(ahead, return_when=FIRST_COMPLETED)
+            for reader in map(ahead.__getitem__, done):
+                origin, rows = reader.portion.origin, reader.fetched.result()
+                if rows:
+                    reader.fetch()
+                    yield origin, rows
+                elif not reader.begin(left):
+                    active.remove(reader)
+    finally:
+        for reader in readers:
+            reader.end()
+
+
+@dataclass(slots=True)
+class _Reader(Generic[Origin]):
+    """A connection with its thread, and the rows that it fetches."""
+
+    connection: Connection[Any]
+    portion: Portion[Origin] = field(init=False)
+    fetched: Future[Rows] = field(default_factory=Future)
+    _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "import_ods"))
+    _cursor: ServerCursor[Any] | None = None
+    _most_rows: int = _FIRST_ROWS
+
+    def begin(self, left: Iterator[Portion[Origin]]) -> bool:
+        """Read the next portion; False if there is none."""
+        portion = next(left, None)
+        if portion is None:
+            return False
+        self.portion = portion
+        self.fetched = self._thread.submit(self._execute)
+        return True
+
+    def fetch(self) -> None:
+        """Fetch some more rows; none at the end of the portion."""
+        self.fetched = self._thread.submit(self._fetch)
+
+    def end(self) -> None:
+        """Stop what is being fetched."""
+        if self.fetched.running():
+            with suppress(psycopg.Error):
+                self.connection.cancel_safe()
+        self._thread.shutdown()
+
+    def _execute(self) -> Rows:
+        self._cursor, self._most_rows = ServerCursor(self.connection, "import_ods"), _FIRST_ROWS
+        self._cursor.execute(self.portion.query)
+        return self._fetch()
+
+    def _fetch(self) -> Rows:
+        assert self._cursor is not None  # noqa: S101  Executed before.
+        rows = self._cursor.fetchmany(self._most_rows)
+        size = sum(len(text) for row in rows for text in row if text)
+        if not rows:
+            self._cursor.close()
+        elif size:
+            self._most_rows = max(1, min(_MOST_ROWS, 2 * self._most_rows, self._most_rows * _BYTES // size))
+        return rows
+
 
 @dataclass(frozen=True, slots=True)
 class OdsSource:
@@ -85,7 +175,7 @@ class OdsSource:
                 yield from rows
 
     def read(self, portions: Iterable[Portion[Origin]]) -> Iterator[tuple[Origin, Rows]]:
-        """The rows of several queries, read by all connections; see `reading`."""
+        """The rows of several queries, read by all connections."""
         with as_unusable():
             yield from read([self.connection, *self.others], portions)
 
@@ -199,3 +289,32 @@ def first_of(names: Sequence[str], most: int = 10) -> str:
     """The first of some names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+@dataclass
+class SourceUnusable(Exception):
+    """The source cannot be reached or read; `reason` is PostgreSQL's, without the password."""
+
+    reason: str
+
+
+@dataclass
+class DoesNotFit(Exception):
+    """The served model has tables or columns that the source does not have.
+
+    `extensions` are the names of served projects of which it has nothing; `standard` is another bundled data standard
+    whose tables it has, "" if there is none.
+    """
+
+    missing: Sequence[str]
+    extensions: Sequence[str] = ()
+    standard: str = ""
+
+
+@dataclass
+class NoEarlierPass(Exception):
+    """There is no finished pass whose changes a later one could read."""
+
+
+class AlreadyImporting(Exception):
+    """Another import into the same database is running."""

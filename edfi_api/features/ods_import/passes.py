@@ -14,8 +14,8 @@ from django.db import connections, transaction
 from django.utils import timezone
 from psycopg.types.range import Int8Range
 
-from edfi_api.features.ods_import.exceptions import NoEarlierPass
 from edfi_api.features.ods_import.models import OdsPass
+from edfi_api.features.ods_import.ods_source import NoEarlierPass
 
 # How many versions the source may give until the next pass begins before ours have to move on.
 ROOM = 100_000

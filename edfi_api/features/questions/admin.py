@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from edfi_api.features.questions.models import Question, QuestionProfile, QuestionReader
 from edfi_api.web.admin_kit.authorship import RecordedAdmin
-from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
+from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 
 

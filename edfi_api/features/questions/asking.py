@@ -24,7 +24,7 @@ MOST_ROWS = 1_000
 MOST_BYTES = 1_000_000
 _MOST_COLUMNS = 100
 _LONGEST_STATEMENT = 20_000
-# Of what reads much and writes nothing, as `sql_views/new_reader.py` has them; for the whole of a cursor's rows.
+# Of what reads much and writes nothing, as `sql_views/installation.py` has them; for the whole of a cursor's rows.
 _SETTINGS = {
     "work_mem": "32MB",
     "enable_nestloop": "off",

@@ -14,8 +14,8 @@ from edfi_api.core.startup import current_surface
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.features.questions.asking import Origin
 from edfi_api.features.sql_views.current import current_views
-from edfi_api.features.sql_views.foreign_keys import ForeignKey
 from edfi_api.features.sql_views.shape import RowKind, SqlColumn
+from edfi_api.features.sql_views.tables import ForeignKey
 from edfi_api.features.sql_views.views import View
 from edfi_api.model.metaed.model import Domain, EntityKey, Model
 from edfi_api.model.surface.columns import Column

@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
 from edfi_api.features.refusals.entries import Entry, entries_of, key_of, storable, summary_of, summary_of_problem
 from edfi_api.features.refusals.occurrences import Refusals
 from edfi_api.features.refusals.personal_data import kept_id

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from edfi_api.features.sql_views.models import SqlReader
-from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
+from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
 
 

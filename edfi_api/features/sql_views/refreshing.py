@@ -18,7 +18,7 @@ from psycopg import errors, sql
 
 from edfi_api.common.one_process import exclusively
 from edfi_api.core.storage.driver.lock_turns import holders, limit_waits
-from edfi_api.features.changes.change_queries.versions import newest_change_version
+from edfi_api.features.changes.change_queries.tracked_changes import newest_change_version
 from edfi_api.features.sql_views import copies, row_filter
 from edfi_api.features.sql_views.changes import ViewsNotInstalled, refusals
 from edfi_api.features.sql_views.copies import DOCUMENT, Copy

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from edfi_api.core.documents.securables import SecurableKind
 from edfi_api.features.sql_views import casts
 from edfi_api.features.sql_views.bodies import IS_NUMBERED_PERSON, PEOPLE, ResourceBodies, ResourceBody
-from edfi_api.features.sql_views.foreign_keys import ForeignKey, ForeignKeys
 from edfi_api.features.sql_views.rows import Steps, ViewRows, of_types
 from edfi_api.features.sql_views.shape import Envelope, FixedMember, RowKind, SqlColumn, SqlTable, schema_name
+from edfi_api.features.sql_views.tables import ForeignKey, ForeignKeys
 from edfi_api.model.metaed.model import SUBCLASS_KINDS, Entity, EntityKind, Property, PropertyType
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.naming import resource_name

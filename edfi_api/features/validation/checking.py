@@ -11,12 +11,17 @@ from psycopg import errors
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.features.validation.connections import Reading, reading
-from edfi_api.features.validation.faults import fault_of, resource_of
-from edfi_api.features.validation.finding import RuleFault, checked_columns
+from edfi_api.features.validation.finding import RuleFault, checked_columns, fault_of, resource_of
 from edfi_api.features.validation.login import NoLogin
-from edfi_api.features.validation.query_text import ROW_LIMIT, QueryFault, parameters_in, violations_statement
 from edfi_api.features.validation.rule import SCOPE, Problem, Rule
-from edfi_api.features.validation.values import RunValues, standard_of
+from edfi_api.features.validation.values import (
+    ROW_LIMIT,
+    QueryFault,
+    RunValues,
+    parameters_in,
+    standard_of,
+    violations_statement,
+)
 from edfi_api.model.surface.resource import Resource, Surface
 
 _SECONDS = 30

@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from edfi_api.common.conf import api_settings
 from edfi_api.core.compilation import is_api_schema
 from edfi_api.core.startup import compilation_of
-from edfi_api.features.validation.resources import ENDPOINT, PROJECT
+from edfi_api.features.validation.result_visibility import ENDPOINT, PROJECT
 from edfi_api.model.surface.resource import Surface
 
 _MODEL = Path(__file__).parent / "extension"

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,12 +11,14 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import psycopg
 from psycopg.types.json import Jsonb
 from uuid_utils.compat import uuid7
 
 from edfi_api.features.validation.connections import BATCH, Reading
-from edfi_api.features.validation.query_text import ROW_LIMIT, violations_statement
+from edfi_api.features.validation.login import NoLogin
 from edfi_api.features.validation.rule import Rule, RuleViolation, Scope
+from edfi_api.features.validation.values import ROW_LIMIT, QueryFault, UnusableValue, violations_statement
 from edfi_api.model.surface.resource import Resource, Surface
 
 _LONGEST_MESSAGE = 1024
@@ -255,3 +258,23 @@ def _context(given: Mapping[str, Any] | None) -> dict[str, str]:
         str(name)[:_LONGEST_NAME]: ("" if value is None else str(value))[:_LONGEST_VALUE]
         for name, value in given.items()
     }
+
+
+def resource_of(rule: Rule, surface: Surface) -> Resource:
+    """The resource of the offending documents. Raises RuleFault."""
+    resource = surface.resource_at(rule.resource)
+    if resource is None:
+        raise RuleFault(f"the standard has no resource {rule.resource}; one reads like ed-fi/students")
+    return resource
+
+
+def fault_of(error: BaseException, rule: Rule) -> str:
+    """Why a rule failed, without values of documents. Class 42 is about names and syntax of the rule's own text."""
+    if isinstance(error, RuleFault | QueryFault | UnusableValue | NoLogin):
+        return str(error)
+    if isinstance(error, psycopg.Error):
+        state = error.sqlstate or ""
+        text = error.diag.message_primary if state.startswith("42") or state == "25006" else ""
+        return f"{type(error).__name__}{f': {text}' if text else ''} ({state})"
+    lines = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == str(rule.path)]
+    return f"{type(error).__name__}{f' in line {lines[-1]}' if lines else ''}"

@@ -16,7 +16,15 @@ from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql, all_of, any_of
 from edfi_api.core.storage.row_policy import RowPolicy
-from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.model.surface.resource import (
+    JsonPath,
+    NamedPath,
+    Resource,
+    ResourceKind,
+    ResourceName,
+    SecurableElements,
+    Surface,
+)
 
 _NEAR_RESULTS = 2_000
 _STEP = 4
@@ -65,6 +73,10 @@ AND NOT EXISTS (
      WHERE EXISTS (SELECT FROM document d WHERE d.document_uuid = wanted AND NOT ({readable}))
 )"""
 _CHECKED = Sql("CASE WHEN d.is_beyond THEN true ELSE {checked} END")
+
+PROJECT, ENDPOINT = "EdFiXValidations", "ed-fi-x-validations"
+
+_ORGANIZATION = JsonPath(("educationOrganizationReference", "educationOrganizationId"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +174,29 @@ def _visible(policy: RowPolicy | None, checked: Sql) -> Visible:
     organizations = None if policy is None else policy.predicate().organizations
     placed = Sql("d.organization IS NOT NULL")
     return Visible(placed if organizations is None else all_of([placed, organizations]), checked)
+
+
+def _resource(name: str, endpoint: str, elements: SecurableElements) -> Resource:
+    return Resource(
+        name=ResourceName(PROJECT, name),
+        project_endpoint=ENDPOINT,
+        endpoint=endpoint,
+        kind=ResourceKind.ENTITY,
+        json_schema={},
+        identity=(),
+        securable_elements=elements,
+    )
+
+
+RULE = _resource("ValidationRule", "validationRules", SecurableElements())
+RUN = _resource("ValidationRun", "validationRuns", SecurableElements())
+RESULT = _resource(
+    "ValidationResult",
+    "validationResults",
+    SecurableElements(
+        namespace=(JsonPath(("namespace",)),),
+        education_organization=(NamedPath("EducationOrganizationId", _ORGANIZATION),),
+        student=(JsonPath(("studentReference", "studentUniqueId")),),
+        staff=(JsonPath(("staffReference", "staffUniqueId")),),
+    ),
+)

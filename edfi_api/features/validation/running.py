@@ -18,7 +18,7 @@ from psycopg import errors
 from edfi_api.common.conf import api_settings
 from edfi_api.common.one_process import exclusively
 from edfi_api.core.storage import resource_types
-from edfi_api.features.changes.change_queries.versions import newest_change_version
+from edfi_api.features.changes.change_queries.tracked_changes import newest_change_version
 from edfi_api.features.validation.connections import (
     Connection,
     OutOfTime,
@@ -27,11 +27,19 @@ from edfi_api.features.validation.connections import (
     connected,
     reading,
 )
-from edfi_api.features.validation.faults import fault_of, resource_of
-from edfi_api.features.validation.finding import Finder, Found, Staged
-from edfi_api.features.validation.publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
+from edfi_api.features.validation.finding import Finder, Found, Staged, fault_of, resource_of
+from edfi_api.features.validation.publishing import (
+    NOTHING,
+    Compared,
+    Evaluation,
+    Outcome,
+    Published,
+    Publisher,
+    RegisteredRule,
+    register,
+    retire,
+)
 from edfi_api.features.validation.rule import Rule, Scope
-from edfi_api.features.validation.rule_registry import RegisteredRule, register
 from edfi_api.features.validation.scoping import RunFully, Watched, changed_values
 from edfi_api.features.validation.values import RunValues, run_values
 from edfi_api.model.surface.resource import Surface

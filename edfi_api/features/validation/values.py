@@ -1,17 +1,22 @@
-"""The values of the parameters of a rule: defaults, those of the admin and of the command, and the fixed ones."""
+"""The query of a rule → a statement in psycopg's form, and the values of its parameters: defaults, those of the admin
+and of the command, and the fixed ones.
+"""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import sqlparse
+from sqlparse import tokens
+from sqlparse.lexer import tokenize
+
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.features.validation.query_text import parameters_in
 from edfi_api.features.validation.rule import SCHOOL_YEAR, TODAY, Rule
 from edfi_api.model.surface.resource import ResourceKind, Surface
 
@@ -19,6 +24,8 @@ _CURRENT_YEAR = """
 SELECT max((body ->> 'schoolYear')::integer) FROM document
  WHERE resource_type_id = ANY (%(types)s::smallint[]) AND body @> '{"currentSchoolYear": true}'
 """
+
+ROW_LIMIT = "row_limit"
 
 
 class UnusableValue(Exception):
@@ -79,3 +86,43 @@ def parsed(name: str, type_: str, text: str) -> Any:
     except (ValueError, KeyError, InvalidOperation) as error:
         raise UnusableValue(f"{text!r} is not a value of the parameter {name}, which is of the type {type_}") from error
     return text
+
+
+class QueryFault(Exception):
+    """What is wrong with the text of a query."""
+
+
+def violations_statement(query: str, types: Mapping[str, str]) -> str:
+    """The statement, with parameters `%(name)s` in place of `:name`; `%(row_limit)s` limits its rows.
+
+    The query stands in FROM, where the syntax allows no change of data. Raises QueryFault.
+    """
+    if len([each for each in sqlparse.split(query) if each.strip(" \n\t;")]) != 1:
+        raise QueryFault("has to be one query")
+    pieces = list(_pieces(query, types))
+    while pieces and not pieces[-1].strip(" \n\t;"):
+        pieces.pop()
+    return f"SELECT v.* FROM (\n{''.join(pieces)}\n) v LIMIT %({ROW_LIMIT})s::bigint"
+
+
+def parameters_in(query: str) -> set[str]:
+    """The names of the parameters that a query uses."""
+    return {value[1:] for kind, value in _tokens(query) if _is_parameter(kind, value)}
+
+
+def _pieces(query: str, types: Mapping[str, str]) -> Iterator[str]:
+    for kind, value in _tokens(query):
+        if not _is_parameter(kind, value):
+            yield value.replace("%", "%%")
+        elif value[1:] in types:
+            yield f"(%({value[1:]})s::{types[value[1:]]})"
+        else:
+            raise QueryFault(f"there is no parameter {value}; declared are {', '.join(f':{name}' for name in types)}")
+
+
+def _is_parameter(kind: object, value: str) -> bool:
+    return kind is tokens.Name.Placeholder and value.startswith(":")
+
+
+def _tokens(query: str) -> Iterator[tuple[Any, str]]:
+    yield from tokenize(query)  # type: ignore[no-untyped-call]

@@ -12,11 +12,17 @@ from typing import Any, TypeVar
 import msgspec
 
 from edfi_api.common.shape_errors import reason_and_path
-from edfi_api.model.apischema.errors import ApiSchemaError
 
 T = TypeVar("T")
 
 _PLAIN_NAME = re.compile(r"[\w$-]+")
+
+
+class ApiSchemaError(Exception):
+    """The text is one readable paragraph with the file and the JSON path in it."""
+
+    def __init__(self, file: Path, path: str, message: str) -> None:
+        super().__init__(f"{file}: {path}: {message}")
 
 
 @dataclass(frozen=True, slots=True)

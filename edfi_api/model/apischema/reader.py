@@ -8,8 +8,7 @@ from pathlib import Path
 
 from edfi_api.model.apischema import format as f
 from edfi_api.model.apischema.additions import ResourceExtension, extended
-from edfi_api.model.apischema.errors import ApiSchemaError
-from edfi_api.model.apischema.node import Node, read_file
+from edfi_api.model.apischema.node import ApiSchemaError, Node, read_file
 from edfi_api.model.apischema.resources import resource_of
 from edfi_api.model.surface.interchange import descriptor_as_interchange
 from edfi_api.model.surface.load_order import in_load_order

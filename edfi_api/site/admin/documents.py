@@ -15,11 +15,11 @@ from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
 from edfi_api.features.changes.change_queries.versions_pages import VersionPages, timeline, versions_address
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
-from edfi_api.features.refusals.admin.related import related_refusals
+from edfi_api.features.refusals.admin.summaries import related_refusals
 from edfi_api.features.validation.admin import results_of
 from edfi_api.site.administration import overview
-from edfi_api.web.admin_kit import key_search, referrers, related_links
-from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit import key_search, related_links
+from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import DeletionThroughStore
 from edfi_api.web.admin_kit.list_filters import (
     CHOSEN_RESOURCE,
@@ -115,7 +115,7 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
             "subtitle": str(document.document_title),
             "shown_key": abridged(document.natural_key),
             "values": readable_values(document.body, document.marked),
-            "referrers": referrers.by_resource(document),
+            "referrers": related_links.by_resource(document),
             "refusals": related_refusals(document, store_number(request)) if user.has_perm(VIEW_KEYS) else None,
             "results": results_of(document) if user.has_perm("validation.view_validationresult") else None,
             "versions": timeline(resource, document.document_uuid, using) if resource else [],

@@ -23,8 +23,8 @@ from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.site.administration import navigation, overview, status
 from edfi_api.site.sign_in.site import SignInSite
+from edfi_api.web.admin_kit.readable_values import is_time, shown_time
 from edfi_api.web.admin_kit.store_choice import PARAMETER, choice_url, choose_view, chosen
-from edfi_api.web.admin_kit.timestamps import is_time, shown_time
 
 
 class AdministrationPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.

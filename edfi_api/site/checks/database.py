@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.core.data_stores import applied_migrations
+from edfi_api.core.data_stores import provisioning_state
 from edfi_api.core.data_stores.powers import POWERS, ROLES_PAGE
 from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development
 
@@ -85,7 +85,7 @@ def _process(connection: BaseDatabaseWrapper) -> int:
 def _migrations(using: str) -> list[CheckMessage]:
     if is_of_development(using):
         return [Error(OF_DEVELOPMENT, id="edfi_api.E007")]
-    changed, unknown = applied_migrations.changed(using), applied_migrations.unknown(using)
+    changed, unknown = provisioning_state.changed(using), provisioning_state.unknown(using)
     messages: list[CheckMessage] = []
     if changed:
         messages.append(

@@ -17,7 +17,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.common.settings_table import PREFIX, SETTINGS
 from edfi_api.core.startup import current_compilation
 from edfi_api.core.writes.rules.configured import configured_rules
-from edfi_api.model.apischema.errors import ApiSchemaError
+from edfi_api.model.apischema.node import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 
 _log = logging.getLogger(__name__)

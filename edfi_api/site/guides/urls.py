@@ -13,7 +13,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.site.guides.guides import FILES, at, guides
 from edfi_api.web.problem_details.http.handler import client_error
 from edfi_api.web.viewsets.edfi_view import OpenView
-from edfi_api.web.viewsets.html_pages import html_page
+from edfi_api.web.viewsets.responses import html_page
 
 ALL = "all"
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 
-from edfi_api.core.data_stores import applied_migrations
-from edfi_api.core.data_stores.breaker import Breaker
+from edfi_api.core.data_stores import provisioning_state
+from edfi_api.core.data_stores.access import Breaker
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.storage.database_state import known_database_state
@@ -96,7 +96,7 @@ def _migrations(using: str) -> str:
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:
         raise _Unhealthy(f"{len(pending)} migrations have to be applied: manage.py migrate.")
-    if applied_migrations.changed(using):
+    if provisioning_state.changed(using):
         raise _Unhealthy(
             "Migrations with another text than this version's were applied: manage.py check --database default."
         )

@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.contributions import contributions
-from edfi_api.core.data_stores.breaker import Breaker
+from edfi_api.core.data_stores.access import Breaker
 from edfi_api.core.data_stores.databases import data_store_of
 from edfi_api.core.data_stores.provisioning_state import Pending
 from edfi_api.core.data_stores.routes import routes

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.core.security.issuers import is_safe
-from edfi_api.core.security.token_claims import is_path
+from edfi_api.core.security.issuers import is_path, is_safe
 
 _PASSWORDS = "django.contrib.auth.backends.ModelBackend"
 _PROVIDER_BACKEND = "edfi_api.site.sign_in.backend.ProviderBackend"

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
-from edfi_api.core.security.token_claims import value_at
+from edfi_api.core.security.issuers import value_at
 from edfi_api.site.sign_in.models import LONGEST_SUBJECT, AdminIdentity
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cachetools import TTLCache, cached
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html_join
@@ -9,7 +10,12 @@ from django.utils.safestring import SafeString
 
 from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.core.data_stores.models import Writers
-from edfi_api.web.admin_kit.timestamps import timestamp
+from edfi_api.core.security.models import ApiClient
+from edfi_api.web.admin_kit.readable_values import timestamp
+
+# A page lists a hundred rows of a few clients; a client is hardly ever renamed.
+_SECONDS = 10
+_MOST = 4096
 
 
 def admin_user(request: HttpRequest) -> str:
@@ -41,3 +47,14 @@ class RecordedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's tak
             (what, timestamp(at) if at else "", by) for what, (by, at) in {"First": first, "Last": last}.items() if by
         )
         return format_html_join("", "{}: {} by {}<br>", lines) or SafeString("by an earlier version")
+
+
+def name_of(row_id: int | None) -> str | None:
+    """The name of the client with this primary key; None without a client."""
+    return None if row_id is None else _name(row_id)
+
+
+@cached(TTLCache(_MOST, _SECONDS))
+def _name(row_id: int) -> str | None:
+    name: str | None = ApiClient.objects.filter(pk=row_id).values_list("name", flat=True).first()
+    return name

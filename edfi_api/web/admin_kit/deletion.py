@@ -1,12 +1,16 @@
-"""Deletion of documents in the admin, through the store; a refusal lists the referrers."""
+"""Deletion in the admin: of documents through the store, where a refusal lists the referrers, and of other rows one by
+one, with a check of each.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.forms import SimpleArrayField
 from django.db import DEFAULT_DB_ALIAS, transaction
-from django.db.models import QuerySet
+from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 
@@ -17,6 +21,7 @@ from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.requests import DeleteRequest
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.web.admin_kit import related_links
+from edfi_api.web.admin_kit.authorship import RecordedAdmin
 from edfi_api.web.admin_kit.natural_keys import abridged
 from references.exceptions import DependentItemExists
 
@@ -108,3 +113,22 @@ def _refusal(document: Document, user: str) -> DependentItemExists | None:
     except DependentItemExists as refusal:
         return refusal
     return None
+
+
+class CheckedItems:
+    """Forms check the items of arrays with the validators of the model: of an error that only the model finds, Django's
+    form loses the text."""
+
+    def formfield_for_dbfield(self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]  # of the admin class
+        if isinstance(field, SimpleArrayField) and isinstance(db_field, ArrayField):
+            known = field.base_field.validators
+            known.extend(each for each in db_field.base_field.validators if each not in known)
+        return field
+
+
+class OneByOneAdmin(CheckedItems, RecordedAdmin):
+    """No bulk deletion: each row is deleted on a page that lists its dependent rows, and each deletion is logged."""
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}

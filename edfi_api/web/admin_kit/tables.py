@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from edfi_api.web.admin_kit.timestamps import timestamp
+from edfi_api.web.admin_kit.readable_values import timestamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,11 @@ from edfi_api.web.problem_details.catalog.ods import RefusedAttempt, answered_pr
 from edfi_api.web.problem_details.http.handler import correlation_id
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
-from edfi_api.web.viewsets.factory import ServedSurface
 from edfi_api.web.viewsets.ods_representation import shown_id
 from edfi_api.web.viewsets.recorded_writes import data_store_of
 from edfi_api.web.viewsets.requests import requested_leniency
 from edfi_api.web.viewsets.responses import location, quoted, tag_of
+from edfi_api.web.viewsets.router import ServedSurface
 
 _log = logging.getLogger(__name__)
 

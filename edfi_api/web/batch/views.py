@@ -40,7 +40,7 @@ from edfi_api.web.batch.singles import Singles, TransactionUris, WritableResourc
 from edfi_api.web.batch.work import Batch
 from edfi_api.web.problem_details.http_exceptions import TooManyBatches
 from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView
-from edfi_api.web.viewsets.factory import ServedSurface
+from edfi_api.web.viewsets.router import ServedSurface
 
 # The attempts of an atomic batch that conflicts with others, before its last one.
 _ATTEMPTS = 3

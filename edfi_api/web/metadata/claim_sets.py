@@ -12,7 +12,7 @@ from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.exceptions import TenantUnknown
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.tenants import tenant_named, visible_to
+from edfi_api.core.data_stores.stores import tenant_named, visible_to
 from edfi_api.core.security.claim_names import actions_in_order, claim_uri
 from edfi_api.core.security.claims.compile import forget_compiled, granted_by
 from edfi_api.core.security.claims.model import ByAction

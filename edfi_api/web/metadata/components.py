@@ -6,14 +6,14 @@ meadowlark/docs/reference/contract.md#discovery-and-metadata.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
+from edfi_api.model.surface.json_schema import schema_at
 from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX, extension_key, lower_camel, singular
 from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
-from edfi_api.web.metadata.inherited_collections import capitalised, inherited_collections
 
 Schema = dict[str, Any]
 _Steps = tuple[str, ...]
@@ -47,6 +47,13 @@ _LINK_SCHEMA: Schema = {
         "rel": {"type": "string", "description": "The name of the resource that is referred to."},
         "href": {"type": "string", "description": "Where the item is, below the address of the data."},
     },
+}
+
+_TRACKED_ID: Schema = {"type": "string", "description": "The identifier that the server gave the item."}
+_CHANGE_VERSION: Schema = {
+    "type": "integer",
+    "format": "int64",
+    "description": "The version of the change; one sequence numbers all changes of all items.",
 }
 
 
@@ -227,3 +234,99 @@ def _camel_case(endpoint: str) -> str:
     """`ed-fi` → `edFi`."""
     first, *others = endpoint.lower().split("-")
     return first + "".join(word.capitalize() for word in others)
+
+
+@dataclass(frozen=True, slots=True)
+class InheritedCollection:
+    """Of an education organization, `Address` is the name of an item of its `addresses`."""
+
+    superclass: ResourceName
+    item: str
+
+
+def inherited_collections(surface: Surface) -> dict[ResourceName, dict[tuple[str, ...], InheritedCollection]]:
+    """Map resource and steps to the collections that it inherits. One to whose items an extension adds something in
+    this resource, and not in most others, is its own.
+    """
+    found: dict[ResourceName, dict[tuple[str, ...], InheritedCollection]] = {}
+    for abstract in surface.abstract_resources:
+        subclasses = [surface.by_name[name] for name in abstract.subclasses if name in surface.by_name]
+        collections = {each.name: _collections(each, abstract.name.resource) for each in subclasses}
+        shared = _shared(list(collections.values()))
+        for resource, by_item in collections.items():
+            found[resource] = {
+                (member,): InheritedCollection(abstract.name, item)
+                for item, (member, schema) in by_item.items()
+                if shared.get(item) == schema
+            }
+    return found
+
+
+def capitalised(word: str) -> str:
+    """The word with its first letter in upper case."""
+    return word[:1].upper() + word[1:]
+
+
+def _collections(resource: Resource, superclass: str) -> dict[str, tuple[str, Any]]:
+    """The member and the schema of each collection, by the name of an item. Subclasses may leave the name of the
+    superclass out: `categories` of a district are `educationOrganizationCategories` of a school."""
+    members = resource.json_schema.get("properties", {})
+    collections = {name: schema["items"] for name, schema in members.items() if schema.get("type") == "array"}
+    return {capitalised(singular(name)).removeprefix(superclass): (name, items) for name, items in collections.items()}
+
+
+def _shared(of_subclasses: list[dict[str, tuple[str, Any]]]) -> dict[str, Any]:
+    """Map the name of an item to the schema that most subclasses have; of collections that all of several have, alike
+    but for extensions.
+    """
+    shared = {}
+    if len(of_subclasses) > 1:
+        for item in of_subclasses[0]:
+            schemas = [collections[item][1] for collections in of_subclasses if item in collections]
+            without = [_without_extensions(schema) for schema in schemas]
+            if without.count(without[0]) == len(of_subclasses):
+                shared[item] = max(schemas, key=schemas.count)
+    return shared
+
+
+def _without_extensions(schema: Any) -> Any:
+    match schema:
+        case dict():
+            return {name: _without_extensions(each) for name, each in schema.items() if name != EXTENSIONS}
+        case list():
+            return [_without_extensions(each) for each in schema]
+    return schema
+
+
+class TrackedNames:
+    """The names of components of one resource."""
+
+    def __init__(self, names: ComponentNames, resource: Resource) -> None:
+        component = f"trackedChanges_{names.of_resource(resource.name)}"
+        self.key = f"{component}Key"
+        self.delete = f"{component}Delete"
+        self.key_change = f"{component}KeyChange"
+
+
+def tracked_schemas(resources: Iterable[Resource], names: ComponentNames) -> dict[str, Schema]:
+    """The components of these resources' changes."""
+    found: dict[str, Schema] = {}
+    for resource in resources:
+        tracked = TrackedNames(names, resource)
+        key = schema_reference(tracked.key)
+        found[tracked.key] = {"type": "object", "properties": _key_properties(resource)}
+        found[tracked.delete] = _change(keyValues=key)
+        found[tracked.key_change] = _change(oldKeyValues=key, newKeyValues=key)
+    return found
+
+
+def _key_properties(resource: Resource) -> dict[str, Schema]:
+    schemas = {field.name: schema_at(resource.json_schema, path) for field, path in resource.key_fields}
+    return {
+        name: {**scalar_schema(schema), "description": schema.get("description", ""), **IDENTITY}
+        for name, schema in schemas.items()
+    }
+
+
+def _change(**key_values: Schema) -> Schema:
+    return {"type": "object", "properties": {"id": _TRACKED_ID, "changeVersion": _CHANGE_VERSION, **key_values}}

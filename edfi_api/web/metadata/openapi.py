@@ -12,11 +12,10 @@ from edfi_api.model.examples import Bodies, Examples
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.web.metadata.components import ComponentNames, Schema, schemas
+from edfi_api.web.metadata.components import ComponentNames, Schema, schemas, tracked_schemas
 from edfi_api.web.metadata.paths import PathItem, path_items, shared_parameters, whole
 from edfi_api.web.metadata.publication import ANY_CONTEXT, VARIABLES
 from edfi_api.web.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
-from edfi_api.web.metadata.tracked_change_schemas import tracked_schemas
 
 OpenApi = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.core.queries import partitions
+from edfi_api.core.queries import pagination
 from edfi_api.core.queries.operators import MOST_VALUES, Operator
 from edfi_api.model.surface.json_schema import schema_at
 from edfi_api.model.surface.naming import plural, url_segment
@@ -18,13 +18,13 @@ from edfi_api.web.metadata.components import (
     IDENTITY,
     ComponentNames,
     Schema,
+    TrackedNames,
     property_deprecation,
     resource_deprecation,
     scalar_schema,
     schema_reference,
 )
 from edfi_api.web.metadata.responses import Content
-from edfi_api.web.metadata.tracked_change_schemas import TrackedNames
 
 Parameter = dict[str, Any]
 # Names of components; in query strings they begin in lower case.
@@ -74,7 +74,7 @@ def shared_parameters() -> dict[str, Parameter]:
         "number": _query(
             "number",
             "In how many partitions to divide the items, if there are enough of them.",
-            _natural(1, partitions.LARGEST_NUMBER) | {"default": partitions.DEFAULT_NUMBER},
+            _natural(1, pagination.LARGEST_NUMBER) | {"default": pagination.DEFAULT_NUMBER},
         ),
         "orderBy": _query(
             "orderBy",

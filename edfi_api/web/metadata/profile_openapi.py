@@ -8,24 +8,40 @@ that several resources share has one shape for all of them, unless profiles narr
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
+
+import orjson
+from cachetools import LRUCache
 
 from edfi_api.core.documents.readable_schema import readable_schema
 from edfi_api.core.documents.visible_part import writable_schema
-from edfi_api.core.queries.visible_fields import with_visible_fields
-from edfi_api.core.security.profiles.catalog import ProfilePart, StoredProfile
+from edfi_api.core.queries.parameters import with_visible_fields
+from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart, StoredProfile
 from edfi_api.model.profiles.definition import Usage
 from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.web.metadata.components import ADDED_BY_SERVER, LINK, ComponentNames, Schema, schema_reference, schemas
+from edfi_api.web.metadata.components import (
+    ADDED_BY_SERVER,
+    LINK,
+    ComponentNames,
+    Schema,
+    schema_reference,
+    schemas,
+    tracked_schemas,
+)
+from edfi_api.web.metadata.discovery import specifications
 from edfi_api.web.metadata.openapi import OpenApi, data_document, examples_of, served_example, titled
 from edfi_api.web.metadata.paths import Contents, PathItem, path_items, whole
+from edfi_api.web.metadata.publication import ADDRESS, JSON, Publication, publication
 from edfi_api.web.metadata.responses import Content
-from edfi_api.web.metadata.tracked_change_schemas import tracked_schemas
 
 _SERVER_MEMBERS = {"id", *ADDED_BY_SERVER}
 _Parts = Mapping[Usage, ProfilePart]
 _METHODS = {Usage.READABLE: ("get",), Usage.WRITABLE: ("post", "put", "delete")}
+
+# A profile of a few resources takes some 50 kB, one of all resources of a standard 6 MB.
+_MOST_BYTES = 32 * 2**20
 
 
 class ProfileComponents:
@@ -154,3 +170,43 @@ def _with_operations(items: dict[str, PathItem], parts: _Parts) -> dict[str, Pat
         for path, item in items.items()
         if shown & item.keys()
     }
+
+
+class ProfilePublications:
+    """Documents are rendered when they are requested and kept while there is room, until their definition changes."""
+
+    def __init__(self, surface: Surface, standard: Path) -> None:
+        self._surface = surface
+        self._standard = standard
+        self._catalogs = ProfileCatalogs(surface)
+        self._kept: LRUCache[StoredProfile, Publication] = LRUCache(_MOST_BYTES, getsizeof=_size)
+        self._lock = Lock()
+
+    def names(self, tenant_id: int | None) -> list[str]:
+        """The tenant's and the shared profiles that fit the served standard, in the order in which they were first
+        stored."""
+        return [each.name for each in self._catalogs.current().visible_to(tenant_id) if not each.is_misfit]
+
+    def list(self, tenant_id: int | None) -> Publication:
+        """The list of all specifications, those of profiles at the end."""
+        return publication(orjson.dumps(specifications(self._surface, ADDRESS, self.names(tenant_id))), JSON)
+
+    def of(self, name: str, tenant_id: int | None) -> Publication | None:
+        """The document of the tenant's or shared profile with this name, in any case; None if there is none that
+        fits."""
+        profile = self._catalogs.current().named(name, tenant_id)
+        if profile is None or profile.is_misfit:
+            return None
+        with self._lock:
+            return self._kept.get(profile) or self._rendered(profile)
+
+    def _rendered(self, profile: StoredProfile) -> Publication:
+        document = profile_document(self._surface, ADDRESS, profile, self._standard)
+        rendered = publication(orjson.dumps(document), JSON)
+        if _size(rendered) <= _MOST_BYTES:
+            self._kept[profile] = rendered
+        return rendered
+
+
+def _size(kept: Publication) -> int:
+    return sum(map(len, (*kept.pieces, *kept.deflated)))

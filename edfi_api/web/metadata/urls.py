@@ -22,7 +22,6 @@ from edfi_api.core.startup import current_compilation
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.version import VERSION
-from edfi_api.web.metadata.dependencies import graphml
 from edfi_api.web.metadata.discovery import (
     ALL_SPECIFICATION,
     PROFILES,
@@ -32,13 +31,13 @@ from edfi_api.web.metadata.discovery import (
     specifications,
     tenant_of,
 )
-from edfi_api.web.metadata.fixed_documents import DOCUMENTS
+from edfi_api.web.metadata.fixed_documents import DOCUMENTS, graphml
 from edfi_api.web.metadata.openapi import all_document, descriptors_document, resources_document
-from edfi_api.web.metadata.profile_publications import ProfilePublications
+from edfi_api.web.metadata.profile_openapi import ProfilePublications
 from edfi_api.web.metadata.publication import COMPLETE_ADDRESS, GRAPHML, Document, Publications, Publish, respond
 from edfi_api.web.metadata.xsd import XsdDocuments, xsd_projects
 from edfi_api.web.viewsets.edfi_view import OpenView, UnknownResourceView
-from edfi_api.web.viewsets.html_pages import html_page
+from edfi_api.web.viewsets.responses import html_page
 
 _HTML = "text/html"
 # The ODS/API has this address.

@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
-from edfi_api.core.security.profiles.visibility import Visibility, visibility_of
+from edfi_api.core.security.profiles.negotiation import Visibility, visibility_of
 from edfi_api.core.security.requests.authorization import readable_resources
 from edfi_api.core.storage import store
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface

@@ -7,7 +7,7 @@ from django.http import HttpResponse, QueryDict
 from rest_framework.request import Request
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.core.queries.ods_pagination import OdsPagination
+from edfi_api.core.queries.pagination import OdsPagination
 from edfi_api.core.queries.parameters import COMPARISONS_PARAMETER
 from edfi_api.core.writes.writing import Write, WrittenDocument
 from edfi_api.web.viewsets.edfi_view import EdFiRequest

@@ -25,9 +25,9 @@ from rest_framework.viewsets import ViewSetMixin
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.queries import collection, replica
+from edfi_api.core.queries.filters import requested_members
 from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS
 from edfi_api.core.queries.query_by_example import QueryByExample
-from edfi_api.core.queries.requested_members import requested_members
 from edfi_api.core.queries.selection import Selection, all_documents
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.claims.compile import compiled_claim_set

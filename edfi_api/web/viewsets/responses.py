@@ -6,8 +6,10 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 import orjson
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase, ResponseHeaders
+from django.shortcuts import render
 from django.utils.encoding import iri_to_uri
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
@@ -161,3 +163,10 @@ class NoNegotiation(BaseContentNegotiation):
 
     def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
         return renderers[0], renderers[0].media_type
+
+
+def html_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """The page with the Content-Security-Policy of the settings."""
+    response = render(request, template, context | {"has_submissions": bool(api_settings.WRITE_RECORDER)})
+    response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+    return response

@@ -22,7 +22,7 @@ from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.stores import create_data_store
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.storage import database_state
-from edfi_api.features.changes.change_queries import key_fields
+from edfi_api.features.changes.change_queries import tracked_changes
 from edfi_api.model.surface.resource import Surface
 from meadowlark.run.embedded_postgres import VOLATILE, EmbeddedPostgres
 from tests.conftest import ApiTestClient, new_token
@@ -233,4 +233,4 @@ def renumber(alias: str, surface: Surface) -> None:
         cursor.execute("UPDATE resource_type SET id = -id")
         cursor.execute("UPDATE resource_type SET id = 5000 + id")
     database_state.discard(alias)
-    key_fields.synchronise(surface.resources, alias)
+    tracked_changes.synchronise(surface.resources, alias)

@@ -1,6 +1,6 @@
 """A handler that remembers students, with their data store."""
 
-from edfi_api.features.changes.change_stream.changes import Change
+from edfi_api.features.changes.change_stream.documents import Change
 from edfi_api.features.changes.change_stream.handlers import on_change
 
 SEEN: list[tuple[int | None, str]] = []

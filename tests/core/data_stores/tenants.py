@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_tenant
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
 from tests.conftest import http

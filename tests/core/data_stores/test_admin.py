@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from edfi_api.core.data_stores.connection_strings import decrypt
 from edfi_api.core.data_stores.models import DataStore, State
-from edfi_api.core.data_stores.stores import create_data_store, set_connection
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_data_store, create_tenant, set_connection
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.profiles.models import Profile

@@ -1,6 +1,7 @@
 """The changes of data stores: each line names its data store, and one process works on many."""
 
 import json
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,9 +10,8 @@ from django.core.management.base import CommandError
 
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.routes import read_table
-from edfi_api.features.changes.change_stream import rounds
-from edfi_api.features.changes.change_stream.changes import Change
-from edfi_api.features.changes.change_stream.documents import DocumentLog
+from edfi_api.features.changes.change_stream import delivery
+from edfi_api.features.changes.change_stream.documents import Change, DocumentLog
 from edfi_api.features.changes.change_stream.log import Origin, newest
 from edfi_api.features.changes.change_stream.sinks.sink import message_id
 from tests.support.management_commands import run
@@ -101,7 +101,7 @@ def test_data_stores_that_are_added_are_followed(two, make_store, client_of, mon
     """The pause between two rounds is where the test acts."""
     _, api = two
     steps = iter([lambda: _add(make_store, api), _interrupt])
-    monkeypatch.setattr(rounds, "time", SimpleNamespace(sleep=lambda _: next(steps)()))
+    monkeypatch.setattr(delivery, "time", SimpleNamespace(sleep=lambda _: next(steps)(), monotonic=time.monotonic))
 
     run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores", "--follow")
 

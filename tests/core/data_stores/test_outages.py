@@ -5,7 +5,7 @@ import time
 import pytest
 from django.db import connections
 
-from edfi_api.core.data_stores.breaker import Breaker, Load
+from edfi_api.core.data_stores.access import Breaker, Load
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.storage.database_state import database_state

@@ -7,8 +7,7 @@ import pytest
 from django.db import connections
 
 from edfi_api.core.data_stores.models import State
-from edfi_api.core.data_stores.stores import create_data_store
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_data_store, create_tenant
 from edfi_api.core.security.models import ApiClient
 from tests.conftest import new_token
 from tests.core.data_stores.conftest import StoreClient

@@ -4,8 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from edfi_api.core.data_stores.models import DerivativeType, State
-from edfi_api.core.data_stores.stores import add_derivative, create_data_store, set_connection
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import add_derivative, create_data_store, create_tenant, set_connection
 from tests.core.data_stores.problems import problem
 from tests.core.data_stores.tenants import Tenant
 from tests.support.factories import STUDENT

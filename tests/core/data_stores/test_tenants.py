@@ -6,8 +6,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from edfi_api.core.data_stores.models import State
-from edfi_api.core.data_stores.stores import create_data_store
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_data_store, create_tenant
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
@@ -315,6 +314,6 @@ def test_claim_sets_and_profiles_are_loaded_for_a_tenant(db, tmp_path):
 
 
 def _row(name):
-    from edfi_api.core.data_stores.tenants import tenant_named  # noqa: PLC0415
+    from edfi_api.core.data_stores.stores import tenant_named  # noqa: PLC0415
 
     return tenant_named(name)

@@ -12,8 +12,7 @@ from django.urls import get_resolver, path
 
 from edfi_api.common.addresses import first_segments
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.stores import check_segment
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import check_segment, create_tenant
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
 from edfi_api.core.security.profiles.models import Profile

@@ -19,7 +19,7 @@ from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts,
 from edfi_api.model.profiles.json_files import canonical_json
 from edfi_api.model.profiles.members import members_of
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.web.viewsets.factory import ServedSurface
+from edfi_api.web.viewsets.router import ServedSurface
 from tests.conftest import ApiTestClient
 from tests.core.profiles.conftest import ClientOf, Store
 from tests.core.profiles.random_rules import random_rule, with_filters

@@ -7,9 +7,8 @@ import pytest
 
 from edfi_api.common.conf import api_settings
 from edfi_api.model.surface.resource import Surface
-from edfi_api.web.metadata import profile_publications
-from edfi_api.web.metadata.profile_openapi import profile_document
-from edfi_api.web.metadata.profile_publications import ProfilePublications
+from edfi_api.web.metadata import profile_openapi
+from edfi_api.web.metadata.profile_openapi import ProfilePublications, profile_document
 from edfi_api.web.metadata.publication import Addresses
 from tests.core.profiles.conftest import Store
 
@@ -26,7 +25,7 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(profile.name)
         return profile_document(surface, root, profile, standard)
 
-    monkeypatch.setattr(profile_publications, "profile_document", noted)
+    monkeypatch.setattr(profile_openapi, "profile_document", noted)
     return names
 
 
@@ -60,7 +59,7 @@ def test_documents_that_were_not_requested_for_the_longest_time_give_way(
 ) -> None:
     store("First", "Student", read="IncludeAll")
     size = len(publications().of("First", None).content(ROOT))
-    monkeypatch.setattr(profile_publications, "_MOST_BYTES", int(2.5 * size))
+    monkeypatch.setattr(profile_openapi, "_MOST_BYTES", int(2.5 * size))
     documents = publications()
     for name in ("Second", "Third"):
         store(name, "Student", read="IncludeAll")
@@ -75,7 +74,7 @@ def test_documents_that_were_not_requested_for_the_longest_time_give_way(
 def test_a_document_larger_than_all_room_is_served_all_the_same(
     monkeypatch: pytest.MonkeyPatch, store: Store, publications: Publications
 ) -> None:
-    monkeypatch.setattr(profile_publications, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(profile_openapi, "_MOST_BYTES", 1000)
     store("Counselor", "Student", read="IncludeAll")
 
     found = publications().of("Counselor", None)

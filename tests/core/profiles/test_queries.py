@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from edfi_api.core.models import Document
-from edfi_api.core.queries.visible_fields import with_visible_fields
+from edfi_api.core.queries.parameters import with_visible_fields
 from edfi_api.model.profiles.definition import FilterMode
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
 from edfi_api.model.surface.resource import JsonPath, QueryField, QueryType

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.claims.compile import all_defaults
 from edfi_api.core.security.claims.file import bundled_claims
-from edfi_api.core.security.claims.spelling import ClaimNames
+from edfi_api.core.security.claims.model import ClaimNames
 from edfi_api.core.security.claims.stored_claims import load
 from edfi_api.core.security.exceptions import ActionAccessDenied, ResourceAccessDenied
 from edfi_api.core.security.models import ClaimSet, DefaultStrategies

@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from edfi_api.core.security.claims.compile import granted_strategies
 from edfi_api.core.security.claims.exchange import imported
-from edfi_api.core.security.claims.spelling import ClaimNames
+from edfi_api.core.security.claims.model import ClaimNames
 from edfi_api.core.security.claims.stored_claims import stored_claims
 from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from tests.support.serving import LAKE_COUNTY, served

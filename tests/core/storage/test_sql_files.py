@@ -1,6 +1,6 @@
 """Statements in files; their comments are not sent."""
 
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
 
 
 def test_a_statement_is_read_by_name_without_its_comments(tmp_path):

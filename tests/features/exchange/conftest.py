@@ -9,10 +9,10 @@ import pytest
 from edfi_api.core.data_stores.connection_strings import encrypt
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
+from edfi_api.features.exchange.management.commands.push_changes import Push, PushOptions
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.pull.pulling import Pulled, Puller, PullOptions
 from edfi_api.features.exchange.pull.reading import RemoteSource
-from edfi_api.features.exchange.push.pushing import Push, PushOptions
 from edfi_api.features.exchange.push.sender import PushFigures
 from edfi_api.features.exchange.remote_api import RemoteApi, Trust
 from edfi_api.model.surface.resource import Surface

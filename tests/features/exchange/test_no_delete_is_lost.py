@@ -14,7 +14,7 @@ from edfi_api.features.exchange.pull.outcomes import TooManyRefused
 from edfi_api.features.exchange.pull.pulling import Pulled, Puller, PullOptions
 from edfi_api.features.exchange.pull.reading import RemoteSource
 from edfi_api.features.exchange.remote_api import RemoteApi, Trust
-from edfi_api.features.loading.reports.refusal_limit import refusal_limit
+from edfi_api.features.loading.reports.report import refusal_limit
 from edfi_api.model.surface.resource import Surface
 from tests.features.exchange.district import District
 from tests.features.exchange.reference_source import ReferenceSource

@@ -11,13 +11,13 @@ from django.db import connections
 from edfi_api.core.models import Document
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient, ClaimSet
+from edfi_api.features.exchange.management.commands import pull_changes
 from edfi_api.features.exchange.models import Connection, ExchangePosition, WaitingDocument
-from edfi_api.features.exchange.pull import pull_loop
 from edfi_api.features.exchange.pull.outcomes import TooManyRefused
 from edfi_api.features.exchange.pull.pulling import ClientUnusable, Pulled, Puller, PullOptions, TooManyDeletes
 from edfi_api.features.exchange.pull.reading import RemoteSource
 from edfi_api.features.exchange.remote_api import RemoteApi, RemoteFailed, Trust
-from edfi_api.features.loading.reports.refusal_limit import refusal_limit
+from edfi_api.features.loading.reports.report import refusal_limit
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.surface.resource import Surface
 from tests.core.writes import district_rules
@@ -409,7 +409,7 @@ def test_what_is_refused_is_in_the_ledger_of_the_client_until_it_is_accepted(
 def test_following_waits_for_the_source_and_goes_on(
     district: District, source: ReferenceSource, connect: Connect, surface: Surface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pull_loop, "_FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(pull_changes, "_FIRST_PAUSE", 0.05)
     district.everything()
     connection, stop, states = connect(), threading.Event(), []
     source.fault = lambda number, path: 400 if number < 20 and path.startswith("/data/") else None
@@ -422,7 +422,7 @@ def test_following_waits_for_the_source_and_goes_on(
 
     with RemoteSource(connection, RemoteApi(connection, Trust(), stop=stop)) as opened:
         puller = Puller(connection, opened, surface, DOCUMENTS, PullOptions(processes=0))
-        pull_loop.follow(connection, puller, stop, 0.01, note)
+        pull_changes.follow(connection, puller, stop, 0.01, note)
 
     assert states == [{"inserted": 9}, {"inserted": 1}]
     assert (connection.state.phase, connection.state.accepted) == ("idle", 10)

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from edfi_api.core.models import Document
 from edfi_api.features.changes.change_queries.models import ChangeConsumer
-from edfi_api.features.changes.change_stream.consumers import Consumer
+from edfi_api.features.changes.change_stream.log import Consumer
 from edfi_api.features.exchange import remote_api
 from edfi_api.features.exchange.models import ConnectionState, Phase
 from edfi_api.features.exchange.pull.pulling import exclusively

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_tenant
 from edfi_api.core.security.models import ClaimSet
 from tests.conftest import ApiTestClient, http, new_token
 from tests.features.management_api.managing import Managing

@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.core.data_stores.connection_strings import decrypt
 from edfi_api.core.data_stores.models import DataStore, DataStoreDerivative
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_tenant
 from tests.features.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 CONNECTION = "host=db7;port=5432;username=edfi;password=not-to-be-shown;database=lakeside;"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_tenant
 from edfi_api.core.security.models import ClaimSet, ResourceClaim
 from edfi_api.features.management_api.urls import all_addresses
 from tests.features.management_api.managing import APPLICATION, VENDOR, Managing, created_id

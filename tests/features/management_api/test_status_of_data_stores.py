@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.core.data_stores.breaker import Breaker
+from edfi_api.core.data_stores.access import Breaker
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.features.management_api.scopes import Scope
 from tests.core.data_stores.conftest import forget_stores

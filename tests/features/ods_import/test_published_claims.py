@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from edfi_api.core.data_stores.tenants import create_tenant
+from edfi_api.core.data_stores.stores import create_tenant
 from edfi_api.core.security.claims.compile import granted_strategies
 from edfi_api.core.security.claims.stored_claims import stored_claims
 from edfi_api.core.security.models import ClaimSet, ResourceClaim

@@ -2,10 +2,8 @@
 
 import pytest
 
-from edfi_api.features.ods_import.exceptions import SourceUnusable
 from edfi_api.features.ods_import.fitting import ServedModel, queries
-from edfi_api.features.ods_import.ods_source import opened
-from edfi_api.features.ods_import.reading import Portion
+from edfi_api.features.ods_import.ods_source import Portion, SourceUnusable, opened
 from tests.features.ods_import.running import import_documents
 from tests.features.ods_import.stored import stored
 from tests.support.databases import DOCUMENTS

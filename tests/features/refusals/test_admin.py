@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
-from edfi_api.features.refusals.admin import related
+from edfi_api.features.refusals.admin import summaries
 from edfi_api.features.refusals.models import Refusal, SubmissionHour
 from tests.conftest import ApiTestClient, new_token
 from tests.core.queries.touched import touched
@@ -115,7 +115,7 @@ def test_a_refusal_is_found_by_its_correlation_id(steward, two):
 
 @pytest.mark.parametrize(("searched", "is_found"), [(1, False), (2, True), (3, True)])
 def test_the_latest_refusals_are_searched(steward, two, monkeypatch, searched, is_found):
-    monkeypatch.setattr(related, "ROWS_COUNTED", searched)
+    monkeypatch.setattr(summaries, "ROWS_COUNTED", searched)
     first, last = two
 
     assert (first.correlation_id in _found(steward, first)) == is_found

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from edfi_api.features.changes.change_stream.publication import TABLES
+from edfi_api.features.changes.change_stream.management.commands.create_publication import TABLES
 from meadowlark.run.embedded_postgres import DURABLE, EmbeddedPostgres
 from tests.support import superuser
 from tests.whole.robustness.accounts import let_in

@@ -14,7 +14,7 @@ from edfi_api.features.changes.change_queries.models import ChangeConsumer
 from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_once
 from edfi_api.features.changes.change_stream.exceptions import SinkFailed
 from edfi_api.features.validation.events import ResultLog
-from edfi_api.features.validation.purging import purge
+from edfi_api.features.validation.management.commands.purge_validation import purge
 from edfi_api.site.observability.metrics import exposition
 from tests.features.changes.change_stream.conftest import ListSink, Process, eventually
 from tests.features.validation.conftest import student

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from edfi_api.core.models import Document
 from edfi_api.features.loading.bulk import Candidate
-from edfi_api.features.loading.bulk.school_years import school_year_documents
 from edfi_api.features.loading.management.commands import load_school_years
+from edfi_api.features.loading.management.commands.load_school_years import school_year_documents
 from edfi_api.model.surface.resource import ResourceName, Surface
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from edfi_api.web.batch import views
 from edfi_api.web.batch.singles import Singles
 from edfi_api.web.batch.views import batch_routes
 from edfi_api.web.metadata.discovery import discovery_document, specifications
-from edfi_api.web.viewsets.factory import ServedSurface
+from edfi_api.web.viewsets.router import ServedSurface
 from tests.conftest import http
 from tests.core.security.strategies.scenario import Scenario
 from tests.web.batch.batch_client import BatchClient

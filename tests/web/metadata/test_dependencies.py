@@ -6,7 +6,7 @@ from lxml import etree
 
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import Surface
-from edfi_api.web.metadata.dependencies import graphml
+from edfi_api.web.metadata.fixed_documents import graphml
 from tests.model.surface.models import SurfaceOf
 
 STUDENTS = """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.web.metadata.inherited_collections import inherited_collections
+from edfi_api.web.metadata.components import inherited_collections
 from tests.support.serving import LAKE_COUNTY, OTHERS_MARKED, served
 
 ORGANIZATION = [

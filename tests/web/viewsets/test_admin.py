@@ -13,7 +13,7 @@ from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.changes.change_queries.models import DeletedDocument
 from edfi_api.site.administration import overview
-from edfi_api.web.admin_kit import read_only, referrers, related_links
+from edfi_api.web.admin_kit import read_only, related_links
 from tests.support.admin_users import client_of
 from tests.support.databases import connection
 
@@ -180,7 +180,7 @@ def test_a_filter_by_an_unknown_document_lists_none(admin_client, association):
 
 
 def test_a_page_lists_a_bounded_number_of_referrers(admin_client, associations, student, monkeypatch):
-    monkeypatch.setattr(referrers, "_LATEST_SHOWN", 2)
+    monkeypatch.setattr(related_links, "_LATEST_SHOWN", 2)
 
     page = admin_client.get(page_of(student)).content.decode()
     kind = page.partition('id="referrers"')[2].partition("</section>")[0]

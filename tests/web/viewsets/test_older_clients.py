@@ -6,8 +6,8 @@ import logging
 import pytest
 
 from edfi_api.common.conf import api_settings
-from edfi_api.common.logs.once import OncePerProcess
 from edfi_api.core.queries import parameters
+from edfi_api.core.queries.parameters import OncePerProcess
 from tests.conftest import item_path
 from tests.support.factories import STUDENT
 

@@ -271,7 +271,7 @@ def test_others_are_ignored(api: ApiTestClient, parameter: str) -> None:
 
 @pytest.mark.usefixtures("as_ods")
 def test_a_profile_hides_the_fields_of_hidden_codes() -> None:
-    from edfi_api.core.queries.visible_fields import with_visible_fields  # noqa: PLC0415
+    from edfi_api.core.queries.parameters import with_visible_fields  # noqa: PLC0415
     from edfi_api.model.profiles.view import ObjectView  # noqa: PLC0415
 
     staff = next(each for each in served("5.2").surface.resources if each.endpoint == "staffs")

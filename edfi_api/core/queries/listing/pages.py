@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from edfi_api.core.queries.page_tokens import PageToken
-from edfi_api.core.queries.pagination import Page
+from edfi_api.core.queries.pagination import Page, PageToken
 
 Row = TypeVar("Row")
 _Row_co = TypeVar("_Row_co", covariant=True)

@@ -8,8 +8,7 @@ from typing import Any, Self
 from edfi_api.core.queries.collection import partition_sql
 from edfi_api.core.queries.listing.fields import Field
 from edfi_api.core.queries.listing.pages import Listed
-from edfi_api.core.queries.pagination import Page
-from edfi_api.core.queries.partitions import smallest_part
+from edfi_api.core.queries.pagination import Page, smallest_part
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql, all_of
 

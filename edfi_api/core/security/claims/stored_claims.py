@@ -14,7 +14,7 @@ from django.db.models.functions import Lower
 
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.security.claim_names import DOMAINS, SERVICES
 from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, Grants, ResourceClaimValue, Strategies
 from edfi_api.core.security.models import (

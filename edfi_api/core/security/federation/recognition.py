@@ -13,13 +13,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.tenants import tenant_named, visible_to
+from edfi_api.core.data_stores.stores import tenant_named, visible_to
 from edfi_api.core.security.authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
 from edfi_api.core.security.clients import store_client
 from edfi_api.core.security.federation.validation import ValidToken, check_not_refused, validated
+from edfi_api.core.security.issuers import ClaimMalformed, positive_numbers, texts, value_at
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
-from edfi_api.core.security.namespace_prefixes import covers
-from edfi_api.core.security.token_claims import ClaimMalformed, positive_numbers, texts, value_at
+from edfi_api.core.security.names import covers
 
 _MOST_CANDIDATES = 100
 

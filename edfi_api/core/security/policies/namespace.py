@@ -16,7 +16,7 @@ from edfi_api.core.security.exceptions import (
     NoNamespacePrefixes,
     StrategyNotApplicable,
 )
-from edfi_api.core.security.namespace_prefixes import covered
+from edfi_api.core.security.names import covered
 from edfi_api.core.security.policies.strategy import (
     STORED,
     Group,

@@ -9,7 +9,7 @@ from django.db.models.functions import Lower
 
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.models import Profile, ProfileAssignment
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker

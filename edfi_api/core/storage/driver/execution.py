@@ -5,7 +5,7 @@ Constraint violations pass through; the store interprets them.
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -46,6 +46,8 @@ _LIMIT = Sql(
     ") SELECT timeout, seq_scan, set_config('statement_timeout', %(timeout)s::text, true),"
     " set_config('enable_seqscan', %(seq_scan)s::text, true) FROM before"
 )
+
+_ROWS = 5_000
 
 
 class StatementAborted(Exception):
@@ -209,3 +211,18 @@ def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
     if connection.connection is None or connection.in_atomic_block:
         return False
     return bool(connection.connection.closed or connection.connection.broken)
+
+
+def in_batches(statement: str, parameters: Mapping[str, Any], using: str) -> int:
+    """Execute a statement, which affects at most `%(batch)s` rows, until there are no more; the number of rows.
+
+    Each batch is a transaction of its own, so locks are short and an interrupted purge keeps its progress.
+    """
+    total = 0
+    with connections[using].cursor() as cursor:
+        while True:
+            cursor.execute(statement, {**parameters, "batch": _ROWS})
+            rows: int = cursor.rowcount
+            total += rows
+            if rows < _ROWS:
+                return total

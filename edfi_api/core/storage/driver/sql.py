@@ -4,11 +4,15 @@
 statements here are prepared once per connection with parameters that are named (`driver.prepared`).
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 _NONE: Mapping[str, Any] = {}
+
+_COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
 class ParameterConflict(Exception):
@@ -93,3 +97,17 @@ def _combined(operator: str, conditions: Iterable[Sql], empty: str) -> Sql:
     if len(parts) == 1:
         return parts[0]
     return Sql.join(operator, [Sql(f"({part.text})", part.parameters) for part in parts])
+
+
+def statements_beside(module: str) -> Callable[[str], Sql]:
+    """Reads statements by name from the folder `statements` beside a module, given its `__file__`.
+
+    Lines of comments are left out: they give the reason of a statement to its readers, not to the server. A statement
+    may have slots for `Sql.fill`.
+    """
+    folder = Path(module).with_name("statements")
+
+    def statement(name: str) -> Sql:
+        return Sql(_COMMENT.sub("", (folder / f"{name}.sql").read_text(encoding="utf-8")).strip())
+
+    return statement

@@ -19,6 +19,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from prometheus_client import Counter, Histogram
+
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.exceptions import ContradictsHidden
 from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument
@@ -27,7 +29,6 @@ from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
 from edfi_api.core.storage.driver.execution import StatementAborted
 from edfi_api.core.storage.exceptions import NotChecked
 from edfi_api.core.storage.merges import Check, MergeRequest
-from edfi_api.core.writes.rules import metrics
 from edfi_api.core.writes.rules.configured import RulesOfResource
 from edfi_api.core.writes.rules.exceptions import BudgetExceeded, RefusedByRules
 from edfi_api.core.writes.rules.look_ups import NOTHING, Budget, Known, LookUps, NoLookUps
@@ -46,6 +47,19 @@ _log = logging.getLogger(__name__)
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 Stored = dict[str, Any] | None
+
+SECONDS = Histogram(
+    "meadowlark_write_rule_seconds",
+    "How long rules of writes took, for each document.",
+    ["rule"],
+    buckets=(0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1),
+)
+FINDINGS = Counter("meadowlark_write_rule_findings", "What rules of writes found.", ["rule", "severity"])
+FAILURES = Counter(
+    "meadowlark_write_rule_failures",
+    "Documents that a rule could not check: it raised an error, or exceeded its look-ups or its time.",
+    ["rule", "reason"],
+)
 
 
 class WriteCheck:
@@ -154,9 +168,9 @@ def _of_rule(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, *,
             raise
         found = [_failed(rule, error)]
     finally:
-        metrics.SECONDS.labels(rule.name).observe(time.perf_counter() - began)
+        SECONDS.labels(rule.name).observe(time.perf_counter() - began)
     for each in found:
-        metrics.FINDINGS.labels(rule.name, each.severity).inc()
+        FINDINGS.labels(rule.name, each.severity).inc()
     return found
 
 
@@ -180,7 +194,7 @@ def _checked(found: Finding, rule: WriteRule) -> Finding:
 def _failed(rule: WriteRule, error: BaseException) -> Finding:
     """What is recorded of a rule that failed, if the document is accepted. Otherwise raises NotChecked."""
     reason = error.what if isinstance(error, BudgetExceeded) else "error"
-    metrics.FAILURES.labels(rule.name, reason).inc()
+    FAILURES.labels(rule.name, reason).inc()
     if isinstance(error, BudgetExceeded):
         _log.error("the rule %s exceeded its budget: %s", rule.name, error.what)
     else:

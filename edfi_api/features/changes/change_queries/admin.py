@@ -21,7 +21,7 @@ from edfi_api.features.changes.change_queries.models import DeletedDocument
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, restore
 from edfi_api.features.changes.change_queries.versions_pages import link
 from edfi_api.web.admin_kit import natural_keys
-from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import MOST_AT_ONCE
 from edfi_api.web.admin_kit.key_search import HELP
 from edfi_api.web.admin_kit.list_filters import row_in

@@ -15,11 +15,11 @@ class ChangeQueriesConfig(Contributor, AppConfig):
     status_lines_of_databases = ("edfi_api.features.changes.change_queries.status.last_purge",)
     housekeeping = ("edfi_api.features.changes.change_queries.management.commands.purge_changes.Command",)
     openapi_documents = {
-        "change_queries": "edfi_api.features.changes.change_queries.http",
+        "change_queries": "edfi_api.features.changes.change_queries",
         "history": "edfi_api.features.changes.history",
     }
 
     def ready(self) -> None:
-        from edfi_api.features.changes.change_queries.key_fields import fill_key_fields  # noqa: PLC0415  Django fills its registry first
+        from edfi_api.features.changes.change_queries.tracked_changes import fill_key_fields  # noqa: PLC0415  Django fills its registry first
 
         post_migrate.connect(fill_key_fields, sender=self)

@@ -1,4 +1,6 @@
-"""The history of one document: its versions, who wrote them, and its deletes, as far as they have not been purged."""
+"""The history of one document: its versions, who wrote them, what each changed, and its deletes, as far as they have
+not been purged.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.documents.securables import SecurablesExtractor
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource
 
@@ -22,6 +24,10 @@ _VERSIONS, _VISIBLE = _statement("versions"), _statement("visible_versions")
 NEWEST = 2**63 - 1
 DELETE = "delete"
 _SECURED = ("organization", "student", "contact", "staff", "namespace", "opens_pathway")
+
+# More differences than this are another document rather than a correction.
+MOST = 200
+ABSENT: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +119,40 @@ def _secured(version: Version, securables: SecurablesExtractor) -> dict[str, Any
     body = version.body
     values = securables.securables(body)._asdict()
     return own | {name: values[name] for name in _SECURED} | {"body": body}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`path` as in errors, `$.addresses[0].city`; `old` or `new` is ABSENT where there was nothing."""
+
+    path: str
+    old: Any
+    new: Any
+
+
+def differences(old: Any, new: Any) -> list[Difference]:
+    """Return at most `MOST` differences, in the order of the members."""
+    return [found for found, _ in zip(_differences("$", old, new), range(MOST), strict=False)]
+
+
+def _differences(path: str, old: Any, new: Any) -> Iterator[Difference]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in [*old, *(name for name in new if name not in old)]:
+            yield from _differences(f"{path}.{name}", old.get(name, ABSENT), new.get(name, ABSENT))
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _of_items(path, old, new)
+    elif type(old) is not type(new) or old != new:
+        yield Difference(path, old, new)
+
+
+def _of_items(path: str, old: list[Any], new: list[Any]) -> Iterator[Difference]:
+    """Items that are the same in both are left out, wherever they are; one that was replaced is compared."""
+    removed = [(index, item) for index, item in enumerate(old) if item not in new]
+    added = [(index, item) for index, item in enumerate(new) if item not in old]
+    if len(removed) == 1 and len(added) == 1:
+        yield from _differences(f"{path}[{added[0][0]}]", removed[0][1], added[0][1])
+        return
+    for index, item in removed:
+        yield Difference(f"{path}[{index}]", item, ABSENT)
+    for index, item in added:
+        yield Difference(f"{path}[{index}]", ABSENT, item)

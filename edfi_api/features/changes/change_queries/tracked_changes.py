@@ -3,15 +3,21 @@
 See meadowlark/docs/reference/contract.md#change-queries.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+
 from edfi_api.core.queries.selection import Window
+from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.row_policy import RowPolicy
+from edfi_api.features.changes.change_queries.models import KeyField
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import Resource
 
 # Documents that were created again within the window are left out. Later ones do not count, so the list does not change
@@ -83,6 +89,8 @@ _NO_END = str(2**63 - 1)
 _PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
 _COUNT = "SELECT count(*) FROM ({changes}) changes"
 
+_NEWEST = Sql("SELECT newest_change_version()")
+
 
 @dataclass(frozen=True, slots=True)
 class Delete:
@@ -141,3 +149,42 @@ class TrackedWindow:
 
     def _run(self, statement: Sql) -> list[tuple[Any, ...]]:
         return with_retries(lambda: execute(statement, self.using))
+
+
+def newest_change_version(using: str) -> int:
+    """The version up to which a query that starts after this call sees every change there will ever be.
+
+    `using` must be the primary: a replica may lag behind the versions that clients have seen.
+    """
+    version: int = with_retries(lambda: execute(_NEWEST, using))[0][0]
+    return version
+
+
+def synchronise(resources: Iterable[Resource], using: str) -> None:
+    """Store the key fields of these resources. Key values of earlier deletes stay as they are."""
+    numbers = resource_types.numbers(using)
+    wanted = {_facts(field): field for each in resources for field in _key_fields(each, numbers[each.name])}
+    types = {field.resource_type_id for field in wanted.values()}
+    table = KeyField.objects.using(using)
+    stored = {_facts(field): field for field in table.filter(resource_type_id__in=types)}
+    with transaction.atomic(using):
+        table.filter(pk__in=[stored[facts].pk for facts in stored.keys() - wanted.keys()]).delete()
+        table.bulk_create(wanted[facts] for facts in wanted.keys() - stored.keys())
+
+
+def _facts(field: KeyField) -> tuple[object, ...]:
+    return field.resource_type_id, field.name, tuple(field.path), field.ignores_case
+
+
+def _key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:
+    for query_field, path in resource.key_fields:
+        # A descriptor's own key compares case-insensitively, as its URI.
+        ignores_case = resource.is_descriptor or is_descriptor_name(path.steps[-1])
+        yield KeyField(
+            resource_type_id=resource_type, name=query_field.name, path=list(path.steps), ignores_case=ignores_case
+        )
+
+
+def fill_key_fields(*, using: str, **_: Any) -> None:
+    """Receiver of `post_migrate`; runs after resource types have been numbered."""
+    synchronise(current_surface().resources, using)

@@ -24,13 +24,12 @@ from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.features.changes.change_queries import history
-from edfi_api.features.changes.change_queries.differences import ABSENT, Difference, differences
-from edfi_api.features.changes.change_queries.history import DELETE, NEWEST, Version
+from edfi_api.features.changes.change_queries.history import ABSENT, DELETE, NEWEST, Difference, Version, differences
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, kept_version, restore_version
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.web.admin_kit.list_filters import row_in
+from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.store_choice import address_with_store, shown_in, with_choice
-from edfi_api.web.admin_kit.timestamps import timestamp
 from edfi_api.web.admin_kit.titles import DocumentKey, title_of, titles
 
 _SHOWN, _IN_TIMELINE = 20, 10

@@ -8,15 +8,18 @@ import logging
 import time
 import traceback
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Self
 
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections, transaction
 
 from edfi_api.common.back_off import BackOff
-from edfi_api.features.changes.change_stream.consumers import Consumer
-from edfi_api.features.changes.change_stream.exceptions import UnknownHandler
+from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
+from edfi_api.core.data_stores.named import described
+from edfi_api.core.data_stores.routing import Store
+from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import Handler
 from edfi_api.features.changes.change_stream.listening import (
     FIRST_LOOK_SECONDS,
@@ -24,7 +27,7 @@ from edfi_api.features.changes.change_stream.listening import (
     ChangeListener,
     retry_on_outage,
 )
-from edfi_api.features.changes.change_stream.log import Event, EventBatch, Log, Newest, log_of, newest
+from edfi_api.features.changes.change_stream.log import Consumer, Event, EventBatch, Log, Newest, log_of, newest
 from edfi_api.features.changes.change_stream.models import DeadLetter
 from edfi_api.features.changes.change_stream.sinks.sink import Sink
 from edfi_api.model.surface.resource import Resource
@@ -35,6 +38,14 @@ ATTEMPTS = 6
 _FIRST_PAUSE_SECONDS = 0.5
 # While events keep coming, they are polled at this interval instead of waiting for notifications, which cost writers.
 _PAUSE_SECONDS = 0.1
+
+# Seconds from one round to the next.
+PAUSE = 5.0
+# Connections that stay open between rounds.
+_MOST_CONNECTIONS = 50
+
+Work = Callable[[str], object]
+Report = Callable[[str], object]
 
 
 class Delivery:
@@ -244,3 +255,32 @@ def _failures_of(handler: Handler, using: str) -> Iterator[list[str]]:
             raise
         log.exception("%s failed", handler.name)
         failed.append(traceback.format_exc())
+
+
+def one_round(stores: Iterable[Store], work: Work, report: Report) -> list[str]:
+    """Call `work` with the alias of each data store; those that failed. One that does not answer, or whose changes
+    another process is working on, does not keep the others from being worked on."""
+    failed = []
+    for number, store in enumerate(stores):
+        try:
+            using = alias_of(store.primary)
+            try:
+                work(using)
+            finally:
+                if number >= _MOST_CONNECTIONS and using != DEFAULT_DB_ALIAS:
+                    connections[using].close()
+        except (ConsumerIsBusy, ConnectionUnusable, DatabaseError, InterfaceError) as error:
+            report(f"{described(store)}: {_reason(error)}")
+            failed.append(described(store))
+    return failed
+
+
+def for_ever(choose: Callable[[], Iterable[Store]], work: Work, report: Report) -> None:
+    """Round after round, each for the data stores that there are then. Ends only by an exception of `work`."""
+    while True:
+        one_round(choose(), work, report)
+        time.sleep(PAUSE)
+
+
+def _reason(error: Exception) -> str:
+    return error.reason if isinstance(error, ConnectionUnusable) else " ".join(str(error).split())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client.metrics_core import GaugeMetricFamily
 
-from edfi_api.features.changes.change_stream.consumers import lags
+from edfi_api.features.changes.change_stream.log import lags
 from edfi_api.features.changes.change_stream.models import DeadLetter
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.urls import reverse
 
-from edfi_api.features.changes.change_stream.consumers import lags
+from edfi_api.features.changes.change_stream.log import lags
 from edfi_api.features.changes.change_stream.models import DeadLetter
 from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with, span
 

@@ -13,11 +13,10 @@ from edfi_api.core.queries.listing.fields import Field, natural_number
 from edfi_api.core.queries.listing.filters import read_filters
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart
-from edfi_api.core.security.profiles.visibility import visibility_of
+from edfi_api.core.security.profiles.negotiation import visibility_of
 from edfi_api.core.storage import store
 from edfi_api.features.changes.change_queries import history
-from edfi_api.features.changes.change_queries.differences import ABSENT, differences
-from edfi_api.features.changes.change_queries.history import DELETE, Version
+from edfi_api.features.changes.change_queries.history import ABSENT, DELETE, Version, differences
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest

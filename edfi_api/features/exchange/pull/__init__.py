@@ -2,5 +2,5 @@
 
 `reading` reads the remote API, `client_writer` writes batches with the rights of the client, `key_changes` and
 `pulled_changes` take over changes of keys and deletes, by keys that `tracked_keys` reads, `outcomes` keeps what is
-refused, `pulling` puts them together, and `pull_loop` goes on.
+refused, and `pulling` puts them together.
 """

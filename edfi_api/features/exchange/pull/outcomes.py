@@ -27,7 +27,7 @@ from edfi_api.features.exchange.pull.tracked_keys import is_scalar
 from edfi_api.features.exchange.remote_api import RemoteFailed, plain_id
 from edfi_api.features.loading.bulk import Candidate, Written
 from edfi_api.features.loading.bulk.candidates import Place
-from edfi_api.features.loading.reports.refusal_limit import RefusalLimit
+from edfi_api.features.loading.reports.report import RefusalLimit
 from edfi_api.features.refusals.pending import Pending
 from edfi_api.features.refusals.recorder import Awaited, LedgerWriter
 from edfi_api.model.surface.resource import Resource, Surface

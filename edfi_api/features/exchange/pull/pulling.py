@@ -45,11 +45,11 @@ from edfi_api.features.exchange.pull.tracked_keys import TrackedKeys
 from edfi_api.features.exchange.remote_api import RemoteFailed, plain_id
 from edfi_api.features.exchange.resource_selection import SelectionMode, selected, targets_of
 from edfi_api.features.loading.bulk import BulkWriter, Candidate, Written
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.candidates import Place
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
 from edfi_api.features.loading.bulk.pipeline import bulk_writer_by
-from edfi_api.features.loading.reports.refusal_limit import RefusalLimit
+from edfi_api.features.loading.reports.report import RefusalLimit
 from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.web.problem_details.catalog import problem_of

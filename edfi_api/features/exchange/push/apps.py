@@ -12,6 +12,6 @@ class PushConfig(AppConfig):
     verbose_name = "Push to other APIs"
 
     def ready(self) -> None:
-        from edfi_api.features.exchange.push.removal import forget_removed  # noqa: PLC0415  Apps come before their models.
+        from edfi_api.features.exchange.push.sent_documents import forget_removed  # noqa: PLC0415  Apps come before their models.
 
         post_delete.connect(forget_removed, sender="exchange.Connection")

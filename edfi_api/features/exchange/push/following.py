@@ -11,8 +11,8 @@ from typing import Self
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.common.back_off import BackOff
-from edfi_api.features.changes.change_stream.changes import Operation
 from edfi_api.features.changes.change_stream.delivery import Delivery
+from edfi_api.features.changes.change_stream.documents import Operation
 from edfi_api.features.changes.change_stream.log import EventBatch, Newest, logs
 from edfi_api.features.exchange.models import Connection, Phase
 from edfi_api.features.exchange.push.outbound_changes import segments

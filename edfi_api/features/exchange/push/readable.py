@@ -17,8 +17,7 @@ from edfi_api.core.security.policies.reach import association_types
 from edfi_api.core.security.requests.authorization import readable_resources
 from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.row_policy import Predicate
 from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.models import Connection

@@ -3,17 +3,24 @@
 A row is written before the first request about its document, so that one exists for each document that may be there.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import connections
+from django.db import DatabaseError, InterfaceError, connections, transaction
 
+from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.features.changes.change_queries.models import DOCUMENTS, ChangeConsumer
+from edfi_api.features.exchange.models import Connection, ExchangePosition, PinnedDocument, WaitingDocument
+from edfi_api.features.exchange.push.models import SentDocument
 from edfi_api.features.exchange.push.outbound_changes import OutboundChange
+from edfi_api.features.exchange.stored_connections import consumer_of, database_of
 
 _statement = statements_beside(__file__)
 _ACCEPTED, _REFUSED = _statement("accepted"), _statement("refused")
@@ -81,6 +88,8 @@ SELECT id, document_uuid FROM exchange_sent_document s
    AND NOT EXISTS (SELECT FROM document d WHERE d.document_uuid = s.document_uuid) ORDER BY id LIMIT %(most)s
 """
 AT_ONCE = 1_000
+
+_log = logging.getLogger("meadowlark.exchange")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +203,23 @@ class SentDocuments:
         with connections[self._using].cursor() as cursor:
             cursor.execute(statement, {"connection": self._connection, **parameters})
             return list(cursor.fetchall()) if cursor.description else []
+
+
+def forget_removed(instance: Connection, **_: Any) -> None:
+    """Receiver of `post_delete`. A database that does not answer keeps what it has, and the log says what."""
+    transaction.on_commit(partial(_forget, instance, instance.pk, consumer_of(instance)))
+
+
+def _forget(connection: Connection, number: int, consumer: str) -> None:
+    try:
+        using = database_of(connection)
+        ChangeConsumer.objects.using(using).filter(log=DOCUMENTS, name=consumer).delete()
+        for model in (ExchangePosition, WaitingDocument, PinnedDocument, SentDocument):
+            model._default_manager.using(using).filter(connection=number).delete()
+    except (ConnectionUnusable, DatabaseError, InterfaceError) as error:
+        _log.warning(
+            'the database of the removed connection %s does not answer: delete its consumer "%s" there (%s)',
+            connection.name,
+            consumer,
+            " ".join(str(error).split()),
+        )

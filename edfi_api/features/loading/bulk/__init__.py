@@ -3,7 +3,7 @@
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
 rows in several processes; its threads write batches that do not depend on each other; `writing` writes a batch by
 `storage.sets`. `free_order` writes documents whose targets may follow. A `dry_run` determines results
-without writing; `accepted_documents` keeps the documents that it accepts.
+without writing, and keeps the documents that it accepts.
 """
 
 from edfi_api.features.loading.bulk.candidates import Candidate, Written

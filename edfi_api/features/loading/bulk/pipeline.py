@@ -28,11 +28,9 @@ from edfi_api.core.storage.sets.imported import write_imported
 from edfi_api.core.storage.sets.staging import last_version
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import preparation
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, are_descriptors, batches, write_set
-from edfi_api.features.loading.bulk.candidates import Candidate, Origin, Written
-from edfi_api.features.loading.bulk.dry_run import DryRun
-from edfi_api.features.loading.bulk.envelopes import PreservedFields
+from edfi_api.features.loading.bulk.candidates import Candidate, Origin, PreservedFields, Written
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments, DryRun
 from edfi_api.features.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
 from edfi_api.features.loading.bulk.writing import BatchWriter, Results
 

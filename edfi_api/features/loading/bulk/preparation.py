@@ -22,7 +22,7 @@ from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck
 from edfi_api.core.writes.rules.exceptions import RefusedByRules
 from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding, WritingClient
-from edfi_api.features.loading.bulk.envelopes import PreservedFields, pop_imported
+from edfi_api.features.loading.bulk.candidates import PreservedFields, pop_imported
 from edfi_api.model.surface.resource import Resource, ResourceName
 
 # The stored URIs of descriptors, by referential id.

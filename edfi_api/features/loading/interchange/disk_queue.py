@@ -1,14 +1,20 @@
 """A queue on disk that holds all documents in load order until all files are read.
 
 Targets are written before their referrers, and a target can be in the last file.
+
+A reference of a queued document identifies its target in one of three ways: by (parts of) the target's body, which an
+`Identity` element holds; by the `id` of an element of the same file; by a look-up. References that the file alone can
+resolve are resolved when it is read and do not appear here.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
-from edfi_api.features.loading.interchange import fragments
-from edfi_api.features.loading.interchange.fragments import Fragment, Named
+from edfi_api.model.surface.resource import KeyPair, ResourceName
 
 _SCHEMA = """
 CREATE TABLE document (
@@ -22,8 +28,60 @@ CREATE TABLE look_up (
 ) WITHOUT ROWID;
 """
 
-
 _READ_AT_ONCE = 500
+
+# Member names and array indexes of one place in a body.
+Place = tuple[str | int, ...]
+
+
+class Fragment(msgspec.Struct, frozen=True, tag="fragment"):
+    """A body, or part of one, without its unresolved references."""
+
+    name: ResourceName
+    body: dict[str, Any]
+    open_references: list["OpenReference"] = []
+
+
+class IdReference(msgspec.Struct, frozen=True, tag="id"):
+    """`ref="..."`: refers to the element of the same file with that `id`."""
+
+    id: str
+
+
+class LookUp(msgspec.Struct, frozen=True, tag="look-up"):
+    """Refers to the one document that contains an example; there is an example for each possible resource."""
+
+    examples: list[Fragment]
+
+
+Named = Fragment | IdReference | LookUp
+
+
+class OpenReference(msgspec.Struct, frozen=True):
+    """An unresolved reference, whose object belongs at `place`; `identity` maps the target's values to its members."""
+
+    place: Place
+    target: ResourceName
+    identity: tuple[KeyPair, ...]
+    named: Named
+    line: int
+
+
+_encoder = msgspec.msgpack.Encoder()
+_fragment_decoder = msgspec.msgpack.Decoder(Fragment)
+_named_decoder: msgspec.msgpack.Decoder[Named] = msgspec.msgpack.Decoder(Named)
+
+
+def encode(named: Named) -> bytes:
+    return _encoder.encode(named)
+
+
+def decode_fragment(text: bytes) -> Fragment:
+    return _fragment_decoder.decode(text)
+
+
+def decode_named(text: bytes) -> Named:
+    return _named_decoder.decode(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +103,18 @@ class InterchangeQueue(TemporaryDatabase):
         self.size = 0
 
     def add(self, rank: int, file: int, line: int, fragment: Fragment) -> None:
-        row = (rank, self.size, file, line, fragments.encode(fragment))
+        row = (rank, self.size, file, line, encode(fragment))
         self._database.execute("INSERT INTO document VALUES (?, ?, ?, ?, ?)", row)
         self.size += 1
 
     def name(self, file: int, id_: str, named: Named) -> bool:
         """Store the element with this id; False if the file already has another one with it."""
-        row = (file, id_, fragments.encode(named))
+        row = (file, id_, encode(named))
         return self._database.execute("INSERT OR IGNORE INTO named VALUES (?, ?, ?)", row).rowcount > 0
 
     def named(self, file: int, id_: str) -> Named | None:
         row = self._database.execute("SELECT named FROM named WHERE file = ? AND id = ?", (file, id_)).fetchone()
-        return fragments.decode_named(row[0]) if row else None
+        return decode_named(row[0]) if row else None
 
     def in_order(self) -> Iterator[QueuedDocument]:
         """All documents by rank, then in the order of reading."""
@@ -100,4 +158,4 @@ class InterchangeQueue(TemporaryDatabase):
 
 
 def _waiting(rank: int, number: int, file: int, line: int, fragment: bytes) -> QueuedDocument:
-    return QueuedDocument(rank, number, file, line, fragments.decode_fragment(fragment))
+    return QueuedDocument(rank, number, file, line, decode_fragment(fragment))

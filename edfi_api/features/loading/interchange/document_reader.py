@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from edfi_api.features.loading.interchange.disk_queue import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.features.loading.interchange.entities import Elements, ElementShape, Entities, EntityElements
 from edfi_api.features.loading.interchange.exceptions import UnknownElement, UnreadableDocument
-from edfi_api.features.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
-from edfi_api.features.loading.interchange.identity_values import reference_object
+from edfi_api.features.loading.interchange.resolution import reference_object
 from edfi_api.features.loading.interchange.xml_stream import XmlElement
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.naming import identity_element, lookup_element

@@ -15,14 +15,16 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.core.documents import json_text
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer, write_documents
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.candidates import Place
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
+from edfi_api.features.loading.files import files_at
 from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue, QueuedDocument
 from edfi_api.features.loading.interchange.document_reader import DocumentReader
 from edfi_api.features.loading.interchange.entities import Entities
 from edfi_api.features.loading.interchange.exceptions import (
     NeedsLookUp,
+    NothingFound,
     UnknownElement,
     UnreadableDocument,
     UnreadableInterchange,
@@ -244,3 +246,19 @@ class _Writing:
     def _refuse(self, waiting: QueuedDocument, line: int, reason: str) -> None:
         name = self._resources[waiting.rank].name
         self.reporter.refused(Refused(str(self.files[waiting.file]), line, name, reason))
+
+
+def interchange_files(paths: Iterable[Path]) -> list[Path]:
+    """The named files, and the `.xml` files in and below named folders, sorted by name; each file once.
+
+    Raises NoSuchPath, or NothingFound if there is no file at all.
+    """
+    paths = list(paths)
+    found = dict.fromkeys(file for path in paths for file in files_at(path, _is_xml))
+    if not found:
+        raise NothingFound(paths)
+    return list(found)
+
+
+def _is_xml(name: str) -> bool:
+    return name.lower().endswith(".xml")

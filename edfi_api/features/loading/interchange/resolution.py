@@ -12,15 +12,22 @@ from typing import Any
 from edfi_api.core.documents.coercion import Coercion, compile_coercion
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.documents.paths import as_text
 from edfi_api.core.models import Document
 from edfi_api.core.storage import resource_types
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue
-from edfi_api.features.loading.interchange.entities import Entities
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
+from edfi_api.features.loading.interchange.disk_queue import (
+    Fragment,
+    IdReference,
+    InterchangeQueue,
+    LookUp,
+    Named,
+    OpenReference,
+    Place,
+)
+from edfi_api.features.loading.interchange.entities import Entities, identity_value_path
 from edfi_api.features.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
-from edfi_api.features.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
-from edfi_api.features.loading.interchange.identity_values import reference_object
-from edfi_api.model.surface.resource import ResourceName
+from edfi_api.model.surface.resource import KeyPair, ResourceName
 
 _NO_LOOK_UPS = "a look-up cannot find what is stored in terms of another standard; refer by key or by id"
 
@@ -126,4 +133,34 @@ class Resolver:
 def _object_at(body: Any, place: Place) -> Any:
     for key in place:
         body = body[key]
+    return body
+
+
+def reference_object(
+    entities: Entities, asked_as: ResourceName, identity: tuple[KeyPair, ...], target: Fragment, line: int
+) -> dict[str, Any]:
+    """The members of a reference to `target`.
+
+    Where the model merges several values of the target into one member, the XML can repeat the value: a section's
+    school is in its course offering and again in the session of that. UnreadableDocument if they differ; missing values
+    are left to the validation.
+    """
+    members: dict[str, Any] = {}
+    for pair in identity:
+        there = identity_value_path(entities, target.name, asked_as, pair.there)
+        value = _value_at(target.body, there.steps)
+        if value is not None:
+            member = pair.here.steps[-1]
+            known = members.setdefault(member, value)
+            if known != value and as_text(known) != as_text(value):
+                raise UnreadableDocument(
+                    line, f"the {asked_as.resource} has two values for {member}: {as_text(known)!r}, {as_text(value)!r}"
+                )
+    return members
+
+
+def _value_at(body: Any, steps: tuple[str, ...]) -> Any:
+    """The value, or None; paths of identity values contain no arrays."""
+    for step in steps:
+        body = body.get(step) if isinstance(body, dict) else None
     return body

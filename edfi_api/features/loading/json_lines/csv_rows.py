@@ -17,7 +17,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.features.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
-from edfi_api.features.loading.json_lines.lines import damaged_gzip_reported, uncompressed
+from edfi_api.features.loading.json_lines.sources import damaged_gzip_reported, uncompressed
 from edfi_api.features.loading.renames import Renames
 from edfi_api.model.surface.naming import EXTENSIONS, bare_key
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource

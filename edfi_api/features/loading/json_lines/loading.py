@@ -15,9 +15,8 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
-from edfi_api.features.loading.bulk.candidates import Place
-from edfi_api.features.loading.bulk.envelopes import PreservedFields
+from edfi_api.features.loading.bulk.candidates import Place, PreservedFields
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
 from edfi_api.features.loading.json_lines.reading import SourceReader
 from edfi_api.features.loading.json_lines.sources import Source

@@ -20,8 +20,7 @@ from edfi_api.features.loading.json_lines.exceptions import (
     UnreadableFile,
     UnreadableLine,
 )
-from edfi_api.features.loading.json_lines.lines import lines
-from edfi_api.features.loading.json_lines.sources import Source, resource_called
+from edfi_api.features.loading.json_lines.sources import Source, lines, resource_called
 from edfi_api.features.loading.mapping import Translator
 from edfi_api.features.loading.renames import Renames
 from edfi_api.features.loading.reports.results import RefusalReporter, Refused, no_such, reason_in_words

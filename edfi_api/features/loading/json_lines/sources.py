@@ -6,8 +6,10 @@ carries its resource, `{"resource": "/ed-fi/students", "body": {...}}`.
 """
 
 import errno
+import gzip
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import cast
 
 from edfi_api.features.loading.files import files_at
-from edfi_api.features.loading.json_lines.exceptions import NoLinesFound, ResourceNotServed
+from edfi_api.features.loading.json_lines.exceptions import NoLinesFound, ResourceNotServed, UnreadableFile
 from edfi_api.features.loading.progress import open_counted, size
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
@@ -24,6 +26,9 @@ from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 STANDARD_INPUT = "-"
 _SUFFIX = re.compile(r"\.(jsonl|ndjson|csv)(\.gz)?$", re.IGNORECASE)
 _CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +114,39 @@ def _resource_in_name(surface: Surface, path: Path | None, renames: Renames) -> 
         return resource_called(surface, stem, renames)
     except ResourceNotServed:
         return None
+
+
+def lines(file: BufferedReader, longest: int) -> Iterator[tuple[int, bytes | None]]:
+    """Number and text of each line that is not blank, without its end; None for one of more than `longest` bytes.
+
+    Raises UnreadableFile where the compressed data is damaged or ends early.
+    """
+    number = 0
+    reader = uncompressed(file)
+    with damaged_gzip_reported(lambda: number + 1):
+        while line := reader.readline(longest + 1):
+            number += 1
+            if is_too_long := len(line) > longest and not line.endswith(b"\n"):
+                _skip_line(reader, longest)
+            text = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
+            if text:
+                yield number, None if is_too_long else text
+
+
+@contextmanager
+def damaged_gzip_reported(line: Callable[[], int]) -> Iterator[None]:
+    """Raise UnreadableFile at this line where compressed data is damaged or ends early."""
+    try:
+        yield
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise UnreadableFile(line(), f"damaged gzip: {error}") from error
+
+
+def uncompressed(file: BufferedReader) -> BufferedReader | gzip.GzipFile:
+    """The file itself, or what it holds as gzip."""
+    return gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP_MAGIC) else file
+
+
+def _skip_line(reader: BufferedReader | gzip.GzipFile, step: int) -> None:
+    while (rest := reader.readline(step)) and not rest.endswith(b"\n"):
+        pass

@@ -2,11 +2,10 @@
 
 A file (`files`) is checked against the surfaces of both standards and compiled (`plans`); `translation` applies it to
 bodies. Files that lead from one to the next bundled standard are in `bundled/`, and can be chained (`by_name`).
-Whatever does not arrive is counted by member (`losses`).
+Whatever does not arrive is counted by member.
 """
 
 from edfi_api.features.loading.mapping.by_name import mapping_named
-from edfi_api.features.loading.mapping.losses import Losses
-from edfi_api.features.loading.mapping.translation import Translated, Translator
+from edfi_api.features.loading.mapping.translation import Losses, Translated, Translator
 
 __all__ = ["Losses", "Translated", "Translator", "mapping_named"]

@@ -5,11 +5,9 @@ from pathlib import Path
 
 from edfi_api.common.conf import api_settings, source_path
 from edfi_api.core.startup import compilation_of
-from edfi_api.features.loading.mapping.descriptor_values import DescriptorValues
-from edfi_api.features.loading.mapping.exceptions import LeadsElsewhere, UnknownMapping
-from edfi_api.features.loading.mapping.files import MappingFile, read
+from edfi_api.features.loading.mapping.files import LeadsElsewhere, MappingFile, UnknownMapping, read
 from edfi_api.features.loading.mapping.plans import compile_plans
-from edfi_api.features.loading.mapping.translation import Step, Translator
+from edfi_api.features.loading.mapping.translation import DescriptorValues, Step, Translator
 from edfi_api.model.surface.resource import Surface
 
 _BUNDLED = Path(__file__).with_name("bundled")

@@ -5,7 +5,7 @@ The form is described in meadowlark/docs/operate/mappings.md.
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -13,13 +13,51 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from edfi_api.common.shape_errors import names_of, reason_and_path
-from edfi_api.features.loading.mapping.exceptions import Fault, InvalidMapping
 
 _HEADER = re.compile(r"\s*\[{1,2}\s*(.+?)\s*\]{1,2}\s*(?:#.*)?$")
 _QUOTED_OR_BARE = re.compile(r'"([^"]*)"|([^.\s]+)')
 
 Value = str | int | float | bool
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong in a file; `line` and `key` say where, as far as it is known."""
+
+    file: str
+    line: int | None
+    key: str
+    reason: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return ": ".join(part for part in (place, self.key, self.reason) if part)
+
+
+@dataclass
+class InvalidMapping(Exception):
+    """A file that cannot be used, with everything that is wrong with it."""
+
+    faults: Sequence[Fault]
+
+
+@dataclass
+class UnknownMapping(Exception):
+    """The name is that of neither a bundled mapping, nor a chain of them, nor a file; `bundled` are the names that
+    there are.
+    """
+
+    named: str
+    bundled: Sequence[str]
+
+
+@dataclass
+class LeadsElsewhere(Exception):
+    """The mapping leads to another standard than the one that is served."""
+
+    to: str
+    served: str
 
 
 class Making(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,13 +4,23 @@ Compiling checks every name against the surfaces of both standards, and that eve
 in the second or is listed as lost. All faults are collected.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
-from edfi_api.features.loading.mapping.exceptions import Fault, InvalidMapping
-from edfi_api.features.loading.mapping.files import Making, MappedSource, MappingFile, ResourceRules, Value
+from edfi_api.core.documents.paths import as_text
+from edfi_api.features.loading.mapping.files import (
+    Fault,
+    InvalidMapping,
+    Making,
+    MappedSource,
+    MappingFile,
+    ResourceRules,
+    Value,
+)
 from edfi_api.features.loading.mapping.members import (
     Leaf,
     MappedMembers,
@@ -20,8 +30,44 @@ from edfi_api.features.loading.mapping.members import (
     steps_of,
     text_of,
 )
-from edfi_api.features.loading.mapping.templates import KEY, Template
 from edfi_api.model.surface.resource import ALL_ITEMS, ReferencePath, Resource, ResourceName, Surface
+
+KEY = "key"
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_DESCRIPTOR_URI = re.compile(r"\w+://[^#]*Descriptor#(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """`names` are the paths of the values in it."""
+
+    value: Value
+    names: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, value: Value) -> "Template":
+        return cls(value, tuple(_PLACEHOLDER.findall(value)) if isinstance(value, str) else ())
+
+    def filled(self, body: Mapping[str, Any], key: Callable[[], str | None]) -> Value | None:
+        """The value, or None if the body lacks one of those in it. Of a descriptor its code value is taken."""
+        if not self.names:
+            return self.value
+        values = {name: key() if name == KEY else value_at(body, steps_of(name)) for name in self.names}
+        if None in values.values():
+            return None
+        return _PLACEHOLDER.sub(lambda found: _in_words(values[found[1]]), str(self.value))
+
+
+def value_at(body: Any, steps: tuple[str, ...]) -> Any:
+    for step in steps:
+        body = body.get(step) if isinstance(body, Mapping) else None
+    return body
+
+
+def _in_words(value: Any) -> str:
+    text = as_text(value)
+    found = _DESCRIPTOR_URI.fullmatch(text)
+    return found[1] if found else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
-"""Bodies of one standard → bodies of another."""
+"""Bodies of one standard → bodies of another; what is left out or filled in is counted by member."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
@@ -8,8 +9,6 @@ from typing import Any, NamedTuple
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.paths import as_text
-from edfi_api.features.loading.mapping.descriptor_values import DescriptorValues
-from edfi_api.features.loading.mapping.losses import Losses, LossPlace
 from edfi_api.features.loading.mapping.members import Steps, arrays_of, text_of
 from edfi_api.features.loading.mapping.plans import (
     Elsewhere,
@@ -19,13 +18,77 @@ from edfi_api.features.loading.mapping.plans import (
     Move,
     ReferencePlan,
     ResourcePlan,
+    value_at,
 )
-from edfi_api.features.loading.mapping.templates import value_at
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
+from references.descriptor_uri import comparable
 
 _ONE_IS_KEPT = "there is place for one only"
 _GIVES_NONE = "its members give no document"
 _SAME_KEY = "another item has the same key"
+
+
+class LossPlace(NamedTuple):
+    """A member of the documents of a resource (its endpoint), or the documents themselves if the path is empty."""
+
+    mapping: str
+    resource: str
+    path: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Losses:
+    """Counts of values: of an array each item counts with its members. `given` are values that a mapping filled in."""
+
+    lost: Counter[LossPlace] = field(default_factory=Counter)
+    given: Counter[LossPlace] = field(default_factory=Counter)
+
+    def lines(self) -> list[str]:
+        """A line for each place, the most frequent first."""
+        kinds = (("lost", self.lost), ("given", self.given))
+        return [_line(kind, place, count) for kind, counts in kinds for place, count in counts.most_common()]
+
+    def facts(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the facts for the JSON report of a load."""
+        return {"lost": _facts(self.lost), "given": _facts(self.given)}
+
+
+def _line(kind: str, place: LossPlace, count: int) -> str:
+    what = f"{place.resource} {place.path}" if place.path else f"documents of {place.resource}"
+    return f"{kind}: {what}: {count:,} ({place.reason})"
+
+
+def _facts(counts: Counter[LossPlace]) -> list[dict[str, Any]]:
+    return [place._asdict() | {"count": count} for place, count in counts.most_common()]
+
+
+class DescriptorValues:
+    """`values` map URIs, `namespaces` those of all other values in them; both without regard to case."""
+
+    def __init__(self, namespaces: Mapping[str, str], values: Mapping[str, str]) -> None:
+        self._namespaces = {comparable(namespace): new for namespace, new in namespaces.items()}
+        self._values = {comparable(uri): new for uri, new in values.items()}
+
+    def mapped(self, value: Any) -> Any:
+        """A value, or a body with all its values: each text that is a URI to be mapped."""
+        if isinstance(value, dict):
+            return {name: self.mapped(member) for name, member in value.items()}
+        if not isinstance(value, str) or "#" not in value:
+            return value
+        if found := self._values.get(comparable(value)):
+            return found
+        namespace, _, code = value.partition("#")
+        new = self._namespaces.get(comparable(namespace))
+        return value if new is None else f"{new}#{code}"
+
+    def of_document(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The document of a descriptor."""
+        namespace, code = body.get("namespace"), body.get("codeValue")
+        if not isinstance(namespace, str) or not isinstance(code, str):
+            return body
+        new_namespace, _, new_code = str(self.mapped(f"{namespace}#{code}")).partition("#")
+        return {**body, "namespace": new_namespace, "codeValue": new_code}
 
 
 class _Items(dict[tuple[Steps, int], Any]):

@@ -18,7 +18,7 @@ from edfi_api.core.data_stores.databases import add_beside, alias_of, remove
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.provisioning_state import needed_migrations
 from edfi_api.core.data_stores.routing import RoutingTable
-from edfi_api.core.data_stores.sharing import identity
+from edfi_api.core.data_stores.stores import identity
 
 # Autovacuum workers have no role. Who may not drop a database does not end the sessions in it.
 _END_SESSIONS = """

@@ -15,11 +15,9 @@ from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import Written
 from edfi_api.features.loading.bulk.candidates import Place
-from edfi_api.features.loading.mapping.losses import Losses
+from edfi_api.features.loading.mapping.translation import Losses
 from edfi_api.features.loading.reports.causes import Cause, Causes
-from edfi_api.features.loading.reports.replaced_documents import ReplacedDocuments
-from edfi_api.features.loading.reports.rule_warnings import WarningCounts
-from edfi_api.features.loading.reports.tolerated_counts import ToleratedCounts
+from edfi_api.features.loading.reports.counted import ReplacedDocuments, ToleratedCounts, WarningCounts
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.web.problem_details.catalog import problem_of
 from edfi_api.web.problem_details.catalog.served_names import error_in_served_names

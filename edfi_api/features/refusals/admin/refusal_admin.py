@@ -21,7 +21,7 @@ from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.features.refusals import overview
-from edfi_api.features.refusals.admin import pages, related, summaries
+from edfi_api.features.refusals.admin import pages, summaries
 from edfi_api.features.refusals.admin.filters import (
     ApplicationFilter,
     CauseFilter,
@@ -33,15 +33,15 @@ from edfi_api.features.refusals.admin.filters import (
     VendorFilter,
     WriteRuleFilter,
 )
-from edfi_api.features.refusals.admin.messages import outcome, problem_in_words, why
+from edfi_api.features.refusals.admin.summaries import outcome, problem_in_words, why
 from edfi_api.features.refusals.export import COLUMNS, exported_rows
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed
-from edfi_api.web.admin_kit.client_names import name_of
+from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.list_filters import ResolutionFilter, row_in
 from edfi_api.web.admin_kit.read_only import ROWS_COUNTED, ReadOnlyAdmin
+from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.tables import tables_page
-from edfi_api.web.admin_kit.timestamps import timestamp
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, key_elements_of, titled
 
 MOST_EXPORTED = 1_000_000
@@ -133,7 +133,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        latest = related.latest(queryset)
+        latest = summaries.latest(queryset)
         name, _, value = term.partition("=")
         if name == "organization" and value.isdecimal():
             return latest.filter(organization=int(value)), False
@@ -141,7 +141,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         if request.user.has_perm(VIEW_KEYS):
             found |= Q(natural_key__icontains=term) | Q(cause_text__icontains=term)
             for key in self._keys_of_names(request, term):
-                found |= related.with_element(key)
+                found |= summaries.with_element(key)
         return latest.filter(found), False
 
     def _keys_of_names(self, request: HttpRequest, term: str) -> list[str]:

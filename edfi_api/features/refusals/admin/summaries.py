@@ -1,9 +1,11 @@
 """The summary of a refusal with links: the client, what is missing, the document that was accepted later."""
 
+import re
 from typing import Any
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -13,20 +15,45 @@ from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.models import Document
 from edfi_api.core.startup import current_surface
-from edfi_api.features.refusals.admin.messages import missing_key, times, why
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE
-from edfi_api.features.refusals.models import SENT
+from edfi_api.features.refusals.models import SENT, Refusal
 from edfi_api.model.surface.resource import Resource
-from edfi_api.web.admin_kit.client_names import name_of
-from edfi_api.web.admin_kit.natural_keys import abridged, without_prefix
+from edfi_api.web.admin_kit.authorship import name_of
+from edfi_api.web.admin_kit.natural_keys import abridged, elements, without_prefix
+from edfi_api.web.admin_kit.read_only import ROWS_COUNTED
+from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.store_choice import PARAMETER
 from edfi_api.web.admin_kit.tables import filtered
-from edfi_api.web.admin_kit.timestamps import timestamp
+from edfi_api.web.admin_kit.titles import DocumentKey, titles
+from edfi_api.web.problem_details.problem import HINT
 from references.models import Alias
 
 _DOCUMENT = "admin:edfi_api_document_change"
 _DOCUMENTS = "admin:edfi_api_document_changelist"
 _REFUSAL = "admin:refusals_refusal_change"
+
+_SHOWN = 10
+
+# Reasons by the beginning of a problem type, the longest first, for problems whose messages do not say it by
+# themselves.
+_REASONS = {
+    "identity-conflict": "Another document has these key values.",
+    "not-found": "There was no document at the address.",
+    "method-not-allowed": "The resource does not allow this operation.",
+    "optimistic-lock-failed": "The document had been changed since the client read it.",
+    "precondition-failed": "The document existed already, and the client wanted a new one.",
+    "data-policy-enforced": "The profile of the client does not allow it.",
+    "profile:": "The client named a profile that does not fit the request.",
+    "unsupported-media-type": "The content type of the request is not one that the resource reads.",
+    "content-too-large": "The request was too large.",
+    "too-many-requests": "The client had sent too many requests.",
+    "service-unavailable": "The server could not answer at that time.",
+    "system": "The server failed; its log tells why under the correlation id.",
+}
+_DENIED = "security:"
+# The type of a problem, alone or with names of elements behind it.
+_PROBLEM = re.compile(r"[a-z]+(?:[-:][a-z]+)*(?:: |$)")
+_KEY = re.compile(r"NK#.+?(?= is missing$|$)")
 
 
 def summary(entry: Any, *, with_title: bool = False) -> SafeString:
@@ -137,3 +164,97 @@ def _address(address: str, entry: Any) -> str:
     if entry.data_store == DEFAULT_STORE:
         return address
     return f"{address}{'&' if '?' in address else '?'}{PARAMETER}={entry.data_store}"
+
+
+def latest(queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+    """Return the refusals among the latest entries of all, so that a search takes the same time however many there are.
+
+    The condition is on a range of ids: for `IN` with the latest ones PostgreSQL would read the whole table.
+    """
+    earlier = Refusal.objects.order_by("-id").values_list("id", flat=True)[ROWS_COUNTED : ROWS_COUNTED + 1]
+    return queryset.filter(id__gt=earlier[0]) if earlier else queryset
+
+
+def with_element(element: str) -> Q:
+    """Entries whose natural key has `studentUniqueId=604822`, at any path."""
+    return Q(natural_key__endswith=element) | Q(natural_key__contains=f"{element}#")
+
+
+def related_refusals(document: Document, data_store: int) -> list[SafeString]:
+    """What became of the latest refusals about the document, the latest first."""
+    about = Q(document_uuid=document.document_uuid) | Q(natural_key=document.natural_key)
+    key = elements(document.natural_key)
+    if len(key) == 1 and key[0].name and "." not in key[0].name:
+        about |= with_element(f"{key[0].name}={key[0].value}")
+    entries = list(latest(Refusal.objects.all()).filter(about, data_store=data_store).order_by("-id")[:_SHOWN])
+    keys = [DocumentKey(resource_of_entry(each), each.natural_key or "") for each in entries]
+    for entry, title in zip(entries, titles(keys, str(document._state.db)), strict=True):
+        entry.document_title = title  # type: ignore[attr-defined]  # Read by `summary`.
+    return [summary(entry, with_title=True) for entry in entries]
+
+
+def why(entry: Any) -> str:
+    """The cause as a sentence, without URNs and paths of keys."""
+    if entry.awaited_resource:
+        return f"{_missing(entry)} does not exist."
+    if entry.problem.startswith(_DENIED):
+        return _denied(entry)
+    if entry.paths:
+        return _first_message(entry)
+    found = next((text for start, text in _REASONS.items() if entry.problem.startswith(start)), None)
+    return found or next(iter(entry.errors), f"{entry.title}.")
+
+
+def cause_in_words(text: str) -> str:
+    """`School NK#schoolId=7 is missing` with the values of the key in place of the key; the type of a problem, which is
+    the cause of refusals that have no other, in words."""
+    if _PROBLEM.match(text):
+        problem, _, subject = text.partition(": ")
+        return f"{problem_in_words(problem)}: {subject}" if subject else problem_in_words(problem)
+    return _KEY.sub(lambda key: abridged(key[0]), text)
+
+
+def problem_in_words(problem: str) -> str:
+    """`Data validation failed` for `bad-request:data-validation-failed`; `Not authorized` for all of authorization."""
+    if problem.startswith(_DENIED):
+        return "Not authorized"
+    return problem.rpartition(":")[2].replace("-", " ").capitalize()
+
+
+def outcome(entry: Any) -> str:
+    """`open`, `open, cause gone`, `accepted`, `deleted` or `dismissed`; a warning is `accepted, with a warning`."""
+    if entry.resolved_at is not None:
+        return "accepted" if entry.resolution == "succeeded" else str(entry.resolution)
+    if entry.is_warning:
+        return "accepted, with a warning"
+    return "open, cause gone" if entry.cause_gone else "open"
+
+
+def times(count: int) -> str:
+    """`once`, `twice`, `12 times`."""
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def missing_key(entry: Any) -> str:
+    """The natural key, or the URI of a descriptor, of what was missing; empty if it was not kept."""
+    return str(entry.cause_text).removeprefix(entry.awaited_resource).removesuffix("is missing").strip()
+
+
+def _missing(entry: Any) -> str:
+    key = abridged(missing_key(entry)).rpartition("#")[2]
+    values = ", ".join(part.rpartition("=")[2] for part in key.split(", ")) if key else ""
+    return f"{entry.awaited_resource} {values}".strip()
+
+
+def _denied(entry: Any) -> str:
+    subject = entry.cause_text.partition(": ")[2].replace(", ", " or ") or "document"
+    hints = (text.removeprefix(HINT) for text in entry.errors if text.startswith(HINT))
+    return " ".join([f"The client is not authorized for this {subject}.", *hints])
+
+
+def _first_message(entry: Any) -> str:
+    path, messages = next(iter(entry.paths.items()))
+    more = sum(len(texts) for texts in entry.paths.values()) - 1
+    member = path.rpartition(".")[2]
+    text = messages[0] if member and member.lower() in messages[0].lower() else f"{member}: {messages[0]}"
+    return f"{text} (and {more} more)" if more else text

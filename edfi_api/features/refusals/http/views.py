@@ -22,8 +22,7 @@ from edfi_api.features.refusals.ledger import Ledger, ledger_connection
 from edfi_api.features.refusals.models import RECEIVED, Refusal
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
-from edfi_api.web.viewsets.html_pages import html_page
-from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse, json_file_response
+from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse, html_page, json_file_response
 from references.identity import as_uuid
 
 _ROWS_AT_ONCE = 1_000

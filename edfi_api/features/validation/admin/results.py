@@ -1,15 +1,21 @@
 """Results in the admin."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Any, cast
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import build_q_object_from_lookup_parameters
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
@@ -19,16 +25,13 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.organizations import names_in
 from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.features.validation.admin import dismissals
-from edfi_api.features.validation.admin.dismissals import ResultStateFilter
 from edfi_api.features.validation.admin.overview import overview_page
-from edfi_api.features.validation.models import ValidationResult, ValidationRule
-from edfi_api.web.admin_kit.list_filters import row_in
+from edfi_api.features.validation.models import ValidationDismissal, ValidationResult, ValidationRule
+from edfi_api.web.admin_kit.list_filters import ResolutionFilter, row_in
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
-from edfi_api.web.admin_kit.readable_values import MARK, MARKED
+from edfi_api.web.admin_kit.readable_values import MARK, MARKED, timestamp, written_timestamp
 from edfi_api.web.admin_kit.related_links import as_list, links
-from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, with_choice
-from edfi_api.web.admin_kit.timestamps import timestamp
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, address_with_store, shown_in, with_choice
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
 from references.identity import as_uuid
 
@@ -36,6 +39,86 @@ _AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id =
 _RESULTS_SHOWN = 50
 _OTHERS_SHOWN = 50
 _RESULT = "admin:validation_validationresult_change"
+
+_DISMISSED = "dismissed"
+_ADD = "validation.add_validationdismissal"
+# Who accepts a violation looks at it again within a year.
+_LONGEST = timedelta(days=366)
+
+
+class DismissalForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+    """Why a result is no problem, and until when."""
+
+    class Meta:
+        model = ValidationDismissal
+        fields = ["reason", "until"]
+        widgets = {"until": forms.DateInput(attrs={"type": "date"}), "reason": forms.Textarea(attrs={"rows": 3})}
+
+    def clean_until(self) -> Any:
+        until, today = self.cleaned_data["until"], timezone.localdate()
+        if not today <= until <= today + _LONGEST:
+            raise ValidationError(f"The day must be between {today} and {today + _LONGEST}.")
+        return until
+
+
+class ResultStateFilter(ResolutionFilter):
+    """Open results are those that nobody has dismissed."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        first, *others = super().lookups(request, model_admin)
+        return [first, (_DISMISSED, _DISMISSED), *others]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.chosen not in {_DISMISSED, "open"}:
+            return super().queryset(request, queryset)
+        is_dismissed = Exists(current(queryset.db).filter(result_key=OuterRef("result_key")))
+        found = queryset.filter(resolved_at=None)
+        return found.filter(is_dismissed) if self.chosen == _DISMISSED else found.exclude(is_dismissed)
+
+
+def current(using: str) -> QuerySet[ValidationDismissal]:
+    """Dismissals whose last day is not over."""
+    return ValidationDismissal.objects.using(using).filter(until__gte=timezone.localdate())
+
+
+def summary(result: ValidationResult) -> str:
+    """The dismissals of a violation, the latest first; a dash without any."""
+    found = ValidationDismissal.objects.using(result._state.db).filter(result_key=result.result_key)
+    lines = [
+        f"until {each.until} by {each.username}, {written_timestamp(each.dismissed_at)}: {each.reason}"
+        for each in found.order_by("-id")[:10]
+    ]
+    return "; ".join(lines) or "-"
+
+
+def dismiss_page(request: HttpRequest, site: AdminSite, row: int) -> HttpResponse:
+    """GET shows the form, POST stores the dismissal. Raises PermissionDenied."""
+    if not request.user.has_perms([_ADD, "validation.view_validationresult"]):
+        raise PermissionDenied
+    using = shown_in(request).using
+    result = get_object_or_404(ValidationResult.objects.using(using).select_related("rule"), pk=row)
+    form = DismissalForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        dismissal = form.save(commit=False)
+        dismissal.result_key, dismissal.username = result.result_key, request.user.get_username()
+        dismissal.save(using=using)
+        audit.administered("validation result dismissed", by=request.user.get_username(), result=result.pk)
+        messages.success(request, f"The result is dismissed until {dismissal.until}.")
+        return HttpResponseRedirect(reverse(_RESULT, args=[row]))
+    context = {
+        **site.each_context(request),
+        "title": "Dismiss a result",
+        "subtitle": str(result.rule),
+        "result": result,
+        "form": form,
+        "form_address": address_with_store(request),
+    }
+    return TemplateResponse(request, "admin/validation/validationresult/dismiss.html", context)
+
+
+def may_dismiss(request: HttpRequest) -> bool:
+    """Whether the user may."""
+    return bool(request.user.has_perm(_ADD))
 
 
 class OrganizationFilter(admin.SimpleListFilter):
@@ -122,7 +205,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
     def dismiss_view(self, request: HttpRequest, row: int) -> HttpResponse:
         """The form for dismissing a result."""
-        return with_choice(request, lambda: dismissals.dismiss_page(request, self.admin_site, row))
+        return with_choice(request, lambda: dismiss_page(request, self.admin_site, row))
 
     def overview_view(self, request: HttpRequest) -> HttpResponse:
         """Open results by rule and organization, and what came of them by week."""
@@ -136,7 +219,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         self._audit(request, "validation result shown", result=object_id)
-        kwargs["extra_context"] = {"may_dismiss": dismissals.may_dismiss(request)}
+        kwargs["extra_context"] = {"may_dismiss": may_dismiss(request)}
         return super().change_view(request, object_id, *args, **kwargs)
 
     def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
@@ -176,7 +259,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
     @admin.display
     def dismissed(self, result: ValidationResult) -> str:
-        return dismissals.summary(result)
+        return summary(result)
 
     @admin.display
     def description(self, result: ValidationResult) -> str:
@@ -229,7 +312,7 @@ def results_of(document: Document) -> list[SafeString]:
         about |= Q(student=document.student) if document.student else Q(staff=document.staff or "")
     if document.hierarchy:
         about |= Q(organization=document.hierarchy[0])
-    dismissals_of_result = dismissals.current(using).filter(result_key=OuterRef("result_key")).order_by("-until")
+    dismissals_of_result = current(using).filter(result_key=OuterRef("result_key")).order_by("-until")
     found = ValidationResult.objects.using(using).select_related("rule").filter(about)
     described = found.annotate(dismissed_until=Subquery(dismissals_of_result.values("until")[:1]))
     ordered = described.order_by(

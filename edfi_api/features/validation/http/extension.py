@@ -15,14 +15,14 @@ from edfi_api.core.queries.listing.fields import DATE, TEXT, UUID, Field
 from edfi_api.core.queries.listing.filters import as_sql, read_filters
 from edfi_api.core.queries.listing.pages import without_nulls
 from edfi_api.core.queries.listing.sql_rows import SqlRows
+from edfi_api.core.queries.pagination import NUMBER_PARAMETER, tokens_from
 from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, refuse_filters
-from edfi_api.core.queries.partitions import NUMBER_PARAMETER, tokens_from
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
 from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.features.changes.change_queries.http.windows import read_window
+from edfi_api.features.changes.change_queries.windows import read_window
 from edfi_api.features.validation.http import results, rules, runs
 from edfi_api.features.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
-from edfi_api.features.validation.resources import ENDPOINT, RESULT, RULE, RUN
+from edfi_api.features.validation.result_visibility import ENDPOINT, RESULT, RULE, RUN
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
 from edfi_api.web.viewsets.recorded_writes import record_refused

@@ -23,13 +23,12 @@ from edfi_api.core.queries.parameters import (
     refuse_filters,
 )
 from edfi_api.core.queries.selection import EVERY_VERSION, Window
-from edfi_api.core.security.profiles.visibility import visibility_of
+from edfi_api.core.security.profiles.negotiation import visibility_of
 from edfi_api.core.storage.driver.sql import Sql, all_of
-from edfi_api.features.changes.change_queries.http.windows import read_window
+from edfi_api.features.changes.change_queries.windows import read_window
 from edfi_api.features.validation.http.base import ENGINE, CollectionView, ValidationView, id_of
 from edfi_api.features.validation.http.rules import SEVERITY
-from edfi_api.features.validation.resources import RESULT
-from edfi_api.features.validation.result_visibility import RESULTS, Readable, Visible, VisibleRows
+from edfi_api.features.validation.result_visibility import RESULT, RESULTS, Readable, Visible, VisibleRows
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
 from edfi_api.web.viewsets.responses import json_file_response
 

@@ -11,7 +11,7 @@ from edfi_api.core.queries.listing.pages import without_nulls
 from edfi_api.core.queries.listing.sql_rows import SqlRows
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS
 from edfi_api.features.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
-from edfi_api.features.validation.resources import RULE
+from edfi_api.features.validation.result_visibility import RULE
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
 
 SEVERITY = f"""'{NAMESPACE}/SeverityDescriptor#' || CASE v.severity

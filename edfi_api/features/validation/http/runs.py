@@ -26,8 +26,7 @@ from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.features.validation.http.base import ENGINE, NAMESPACE, CollectionView, id_of
 from edfi_api.features.validation.http.results import VisibleResultsView
 from edfi_api.features.validation.requested_runs import active_rules, request_run
-from edfi_api.features.validation.resources import RESULT, RUN
-from edfi_api.features.validation.result_visibility import RESULTS
+from edfi_api.features.validation.result_visibility import RESULT, RESULTS, RUN
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
 from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse
 

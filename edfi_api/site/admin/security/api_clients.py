@@ -39,7 +39,7 @@ from edfi_api.core.security.secret_links import VALID, make_link
 from edfi_api.features.refusals.models import SubmissionHour
 from edfi_api.site.admin.security.pages import named_organizations, remark
 from edfi_api.web.admin_kit.authorship import admin_user
-from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
+from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 
 # Most claims that a line names without being opened.
 _NAMED = 4

@@ -35,7 +35,7 @@ from edfi_api.core.startup import current_surface
 from edfi_api.site.admin.data_stores import TenantOwnedAdmin
 from edfi_api.site.admin.security.pages import OverridingStrategiesInline, links
 from edfi_api.web.admin_kit.authorship import admin_user
-from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
+from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 
 _NO_EXPORT = "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is."
 _TAKEN = "There is a claim set of this name. Choose another name, or replace it."

@@ -18,13 +18,12 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.security.claim_names import actions_by_value
 from edfi_api.core.security.claims.compile import all_inherited_defaults, inherited_defaults
-from edfi_api.core.security.claims.model import ByAction, Strategies
-from edfi_api.core.security.claims.spelling import ClaimNames
+from edfi_api.core.security.claims.model import ByAction, ClaimNames, Strategies
 from edfi_api.core.security.claims.stored_claims import hold_claims
 from edfi_api.core.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.core.startup import current_surface
 from edfi_api.site.admin.security.pages import DefaultStrategiesInline, links
-from edfi_api.web.admin_kit.one_by_one import OneByOneAdmin
+from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 
 # On a server with tenants there may be thousands of claim sets.
 MOST_GRANTS = 25

@@ -12,12 +12,12 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.security.models import ApiClient, Application, Vendor
 from edfi_api.core.security.organizations import data_stores_of
-from edfi_api.core.security.profiles.forms import ApplicationForm
 from edfi_api.site.admin.data_stores import TenantOwnedAdmin
+from edfi_api.site.admin.profiles import ApplicationForm
 from edfi_api.site.admin.security.onboarding import onboarding_page
 from edfi_api.site.admin.security.pages import assign, named_organizations, remark
-from edfi_api.web.admin_kit.one_by_one import CheckedItems, OneByOneAdmin
-from edfi_api.web.admin_kit.timestamps import shown_time
+from edfi_api.web.admin_kit.deletion import CheckedItems, OneByOneAdmin
+from edfi_api.web.admin_kit.readable_values import shown_time
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z")
 

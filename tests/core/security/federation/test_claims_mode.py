@@ -10,8 +10,7 @@ from django.core.management import call_command
 from django.db import connections
 from django.test import Client
 
-from edfi_api.core.data_stores.stores import create_data_store
-from edfi_api.core.data_stores.tenants import create_tenant, tenant_named
+from edfi_api.core.data_stores.stores import create_data_store, create_tenant, tenant_named
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
 from edfi_api.core.security.requests.authentication import client_of_token

@@ -9,8 +9,8 @@ from threading import Event
 
 import pytest
 
-from edfi_api.core.security.federation import fetching, keys
-from edfi_api.core.security.federation.keys import keys_of
+from edfi_api.core.security.federation import fetching, validation
+from edfi_api.core.security.federation.validation import keys_of
 from edfi_api.core.security.issuers import issuers
 from edfi_api.core.security.models import ApiClient
 from tests.conftest import ApiTestClient
@@ -35,7 +35,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr(keys, "monotonic", found)
+    monkeypatch.setattr(validation, "monotonic", found)
     return found
 
 
@@ -140,7 +140,7 @@ def test_without_threads_the_keys_are_fetched_later(
 
     assert status(provider.token()) == 200
     with monkeypatch.context() as without:
-        without.setattr(keys.Thread, "start", cannot_start)
+        without.setattr(validation.Thread, "start", cannot_start)
         clock.now += 601
         assert status(provider.token(n=1)) == 200
         assert status(provider.token(ec_key("new"))) == 503
@@ -241,7 +241,7 @@ def held_back(provider: IdentityProvider) -> Iterator[Event]:
 def test_a_slow_provider_holds_no_thread_for_long(
     provider: IdentityProvider, known: ApiClient, held_back: Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "_SECONDS_OF_WAITING", 0.1)
+    monkeypatch.setattr(validation, "_SECONDS_OF_WAITING", 0.1)
 
     began = time.monotonic()
     assert [status(provider.token(n=n)) for n in range(10)] == [503] * 10

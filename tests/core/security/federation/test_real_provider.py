@@ -12,7 +12,7 @@ from django.db import connections
 from pytest_django import Settings as DjangoSettings
 
 from edfi_api.core.security.clients import create_client
-from edfi_api.core.security.federation import keys
+from edfi_api.core.security.federation import validation
 from edfi_api.core.security.models import ApiClient, ExternalIdentity
 from tests.conftest import http
 from tests.core.security.federation.answers import refusal, status
@@ -125,7 +125,7 @@ def test_a_rotation_of_keys_refuses_no_good_token(
     assert (status(old), status(load.token)) == (200, 200)
     accepted.restart(keys=[NEW])
     later = monotonic() + 24 * 3600 + 1
-    monkeypatch.setattr(keys, "monotonic", lambda: later)
+    monkeypatch.setattr(validation, "monotonic", lambda: later)
     assert status(load.token) == 200
     assert refusal(old, log) == ("unknown key", accepted.issuer)
 

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.features.changes.change_queries.key_fields import synchronise
 from edfi_api.features.changes.change_queries.models import DeletedDocument, KeyChange, KeyField, SupersededDocument
+from edfi_api.features.changes.change_queries.tracked_changes import synchronise
 from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests.conftest import item_path
 from tests.support.databases import DOCUMENTS, connection

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from edfi_api.features.changes.change_stream.changes import Change, Operation
+from edfi_api.features.changes.change_stream.documents import Change, Operation
 
 
 def change(

@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from edfi_api.features.changes.change_stream.changes import Change
+from edfi_api.features.changes.change_stream.documents import Change
 from edfi_api.features.changes.change_stream.handlers import on_change
 
 

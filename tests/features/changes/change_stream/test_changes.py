@@ -2,7 +2,7 @@
 
 import json
 
-from edfi_api.features.changes.change_stream.changes import Change, Operation
+from edfi_api.features.changes.change_stream.documents import Change, Operation
 from tests.features.changes.change_stream.changes import change
 
 

@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from edfi_api.features.changes.change_stream.changes import Operation
+from edfi_api.features.changes.change_stream.documents import Operation
 from edfi_api.features.changes.change_stream.exceptions import SinkFailed
 from tests.features.changes.change_stream.changes import change
 

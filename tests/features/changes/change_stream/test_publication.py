@@ -3,7 +3,7 @@
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.features.changes.change_stream.publication import TABLES
+from edfi_api.features.changes.change_stream.management.commands.create_publication import TABLES
 
 
 def test_a_publication_lists_the_tables_and_is_idempotent(db):

@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.changes.change_queries.models import ChangeConsumer
-from edfi_api.features.changes.change_stream.consumers import Consumer
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed
+from edfi_api.features.changes.change_stream.log import Consumer
 from tests.conftest import item_path
 from tests.features.changes.change_stream.conftest import post_student
 

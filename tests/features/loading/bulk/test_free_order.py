@@ -16,8 +16,8 @@ from edfi_api.core.models import Document
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import Candidate, bulk_writer, free_order, write_documents
-from edfi_api.features.loading.bulk.accepted_documents import AcceptedDocuments
 from edfi_api.features.loading.bulk.candidates import Place
+from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
 from edfi_api.model.surface.resource import Surface
 from tests.features.loading.bulk.both_ways import rolled_back, stored

@@ -10,7 +10,7 @@ from django.db import connection
 
 from edfi_api.core.models import Document
 from edfi_api.features.loading.bulk import write_documents
-from edfi_api.features.loading.bulk.accepted_documents import contains
+from edfi_api.features.loading.bulk.dry_run import contains
 from edfi_api.features.loading.renames import renames
 
 

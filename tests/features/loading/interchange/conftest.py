@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from edfi_api.core.models import Document
-from edfi_api.features.loading.interchange.files import interchange_files
-from edfi_api.features.loading.interchange.loading import load_interchange
+from edfi_api.features.loading.interchange.loading import interchange_files, load_interchange
 from edfi_api.features.loading.reports.results import LoadResult, Refused
 from edfi_api.model.surface.resource import Surface
 from tests.features.loading.interchange.documents import interchange

@@ -7,7 +7,7 @@ import pytest
 
 from edfi_api.features.loading.exceptions import NoSuchPath
 from edfi_api.features.loading.interchange.exceptions import NothingFound
-from edfi_api.features.loading.interchange.files import interchange_files
+from edfi_api.features.loading.interchange.loading import interchange_files
 from edfi_api.model.surface.resource import ResourceName
 from tests.features.loading.interchange.conftest import Loader, Stored, Write
 from tests.features.loading.interchange.documents import (

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from edfi_api.features.loading.mapping import Losses
-from edfi_api.features.loading.mapping.descriptor_values import DescriptorValues
 from edfi_api.features.loading.mapping.files import read
 from edfi_api.features.loading.mapping.plans import compile_plans
-from edfi_api.features.loading.mapping.translation import Step, Translator
+from edfi_api.features.loading.mapping.translation import DescriptorValues, Step, Translator
 from edfi_api.model.surface.resource import ResourceName, Surface
 
 BEFORE = """

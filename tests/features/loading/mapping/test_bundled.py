@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.features.loading.mapping import Losses, mapping_named
-from edfi_api.features.loading.mapping.exceptions import LeadsElsewhere, UnknownMapping
+from edfi_api.features.loading.mapping.files import LeadsElsewhere, UnknownMapping
 from edfi_api.model.surface.resource import ResourceKind
 from tests.support.factories import STORED_URIS
 from tests.support.serving import served

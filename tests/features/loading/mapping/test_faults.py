@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.features.loading.mapping.exceptions import InvalidMapping
+from edfi_api.features.loading.mapping.files import InvalidMapping
 from tests.features.loading.mapping.conftest import MAPPING
 
 

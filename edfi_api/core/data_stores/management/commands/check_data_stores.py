@@ -9,15 +9,14 @@ from django.db import DatabaseError, InterfaceError, connections
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
-from edfi_api.core.data_stores import applied_migrations
+from edfi_api.core.data_stores import provisioning_state
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.named import described
 from edfi_api.core.data_stores.provisioning_state import pending_migrations
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import RoutingTable, Store
-from edfi_api.core.data_stores.sharing import identity
-from edfi_api.core.data_stores.stores import is_reserved
+from edfi_api.core.data_stores.stores import identity, is_reserved
 from edfi_api.core.security.models import ApiClient
 
 
@@ -94,7 +93,7 @@ def _databases(table: RoutingTable) -> Iterator[str]:
             own = identity(using)
             if pending := pending_migrations(using):
                 yield f"{described(store)}: {len(pending)} pending migrations: migrate_data_stores"
-            if unknown := applied_migrations.unknown(using):
+            if unknown := provisioning_state.unknown(using):
                 yield f"{described(store)}: a newer version has migrated it ({', '.join(unknown)})"
         except ConnectionUnusable as error:
             yield f"{described(store)}: its connection string cannot be used: {error.reason}"

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import text
 from edfi_api.common.commands import ReportingCommand
-from edfi_api.core.data_stores.tenants import create_tenant, tenant_named
+from edfi_api.core.data_stores.stores import create_tenant, tenant_named
 
 
 class Command(ReportingCommand):

@@ -1,6 +1,10 @@
 """`check_connection NAME`: try a connection, and say what would and what would not pass."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -9,12 +13,78 @@ from edfi_api.common.arguments import name
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.startup import current_surface
-from edfi_api.features.exchange.checking_connections import CheckedConnection, check
-from edfi_api.features.exchange.management.trust_options import ERRORS_OF_CONNECTIONS, add_trust, given_trust
+from edfi_api.features.exchange.capabilities import Capabilities
+from edfi_api.features.exchange.management.exchange_commands import ERRORS_OF_CONNECTIONS, add_trust, given_trust
+from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.remote_api import RemoteApi
+from edfi_api.features.exchange.resource_selection import SelectionMode, selected, targets_of
 from edfi_api.features.exchange.stored_connections import connection_named
+from edfi_api.model.surface.resource import Surface
 
 _MOST_NAMED = 10
+
+_READ = frozenset({"Read"})
+_WRITE = frozenset({"Create", "Update", "Delete"})
+
+
+@dataclass(slots=True)
+class CheckedConnection:
+    """What was found. `readable` and `writable` are paths of resources, None if the remote API does not say; `faults`
+    are what keeps documents from passing."""
+
+    version: str
+    models_there: dict[str, str]
+    models_here: dict[str, str]
+    missing: list[str]
+    selected: list[str]
+    only_there: list[str]
+    only_here: list[str]
+    readable: set[str] | None
+    writable: set[str] | None
+    faults: list[str] = field(default_factory=list)
+
+
+def check(connection: Connection, api: RemoteApi, surface: Surface) -> CheckedConnection:
+    """Raises RemoteFailed, and UnknownResources for the selection."""
+    capabilities = Capabilities.read(api)
+    here, there = set(targets_of(surface)), set(capabilities.resources)
+    chosen = selected(SelectionMode(connection.selection), connection.resources, targets_of(surface))
+    granted = _granted(api)
+    found = CheckedConnection(
+        version=f"{api.discovery.version} {api.discovery.informational_version}".strip(),
+        models_there=dict(api.discovery.data_models),
+        models_here={project.name: project.version for project in surface.projects},
+        missing=capabilities.missing,
+        selected=sorted(chosen & there),
+        only_there=sorted(there - here),
+        only_here=sorted(chosen - there),
+        readable=None if granted is None else {path for path, ops in granted.items() if ops & _READ},
+        writable=None if granted is None else {path for path, ops in granted.items() if ops & _WRITE},
+    )
+    found.faults += _faults(found, connection.direction)
+    return found
+
+
+def _faults(found: CheckedConnection, direction: str) -> Iterator[str]:
+    core_here, core_there = found.models_here.get("Ed-Fi"), found.models_there.get("Ed-Fi")
+    if core_here != core_there:
+        yield f"the data standard there is {core_there or 'not said'}, here it is {core_here}"
+    allowed = found.readable if direction == "pull" else found.writable
+    if allowed is not None and not allowed & set(found.selected):
+        yield f"the client may {'read' if direction == 'pull' else 'write'} none of the selected resources"
+
+
+def _granted(api: RemoteApi) -> dict[str, set[str]] | None:
+    """What the client may do with each resource, as the introspection of its token says; None if it does not."""
+    answer = api.introspection()
+    listed: Any = answer.get("resources") if isinstance(answer, dict) else None
+    if not isinstance(listed, list):
+        return None
+    return {
+        str(each["resource"]).strip("/"): set(map(str, each.get("operations") or ()))
+        for each in listed
+        if isinstance(each, dict) and "resource" in each
+    }
 
 
 class Command(ReportingCommand):

@@ -31,14 +31,13 @@ from edfi_api.features.loading.management.commands.provision_data_store import (
     stored,
 )
 from edfi_api.features.loading.mapping import Translator
-from edfi_api.features.loading.provisioning.cloning import copy_documents, reset_copied_state
+from edfi_api.features.loading.provisioning.cloning import copy_documents, of_every_year, reset_copied_state
 from edfi_api.features.loading.provisioning.databases import (
     copy_database,
     is_on_the_same_server,
     is_the_same,
     other_user,
 )
-from edfi_api.features.loading.provisioning.new_year import of_every_year
 from edfi_api.features.loading.provisioning.provisioning import fill, migrate, put_online, reason
 from edfi_api.features.loading.reports.report import RefusalLog, counts
 from edfi_api.model.surface.resource import Resource, Surface

@@ -9,7 +9,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.startup import current_surface
-from edfi_api.features.loading.bulk.envelopes import PreservedFields
+from edfi_api.features.loading.bulk.candidates import PreservedFields
 from edfi_api.features.loading.json_lines.command_errors import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.loading import load_documents
 from edfi_api.features.loading.json_lines.sources import resource_called, sources

@@ -1,7 +1,11 @@
-"""`manage.py load_school_years 1990-2040 --current 2026`"""
+"""`manage.py load_school_years 1990-2040 --current 2026`
+
+Writes documents for a range of school years, one of which is the current one.
+"""
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -9,11 +13,11 @@ from django.core.management.base import CommandError
 from edfi_api.common.arguments import integer
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.startup import current_surface
-from edfi_api.features.loading.bulk.school_years import school_year_documents
+from edfi_api.features.loading.bulk import Candidate
 from edfi_api.features.loading.interchange.loading import load_candidates
-from edfi_api.features.loading.reports.refusal_limit import RefusalLimit, add_max_refused
-from edfi_api.features.loading.reports.report import RefusalLog, counts, raise_failure
+from edfi_api.features.loading.reports.report import RefusalLimit, RefusalLog, add_max_refused, counts, raise_failure
 from edfi_api.features.loading.reports.results import LoadResult
+from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 
 
 def year_range(text: str) -> range:
@@ -48,3 +52,24 @@ class Command(DataStoreCommand):
             load_candidates(school_year_documents(current_surface(), years, current), result, log, database)
         self.stdout.write(f"school years: {counts(result)}")
         raise_failure(result, 0, max_refused)
+
+
+def school_year_documents(surface: Surface, years: range, current: int) -> Iterator[Candidate[str]]:
+    """A candidate for each year; none if the data standard has no school years.
+
+    A school year is numbered after the calendar year in which it ends: 2026 is 2025-2026.
+    """
+    resource = _school_year_resource(surface)
+    if resource is None:
+        return
+    for year in years:
+        body = {
+            "schoolYear": year,
+            "currentSchoolYear": year == current,
+            "schoolYearDescription": f"{year - 1}-{year}",
+        }
+        yield Candidate.of(resource, body, f"school year {year}")
+
+
+def _school_year_resource(surface: Surface) -> Resource | None:
+    return next((resource for resource in surface.resources if resource.kind is ResourceKind.SCHOOL_YEAR), None)

@@ -13,12 +13,18 @@ from django.db import DatabaseError
 from edfi_api.common.arguments import integer, name, text
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES, add_connection, given_connection
+from edfi_api.core.data_stores.command_options import (
+    ERRORS_OF_STORES,
+    add_connection,
+    add_tenant,
+    given_connection,
+    given_tenant,
+    needed_tenant,
+)
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import check_qualifiers, create_data_store, set_connection
-from edfi_api.core.data_stores.tenant_options import add_tenant, given_tenant, needed_tenant
 from edfi_api.features.loading.provisioning.databases import create_database, create_from_template
 from edfi_api.features.loading.provisioning.provisioning import fill, provision, reason
 

@@ -13,20 +13,17 @@ from django.db import DatabaseError
 from edfi_api.common.arguments import integer, not_empty, path, text
 from edfi_api.common.commands import text_of
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES
+from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES, add_tenant, needed_tenant
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.tenant_options import add_tenant, needed_tenant
 from edfi_api.core.startup import current_surface
 from edfi_api.features.loading.load_options import add_processes
 from edfi_api.features.loading.provisioning.provisioning import reason
-from edfi_api.features.loading.reports.refusal_limit import add_max_refused
-from edfi_api.features.loading.reports.report import RefusalLog, raise_failure, refused_in_all, table
+from edfi_api.features.loading.reports.report import RefusalLog, add_max_refused, raise_failure, refused_in_all, table
 from edfi_api.features.ods_import import estimating, passes
 from edfi_api.features.ods_import.administration import administration, has_earlier_claims, security_claims
 from edfi_api.features.ods_import.comparing import compare
-from edfi_api.features.ods_import.exceptions import AlreadyImporting, DoesNotFit, NoEarlierPass, SourceUnusable
 from edfi_api.features.ods_import.fitting import ServedModel, misfit, queries
 from edfi_api.features.ods_import.importing import (
     COLUMNS_OF_PASS,
@@ -38,7 +35,14 @@ from edfi_api.features.ods_import.importing import (
 )
 from edfi_api.features.ods_import.moving_clients import Moved, move_clients
 from edfi_api.features.ods_import.new_databases import provision_beside
-from edfi_api.features.ods_import.ods_source import first_of, opened
+from edfi_api.features.ods_import.ods_source import (
+    AlreadyImporting,
+    DoesNotFit,
+    NoEarlierPass,
+    SourceUnusable,
+    first_of,
+    opened,
+)
 
 _MOST_VERSIONS = 2**53
 _MOST_CONNECTIONS = 64

@@ -16,8 +16,7 @@ from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.copies import Copying
 from edfi_api.features.sql_views.current import CurrentViews, current_views
 from edfi_api.features.sql_views.indexes import ColumnIndex
-from edfi_api.features.sql_views.installation import Installation
-from edfi_api.features.sql_views.new_reader import NewReader
+from edfi_api.features.sql_views.installation import Installation, NewReader
 from edfi_api.features.sql_views.refreshing import refresh
 from edfi_api.features.sql_views.row_filter import RowFilter
 

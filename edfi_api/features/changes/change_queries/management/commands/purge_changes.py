@@ -1,9 +1,16 @@
-"""`manage.py purge_changes`"""
+"""`manage.py purge_changes`
+
+Deletes superseded versions and the bodies of deleted documents after the retention time. The deletes themselves are
+kept, with their key values, since clients that synchronise late would otherwise keep these documents for ever. Changes
+that a consumer of the change stream has not received yet are kept longer.
+"""
 
 from argparse import ArgumentParser
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from edfi_api.common.arguments import add_database, add_retention
@@ -11,7 +18,26 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.features.changes.change_queries.purging import purge
+from edfi_api.core.storage.driver.execution import in_batches
+from edfi_api.features.changes.change_queries.models import DOCUMENTS, ChangeConsumer, PurgeRun
+
+_PURGE_SUPERSEDED = """
+DELETE FROM superseded_document
+ WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM superseded_document
+     WHERE superseded_at < %(before)s AND change_version <= coalesce(%(seen)s, change_version)
+     LIMIT %(batch)s
+ ))
+"""
+
+_PURGE_BODIES = """
+UPDATE deleted_document SET body = NULL
+ WHERE change_version = ANY (ARRAY(
+    SELECT change_version FROM deleted_document
+     WHERE body IS NOT NULL AND deleted_at < %(before)s AND change_version <= coalesce(%(seen)s, change_version)
+     LIMIT %(batch)s
+ ))
+"""
 
 
 class Command(DataStoreCommand):
@@ -36,3 +62,26 @@ class Command(DataStoreCommand):
         if purged.slowest:
             consumer = purged.slowest
             self.stdout.write(f"kept: everything behind version {consumer.change_version}, for {consumer.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class PurgedChanges:
+    """The numbers of purged rows, and the consumer with the lowest position; None if there is no consumer."""
+
+    superseded: int
+    bodies: int
+    slowest: ChangeConsumer | None
+
+
+def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> PurgedChanges:
+    """Purge what was superseded or deleted before a time, as far as every consumer has received it."""
+    slowest = ChangeConsumer.objects.using(using).filter(log=DOCUMENTS).order_by("change_version").first()
+    seen = slowest.change_version if slowest else None
+    parameters = {"before": before, "seen": seen}
+    purged = PurgedChanges(
+        superseded=in_batches(_PURGE_SUPERSEDED, parameters, using),
+        bodies=in_batches(_PURGE_BODIES, parameters, using),
+        slowest=slowest,
+    )
+    PurgeRun.objects.using(using).update_or_create(name="changes", defaults={"finished_at": timezone.now()})
+    return purged

@@ -14,10 +14,15 @@ from edfi_api.common.arguments import text
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
-from edfi_api.features.changes.change_stream.delivery import ToHandler, deliver_for_ever, deliver_once
+from edfi_api.features.changes.change_stream.delivery import (
+    ToHandler,
+    deliver_for_ever,
+    deliver_once,
+    for_ever,
+    one_round,
+)
 from edfi_api.features.changes.change_stream.exceptions import ChangeStreamError, UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import Handler, handlers_in
-from edfi_api.features.changes.change_stream.rounds import for_ever, one_round
 
 
 class Command(DataStoreCommand):

@@ -16,10 +16,9 @@ from edfi_api.common.arguments import integer, name
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
-from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_for_ever, deliver_once
+from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_for_ever, deliver_once, for_ever, one_round
 from edfi_api.features.changes.change_stream.exceptions import ChangeStreamError
 from edfi_api.features.changes.change_stream.log import log_of, logs
-from edfi_api.features.changes.change_stream.rounds import for_ever, one_round
 from edfi_api.features.changes.change_stream.sinks.sink import configured_sink
 
 _LAST_VERSION = 2**63 - 1

@@ -10,9 +10,13 @@ from rest_framework.response import Response
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.queries.parameters import refuse_filters
-from edfi_api.features.changes.change_queries.http.windows import read_window
-from edfi_api.features.changes.change_queries.tracked_changes import Delete, TrackedKeyChange, TrackedWindow
-from edfi_api.features.changes.change_queries.versions import newest_change_version
+from edfi_api.features.changes.change_queries.tracked_changes import (
+    Delete,
+    TrackedKeyChange,
+    TrackedWindow,
+    newest_change_version,
+)
+from edfi_api.features.changes.change_queries.windows import read_window
 from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.web.viewsets.ods_representation import id_of_digits
 from edfi_api.web.viewsets.resource_viewset import ResourceViewSet

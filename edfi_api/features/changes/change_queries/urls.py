@@ -2,7 +2,7 @@
 
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
-from edfi_api.features.changes.change_queries.http.views import AvailableChangeVersionsView
+from edfi_api.features.changes.change_queries.views import AvailableChangeVersionsView
 from edfi_api.web.viewsets.edfi_view import UnknownResourceView
 
 urlpatterns = [

@@ -1,6 +1,11 @@
 """The options of commands that call another API, and the errors that end them."""
 
+import signal
+import threading
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from edfi_api.common.arguments import path
@@ -11,6 +16,8 @@ from edfi_api.features.exchange.mapping import NotAMapping
 from edfi_api.features.exchange.remote_api import RemoteFailed, Trust
 from edfi_api.features.exchange.resource_selection import UnknownResources
 from edfi_api.features.exchange.stored_connections import NoSuchConnection
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def add_trust(parser: ArgumentParser) -> None:
@@ -33,3 +40,22 @@ ERRORS_OF_CONNECTIONS: ErrorTexts = {
     NotAMapping: lambda error: f"The descriptor mapping cannot be read. {error}",
     OSError: lambda error: f"The certificates cannot be read: {error}",
 }
+
+
+@contextmanager
+def stop_event(*, interrupts: bool = False) -> Iterator[threading.Event]:
+    """The event, which is set by either signal within the context; with `interrupts` it also raises KeyboardInterrupt,
+    for work that waits in calls that know nothing of the event."""
+    stop = threading.Event()
+
+    def set_it(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        if interrupts:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, set_it) for number in _SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,1 +1,0 @@
-"""The routes of deletes, key changes and available change versions."""
