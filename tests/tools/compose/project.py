@@ -114,10 +114,10 @@ class Project:
             cadata=self.execute("tls", "cat", "/data/caddy/pki/authorities/local/root.crt")
         )
 
-    def client(self, *arguments: str, base_url: str = "", **options: Any) -> httpx.Client:
+    def client(self, name: str = "", base_url: str = "", **options: Any) -> httpx.Client:
         """An API client with all rights, and a token. It sends to the port of the server without another address."""
-        name = f"client-{secrets.token_hex(4)}"
-        create = ["create_api_client", name, "--claim-set=EdFiSandbox", "--format=json", *arguments]
+        name = name or f"client-{secrets.token_hex(4)}"
+        create = ["create_api_client", name, "--claim-set=EdFiSandbox", "--format=json"]
         made = json.loads(self.execute("meadowlark", "python", "manage.py", *create))
         address = base_url or f"http://127.0.0.1:{self.port}"
         form = {"grant_type": "client_credentials"}

@@ -196,9 +196,8 @@ def years(api: httpx.Client, project: Project) -> Iterator[httpx.Client]:
     """A client of two school years, each with a database of its own."""
     project.up(*STORES)
     assert sorted(project.services()) == SERVICES
-    with project.client(base_url="https://localhost", verify=project.authority()) as client:
-        name = project.query("SELECT name FROM api_client ORDER BY id DESC LIMIT 1")[0]
-        project.execute("meadowlark", "python", "manage.py", "assign_data_stores", name, "year-2026", "year-2027")
+    with project.client("years", "https://localhost", verify=project.authority()) as client:
+        project.execute("meadowlark", "python", "manage.py", "assign_data_stores", "years", "year-2026", "year-2027")
         yield client
 
 
