@@ -37,7 +37,7 @@ help:
 	@echo 'make house  count what a request calls, and the size of the project; writes meadowlark/docs/design/architecture.md'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
-	@echo 'make bench-NAME  measure batches, data-stores, sql-views or validation; BENCH=--help'
+	@echo 'make bench-NAME  measure batches, data-stores, neighbors, sql-views or validation; BENCH=--help'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a moment; needs root, pgbackrest, postgresql'
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'

@@ -255,6 +255,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "edfi_api.web.problem_details.http.handler.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
+if values["REQUESTS_PER_MINUTE"]:
+    REST_FRAMEWORK["DEFAULT_THROTTLE_CLASSES"] = ["edfi_api.core.security.requests.throttling.RequestsPerMinute"]
 
 # OpenTelemetry's own variable, which its libraries read too.
 TELEMETRY = bool(values["OTEL_EXPORTER_OTLP_ENDPOINT"])

@@ -100,6 +100,7 @@ class _Application:
 
     def __init__(self, prepared_requests: PreparedRequests | None) -> None:
         self.prepared_requests = prepared_requests
+        self.caller_of = import_module("meadowlark.callers").caller_of
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Remove the charset of the Content-Type, since everything is UTF-8: Django would decode even the query string

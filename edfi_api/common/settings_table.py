@@ -140,6 +140,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             False,
             "believe `X-Forwarded-Proto`, `X-Forwarded-Host` and the last address in `X-Forwarded-For`",
         ),
+        number(
+            "REQUESTS_PER_MINUTE",
+            0,
+            "requests with data that an API client may send to all servers; others are refused with 429. `0` for any "
+            "number; otherwise each takes a statement more",
+        ),
         boolean("HTTPS", False, "for production: HTTP is redirected to HTTPS, which browsers then require (HSTS)"),
         number("HSTS_SECONDS", 31_536_000, "for how long browsers require HTTPS"),
         texts("CORS_ORIGINS", (), "origins whose browsers may call the API"),

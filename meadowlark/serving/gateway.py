@@ -20,11 +20,15 @@ from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.prepared import PlainRequest, PreparedRequests
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
+from meadowlark.serving.turns import Caller, Turns, Work
 
 _log = logging.getLogger("meadowlark.serving")
 
 # Called for each answer with the variables of the request, status, headers, length of the body, and seconds it took.
 AccessLog = Callable[[WSGIEnvironment, int, Fields, int, float], None]
+
+# Why a body is not read, if it is an error of the client's or of the server's.
+_PROBLEMS = {Unread.LATE: refusals.BODY_TOO_SLOW, Unread.NO_ROOM: refusals.TOO_MANY_BODIES}
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,9 @@ class Gateway:
     # Clients, as address and port, whose request has arrived and is not answered yet, by exchange.
     busy: dict[object, str]
     seconds: float
+    turns: Turns
+    # Whose turn a request takes.
+    caller_of: Callable[[WSGIEnvironment], Caller]
     # From then on each answer is the last one of its connection.
     stopping: Event
     access_log: AccessLog | None = None
@@ -49,21 +56,31 @@ class Gateway:
     prepared: PreparedRequests | None = None
 
     def handle(self, scope: Scope, protocol: HTTPProtocol) -> None:
-        """Answers at once, or when the body has arrived: by what a request of the same kind has prepared, or else by
-        the application."""
-        client = scope.client
+        """Answers at once, or when the body has arrived and it is the client's turn: by what a request of the same kind
+        has prepared, or else by the application."""
         plain = self.prepared.plain(scope) if self.prepared else None
-        if plain is None or not self._answer_prepared(plain, client, protocol):
-            _Exchange(self, client, self.variables | environ.variables(scope, client), protocol, plain).begin()
+        if plain is None or plain.kept is None:
+            self._exchange(scope, protocol, plain).begin()
+            return
+        self.busy[protocol] = scope.client
+        work = partial(self._answer_plain, plain, scope, protocol)
+        if not self.turns.take(plain.kept.request.client_key, work):
+            self.busy.pop(protocol, None)
+            self._exchange(scope, protocol, plain).refuse(refusals.TOO_MANY_REQUESTS_WAITING)
 
-    def _answer_prepared(self, plain: PlainRequest, client: str, protocol: HTTPProtocol) -> bool:
-        """The short way; False if the request has to go the long way."""
+    def _answer_plain(self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol) -> None:
+        """The short way, or the long way if it has to be."""
         assert self.prepared is not None  # noqa: S101  It has read the request.
-        self.busy[protocol] = client
         try:
-            return self.prepared.answer(plain, protocol, is_last=self.stopping.is_set())
+            is_answered = self.prepared.answer(plain, protocol, is_last=self.stopping.is_set())
         finally:
             self.busy.pop(protocol, None)
+        if not is_answered:
+            self._exchange(scope, protocol, plain).answer_without_body()
+
+    def _exchange(self, scope: Scope, protocol: HTTPProtocol, plain: PlainRequest | None) -> "_Exchange":
+        client = scope.client
+        return _Exchange(self, client, self.variables | environ.variables(scope, client), protocol, plain)
 
 
 class _Exchange:
@@ -94,26 +111,49 @@ class _Exchange:
     def begin(self) -> None:
         """Answer at once, or when the body has arrived."""
         if problem := refusals.of_head(self._variables):
-            self._refuse(problem)
+            self.refuse(problem)
         elif (length := environ.body_length(self._variables)) == 0:
-            if self._plain is not None:
-                self._variables[PREPARED] = None
-            self._answer(b"")
+            self._take_turn(self.answer_without_body)
         else:
             self._read_body(length)
+
+    def answer_without_body(self) -> None:
+        """In the client's turn."""
+        if self._plain is not None:
+            self._variables[PREPARED] = None
+        self._answer(b"")
+
+    def _take_turn(self, work: Work) -> bool:
+        """Work, now or later; False if the request is refused."""
+        self._gateway.busy[self] = self._client
+        caller = self._gateway.caller_of(self._variables)
+        if self._gateway.turns.take(caller.name, work, is_known=caller.is_known):
+            return True
+        self.refuse(refusals.TOO_MANY_REQUESTS_WAITING)
+        return False
 
     def _read_body(self, length: int | None) -> None:
         bodies = self._gateway.bodies
         if limit := environ.spooled_bytes(self._variables):
-            bodies.spool(self._protocol, length, limit, self._answer)
+            bodies.spool(self._protocol, length, limit, self._body_has_arrived)
         else:
-            bodies.read(self._protocol, length, self._answer)
+            bodies.read(self._protocol, length, self._body_has_arrived)
+
+    def _body_has_arrived(self, body: Body | Unread, release: Callable[[], None]) -> None:
+        """`release` is called when the body is no longer in memory."""
+        if isinstance(body, Unread) and (problem := _PROBLEMS.get(body)):
+            release()
+            self.refuse(problem)
+        elif not self._take_turn(partial(self._answer_body, body, release)):
+            release()
+
+    def _answer_body(self, body: Body | Unread, release: Callable[[], None]) -> None:
+        try:
+            self._answer(body)
+        finally:
+            release()
 
     def _answer(self, body: Body | Unread) -> None:
-        if body is Unread.LATE:
-            return self._refuse(refusals.BODY_TOO_SLOW)
-        if body is Unread.NO_ROOM:
-            return self._refuse(refusals.TOO_MANY_BODIES)
         self._gateway.busy[self] = self._client
         self._is_last = body is Unread.INCOMPLETE
         environ.add_body(self._variables, None if isinstance(body, Unread) else body)
@@ -125,10 +165,10 @@ class _Exchange:
                 self._variables[HELD_UNTIL_ANSWERED] = held
                 context.run(self._call)
         except MemoryExhausted:
-            return self._refuse(refusals.TOO_MANY_BODIES)
+            return self.refuse(refusals.TOO_MANY_BODIES)
         except Exception:
             _log.exception("The application failed.")
-            return self._refuse(SYSTEM_ERROR)
+            return self.refuse(SYSTEM_ERROR)
         if self._rest is not None:
             self._pass_to_sender(context, self._rest)
         return None
@@ -138,7 +178,7 @@ class _Exchange:
         is_read = self._variables["REQUEST_METHOD"] == "GET"
         send = partial(context.run, self._send, rest)
         if not self._gateway.senders.submit(self._held, send, is_refusable=is_read):
-            context.run(self._refuse, refusals.TOO_MANY_LARGE_ANSWERS)
+            context.run(self.refuse, refusals.TOO_MANY_LARGE_ANSWERS)
 
     def _call(self) -> None:
         """Call the application, and send its answer unless it is large."""
@@ -178,7 +218,8 @@ class _Exchange:
         finally:
             self._end(size)
 
-    def _refuse(self, problem: Problem) -> None:
+    def refuse(self, problem: Problem) -> None:
+        """Answer with the problem."""
         self._status, self._headers = problem.status, []
         size = 0
         try:

@@ -41,9 +41,11 @@ class PlainRequest(NamedTuple):
     id: str
     # As the client sent it.
     correlation_id: str | None
+    # What another one of its kind has left.
+    kept: "Kept | None"
 
 
-class _Kept(NamedTuple):
+class Kept(NamedTuple):
     """A prepared request, and the first answer: its headers, and the positions of those that differ, which are
     `Content-Length`, that of the correlation id, and `PreparedRequest.varying`."""
 
@@ -59,14 +61,14 @@ class PreparedRequests:
     def __init__(self, connections: LentConnections, observe: Observe) -> None:
         self._connections = connections
         self._observe = observe
-        self._kept: dict[Kind, _Kept] = {}
+        self._kept: dict[Kind, Kept] = {}
         self._lock = Lock()
         # Headers with an underscore are not read at all.
         self._of_correlation = tuple(name for name in correlation_headers() if "_" not in name)
         self._differing = frozenset((*_OF_THE_WAY, *self._of_correlation))
 
     def plain(self, scope: Scope) -> PlainRequest | None:
-        """The request as it is looked up here; None if it always goes the long way."""
+        """The request with what is kept for its kind; None if it always goes the long way."""
         if scope.method != "GET" or scope.query_string or scope.http_version != "1.1":
             return None
         path, _, id_ = scope.path.rpartition("/")
@@ -78,7 +80,8 @@ class PreparedRequests:
             return None
         alike = tuple([field for field in fields if field[0] not in differing])
         sent = self._sent_correlation_id(fields) if len(alike) < len(fields) else None
-        return PlainRequest((path, alike), id_, sent)
+        kind = path, alike
+        return PlainRequest(kind, id_, sent, self._kept.get(kind))
 
     def _sent_correlation_id(self, fields: Fields) -> str | None:
         values = (",".join([value for name, value in fields if name == wanted]) for wanted in self._of_correlation)
@@ -87,7 +90,7 @@ class PreparedRequests:
     def answer(self, plain: PlainRequest, protocol: HTTPProtocol, *, is_last: bool) -> bool:
         """Answer the request, on a connection that is then closed if it is the last one there; False if it has to go
         the long way."""
-        kept = self._kept.get(plain.kind)
+        kept = plain.kept
         if kept is None:
             return False
         begin = perf_counter()
@@ -130,7 +133,7 @@ class PreparedRequests:
             return
         names = [name.lower() for name, _ in headers]
         differing = ("content-length", self._of_correlation[0], *(name.lower() for name in request.varying))
-        kept = _Kept(request, headers, tuple(map(names.index, differing)))
+        kept = Kept(request, headers, tuple(map(names.index, differing)))
         with self._lock:
             self._kept.pop(plain.kind, None)
             if len(self._kept) >= _MOST_KEPT:

@@ -35,6 +35,13 @@ TOO_MANY_BODIES = _overload("The server is receiving too many large requests. Re
 TOO_MANY_LARGE_ANSWERS = _overload(
     "Too many large answers wait to be sent. Retry the request later, or with smaller pages."
 )
+TOO_MANY_REQUESTS_WAITING = Problem(
+    status=429,
+    type="too-many-requests",
+    title="Too Many Requests",
+    detail="Too many requests of this client wait to be answered. Retry the request later, over fewer connections.",
+    headers={"Retry-After": "1"},
+)
 _NO_HOST = _refusal(400, "Bad Request", "The request has no header Host, which HTTP/1.1 needs.")
 _UNKNOWN_CODING = _refusal(501, "Not Implemented", "The only transfer coding that is supported is 'chunked'.")
 _UNKNOWN_EXPECTATION = _refusal(417, "Expectation Failed", "The only expectation that is supported is '100-continue'.")

@@ -36,7 +36,8 @@ class Unread(Enum):
 
 # In memory, or in a file for those that are spooled.
 Body = bytes | IO[bytes]
-Finish = Callable[[Body | Unread], None]
+# Called with the body, and with what is to be called when it is no longer in memory.
+Finish = Callable[[Body | Unread, Callable[[], None]], None]
 
 
 def memory_for(body: Body | Unread) -> AbstractContextManager[int]:
@@ -125,11 +126,11 @@ class RequestBody:
 
     def _end(self, outcome: Body | Unread) -> None:
         self._bodies.waiting.discard(self)
-        try:
-            self._finish(outcome)
-        finally:
-            if self._reserved:
-                self._bodies.release(self._reserved)
+        self._finish(outcome, self._release)
+
+    def _release(self) -> None:
+        if self._reserved:
+            self._bodies.release(self._reserved)
 
 
 class _WholeBody(RequestBody):

@@ -12,6 +12,7 @@ import os
 import select
 import socket
 import struct
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,7 @@ from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
+from meadowlark.serving.turns import Caller, Turns
 
 # The milliseconds since data was last sent and received, in Linux's struct tcp_info.
 _TCP_INFO = struct.Struct("44xI4xI")
@@ -41,6 +43,12 @@ _INTERVAL = 1.0
 _SHORT_INTERVAL = 0.1
 # The part of the connections that the engine accepts from which on silent ones are closed.
 _FULL = 0.9
+# Requests of one client that wait for their turn. Those whose client has closed its connection are among them: the
+# engine does not say so.
+_MOST_WAITING = 128
+# For which a thread that computes may keep others from it: by default of Python 5 milliseconds, in which whole requests
+# are answered. Those of one client would wait that long, several times each, for those of another.
+_SWITCH_SECONDS = 0.001
 # Seconds in which a client that has connected, or that has just had an answer, is expected to send a request.
 _SILENT = 1.0
 
@@ -104,6 +112,11 @@ def _client(connection: socket.socket) -> str:
     return f"[{host}]:{port}" if connection.family == socket.AF_INET6 else f"{host}:{port}"
 
 
+def _by_address(variables: WSGIEnvironment) -> Caller:
+    """The caller for an application that knows no API clients."""
+    return Caller(variables["REMOTE_ADDR"], is_known=False)
+
+
 class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
     """Uses of gunicorn's settings threads, worker_connections, keepalive, backlog, graceful_timeout, max_requests and
     those of the access log, besides the arbiter's."""
@@ -122,7 +135,9 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
 
     def run(self) -> None:
         self._bodies = RequestBodies(api_settings.MAX_BODY_BYTES, self.request_seconds)
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self._senders = Senders(ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer"))
+        self._turns = Turns(self.cfg.threads, min(_MOST_WAITING, self.cfg.worker_connections // 2))
         self._busy: dict[object, str] = {}
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
         self._stopping = Event()
@@ -168,6 +183,8 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
             self._senders,
             self._busy,
             self.request_seconds,
+            self._turns,
+            getattr(self.wsgi, "caller_of", _by_address),
             self._stopping,
             self._log_access if self.log.access_log_enabled else None,
             # The access log is written from the variables of WSGI.
@@ -185,7 +202,8 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         return Engine(
             listener,
             handle,
-            threads=self.cfg.threads,
+            # Of which one receives requests while all others work.
+            threads=self.cfg.threads + 1,
             connections=self.cfg.worker_connections,
             head_seconds=self.cfg.keepalive,
             backlog=self.cfg.backlog,

@@ -1,7 +1,9 @@
 """The client address of a request."""
 
 import re
+from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any
 
 from django.http import HttpRequest
 
@@ -18,9 +20,14 @@ _OF_PROXIES = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP
 def remote_address(request: HttpRequest) -> str:
     """The client's address; behind a proxy the last one in `X-Forwarded-For`, which the proxy itself has added. Without
     port and zone, and in one form for each address, so that each client has one."""
-    own: str = request.META.get("REMOTE_ADDR", "")
+    return address_in(request.META)
+
+
+def address_in(variables: Mapping[str, Any]) -> str:
+    """`remote_address` of the request with these variables of WSGI."""
+    own: str = variables.get("REMOTE_ADDR", "")
     if api_settings.BEHIND_PROXY:
-        forwarded = _parsed(request.META.get("HTTP_X_FORWARDED_FOR", "").rstrip(" \t,").rpartition(",")[2])
+        forwarded = _parsed(variables.get("HTTP_X_FORWARDED_FOR", "").rstrip(" \t,").rpartition(",")[2])
         if forwarded is not None:
             return str(forwarded)
     return own if own.isascii() and own.replace(".", "").isdecimal() else str(_parsed(own) or own)

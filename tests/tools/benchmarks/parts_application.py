@@ -29,6 +29,7 @@ from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.request_bodies import RequestBodies
+from meadowlark.serving.turns import Caller, Turns
 from tests.support.constant_application import constant
 
 _AT_A_TIME = 100
@@ -166,10 +167,24 @@ class _Protocol:
 _PROTOCOL: Any = _Protocol()
 
 
+_CALLER = Caller("127.0.0.1")
+
+
 def _gateway(application: Any, prepared: Any = None) -> _Alone:
     made = environ.FIXED | {"SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8000"}
     senders = Senders(ThreadPoolExecutor(1))
-    return _Alone(application, made, RequestBodies(0, 60), senders, {}, 60, Event(), prepared=prepared)
+    return _Alone(
+        application,
+        made,
+        RequestBodies(0, 60),
+        senders,
+        {},
+        60,
+        Turns(1, 1),
+        lambda _: _CALLER,
+        Event(),
+        prepared=prepared,
+    )
 
 
 def _constant(_: Any, start_response: Callable[..., Any]) -> list[bytes]:

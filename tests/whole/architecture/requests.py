@@ -19,6 +19,7 @@ from meadowlark.serving import environ
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.request_bodies import RequestBodies
+from meadowlark.serving.turns import Turns
 from tests.conftest import new_token
 from tests.core.profiles.definitions import profile_xml
 from tests.features.management_api.managing import VENDOR, token_of
@@ -100,6 +101,8 @@ def new_gateway() -> Iterator[Gateway]:
                 Senders(senders),
                 busy={},
                 seconds=1,
+                turns=Turns(1, most_waiting=1),
+                caller_of=application.caller_of,
                 stopping=Event(),
                 prepared=application.prepared_requests,
             )

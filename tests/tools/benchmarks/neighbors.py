@@ -1,0 +1,277 @@
+"""`make bench-neighbors`: how long one client waits beside another one that sends as much as it can.
+
+    python -m tests.tools.benchmarks.neighbors [--connections N ...] [--servers N] [--only TEXT] [--seconds S]
+
+The polite client reads documents by id, one after the other, on one connection: alone, then beside a greedy client with
+so many connections, each of which sends its next request as soon as the previous one is answered: pages of 500, totals,
+writes, batches. With several servers, all on one database, the greedy client has so many connections to each, and the
+polite one reads from the first.
+
+Times are those of the polite client in milliseconds, `times alone` is its median beside the greedy client relative to
+that alone. `greedy` are the answers of the greedy client per second, `refused` those with 429 and 503, `closed`
+its connections that were closed without an answer. Both generators and PostgreSQL share the cores with the servers:
+ratios are of use, rates are not.
+"""
+
+import argparse
+import json
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tests.support.server_processes import ADDRESS, Server, constant_view, meadowlark, token_of_new_client
+from tests.tools.benchmarks.command_line import parser_of_rounds, write_json
+from tests.tools.benchmarks.workloads import Workloads, student
+
+CONNECTIONS = (64, 200, 1000)
+_SEEDED = 1000
+_PER_BATCH = 100
+_FIRST_NEW_STUDENT = 1_000_000
+# Until all connections of the greedy client are open, and each has sent something.
+_WARM_UP_SECONDS = 3.0
+_RECEIVED = 2**18
+
+
+def main() -> int:
+    """The command line; see the module's docstring."""
+    parser = parser_of_rounds("neighbors", __doc__, 1, 5.0)
+    parser.add_argument("--connections", type=int, nargs="+", default=CONNECTIONS, help="of the greedy client")
+    parser.add_argument("--servers", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="meadowlark-neighbors-") as folder, ExitStack() as running:
+        first = running.enter_context(meadowlark(Path(folder) / "home"))
+        others = [_another(first, Path(folder) / f"home{place}", running) for place in range(2, options.servers + 1)]
+        rows = list(_measured(first, [first.port, *others], Path(folder), options))
+    write_json(options.json, rows)
+    return 0
+
+
+def _another(first: Server, home: Path, running: ExitStack) -> int:
+    """The port of another server on the database of the first one."""
+    variables = {"DATABASE_URL": first.database_url, "MEADOWLARK_HOME": str(home)}
+    application = "meadowlark.wsgi:application"
+    port, _ = running.enter_context(constant_view(home, application=application, **variables))
+    return port
+
+
+def _measured(
+    server: Server, ports: Sequence[int], folder: Path, options: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    """A row for each measurement, which is also printed."""
+    workloads = Workloads(server)
+    workloads.seed(_SEEDED)
+    polite = workloads.association_by_id()
+    environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(folder / "home")}
+    token = token_of_new_client(server, environment, "--claim-set", "EdFiSandbox", "greedy")
+    print(f"{'beside':>26}{'p50':>8}{'p99':>9}{'times alone':>13}{'greedy':>9}{'refused':>9}{'closed':>8}", flush=True)
+    for number in range(options.rounds):
+        _times(server, polite, 1)
+        alone = _row("alone", _times(server, polite, options.seconds))
+        _print(alone, alone)
+        yield alone | {"round": number}
+        for name, requests in _greedy_requests(server, token).items():
+            for connections in options.connections:
+                if options.only in name:
+                    greedy = [_Greedy(port, requests, connections, folder, options.seconds) for port in ports]
+                    row = _beside(f"{name}, {connections}", server, polite, options.seconds, greedy)
+                    _print(row, alone)
+                    yield row | {"round": number}
+
+
+def _greedy_requests(server: Server, token: str) -> dict[str, list[bytes]]:
+    """Requests of the greedy client by their name; each connection goes through all of them."""
+    new = count(_FIRST_NEW_STUDENT)
+    path = "/data/ed-fi"
+
+    def request(method: str, target: str, content: bytes = b"") -> bytes:
+        head = [f"{method} {target} HTTP/1.1", f"Host: {ADDRESS}:{server.port}", f"Authorization: Bearer {token}"]
+        if content:
+            head += ["Content-Type: application/json", f"Content-Length: {len(content)}"]
+        return "\r\n".join([*head, "", ""]).encode() + content
+
+    def batch() -> bytes:
+        operations = [{"resource": "/ed-fi/students", "document": student(next(new))} for _ in range(_PER_BATCH)]
+        return json.dumps(operations).encode()
+
+    return {
+        "pages of 500": [request("GET", f"{path}/studentSchoolAssociations?limit=500")],
+        "totals": [request("GET", f"{path}/studentSchoolAssociations?limit=0&totalCount=true")],
+        "GET by id": [request("GET", f"{path}/students/{'0' * 32}")],
+        "writes": [request("POST", f"{path}/students", json.dumps(student(next(new))).encode()) for _ in range(20_000)],
+        "batches": [request("POST", "/batch", batch()) for _ in range(500)],
+    }
+
+
+@dataclass(frozen=True)
+class _Greedy:
+    """A process that sends these requests over so many connections."""
+
+    port: int
+    requests: list[bytes]
+    connections: int
+    folder: Path
+    seconds: float
+
+    def start(self) -> subprocess.Popen[str]:
+        file = self.folder / "requests"
+        file.write_bytes(b"".join(b"%d\n%s" % (len(request), request) for request in self.requests))
+        seconds = str(self.seconds + _WARM_UP_SECONDS)
+        command = [
+            sys.executable,
+            "-m",
+            "tests.tools.benchmarks.neighbors",
+            str(self.port),
+            str(file),
+            str(self.connections),
+            seconds,
+        ]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _beside(
+    name: str, server: Server, polite: list[bytes], seconds: float, greedy: Sequence[_Greedy]
+) -> dict[str, Any]:
+    running = [each.start() for each in greedy]
+    time.sleep(_WARM_UP_SECONDS)
+    row = _row(name, _times(server, polite, seconds))
+    answered: Counter[str] = Counter()
+    for process in running:
+        output, _ = process.communicate(timeout=seconds + 60)
+        answered.update(json.loads(output))
+    refused = answered["429"] + answered["503"]
+    all_answers = sum(answered[each] for each in answered if each != "closed")
+    return row | {
+        "greedy": round(all_answers / (seconds + _WARM_UP_SECONDS)),
+        "refused": refused,
+        "closed": answered["closed"],
+        "answers": dict(answered),
+    }
+
+
+def _times(server: Server, requests: list[bytes], seconds: float) -> list[float]:
+    """Of the requests that were sent one after the other in so many seconds, and of at least one, in milliseconds."""
+    connection = socket.create_connection((ADDRESS, server.port), timeout=120)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    times = []
+    end = time.perf_counter() + seconds
+    with connection:
+        for place in count():
+            begin = time.perf_counter()
+            if times and begin > end:
+                return times
+            connection.sendall(requests[place % len(requests)])
+            answer = _Answer()
+            while not answer.is_complete:
+                answer.take(connection.recv(_RECEIVED))
+            if answer.status != 200:
+                raise RuntimeError(f"The polite client was answered {answer.status}.")
+            times.append(1000 * (time.perf_counter() - begin))
+    raise AssertionError
+
+
+class _Answer:
+    """What has arrived of an answer: the body is counted, not kept."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._missing: int | None = None
+        self.status = 0
+        self.is_last = False
+
+    @property
+    def is_complete(self) -> bool:
+        return self._missing is not None and self._missing <= 0
+
+    def take(self, received: bytes) -> None:
+        """Raises ConnectionError at the end of the connection."""
+        if not received:
+            raise ConnectionError("closed before the end of an answer")
+        if self._missing is None:
+            self._head += received
+            head, end, rest = self._head.partition(b"\r\n\r\n")
+            if not end:
+                return
+            lines = head.lower().split(b"\r\n")
+            fields = dict(line.split(b": ", 1) for line in lines[1:])
+            self.status = int(lines[0].split()[1])
+            self.is_last = fields.get(b"connection") == b"close"
+            self._missing = int(fields.get(b"content-length", 0))
+            received = rest
+        self._missing -= len(received)
+
+
+def _row(name: str, times: list[float]) -> dict[str, Any]:
+    ordered = sorted(times)
+    return {"name": name, "p50": ordered[len(ordered) // 2], "p99": ordered[len(ordered) * 99 // 100]}
+
+
+def _print(row: dict[str, Any], alone: dict[str, Any]) -> None:
+    beside = f"{row['greedy']:9}{row['refused']:9}{row['closed']:8}" if "greedy" in row else ""
+    ratio = row["p50"] / alone["p50"]
+    print(f"{row['name']:>26}{row['p50']:8.2f}{row['p99']:9.2f}{ratio:13.1f}{beside}", flush=True)
+
+
+def send_greedily(arguments: Sequence[str]) -> None:
+    """The greedy client: one thread, all connections in one epoll. Prints how often it got each status."""
+    port, file, connections, seconds = int(arguments[0]), Path(arguments[1]), int(arguments[2]), float(arguments[3])
+    requests = list(_read(file.read_bytes()))
+    answered: Counter[str] = Counter()
+    poll = select.epoll()
+    answers: dict[int, tuple[socket.socket, _Answer]] = {}
+    place = count()
+
+    def send(connection: socket.socket) -> None:
+        connection.sendall(requests[next(place) % len(requests)])
+        answers[connection.fileno()] = connection, _Answer()
+
+    def connect() -> None:
+        connection = socket.create_connection((ADDRESS, port))
+        poll.register(connection.fileno(), select.EPOLLIN)
+        send(connection)
+
+    end = time.perf_counter() + seconds
+    for _ in range(connections):
+        connect()
+    while time.perf_counter() < end:
+        for number, _ in poll.poll(0.1):
+            connection, answer = answers[number]
+            try:
+                answer.take(connection.recv(_RECEIVED))
+                if answer.is_complete:
+                    answered[str(answer.status)] += 1
+                    if answer.is_last:
+                        raise ConnectionError("closed after the answer")
+                    send(connection)
+            except OSError:
+                answered["closed"] += not answer.is_complete
+                poll.unregister(number)
+                del answers[number]
+                connection.close()
+                connect()
+    print(json.dumps(answered))
+
+
+def _read(text: bytes) -> Iterator[bytes]:
+    position = 0
+    while position < len(text):
+        end = text.index(b"\n", position)
+        length = int(text[position:end])
+        yield text[end + 1 : end + 1 + length]
+        position = end + 1 + length
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 5 and sys.argv[1].isdecimal():
+        send_greedily(sys.argv[1:])
+    else:
+        sys.exit(main())
