@@ -13,8 +13,7 @@ from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
 from edfi_api.web.prepared_requests import PREPARED
-from edfi_api.web.problem_details.catalog import SYSTEM_ERROR
-from edfi_api.web.problem_details.problem import Problem
+from edfi_api.web.problem_details.problem import SYSTEM_ERROR, Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.prepared import PlainRequest, PreparedRequests

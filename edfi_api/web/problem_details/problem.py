@@ -83,3 +83,7 @@ def _by_path(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+
+
+# Here, since the HTTP server answers with it, which begins before the exceptions of the catalog can be imported.
+SYSTEM_ERROR = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")

@@ -36,7 +36,7 @@ from edfi_api.web.problem_details.catalog import (
     service,
 )
 from edfi_api.web.problem_details.catalog.registry import problem_of
-from edfi_api.web.problem_details.catalog.service import SYSTEM_ERROR
+from edfi_api.web.problem_details.problem import SYSTEM_ERROR
 
 __all__ = [
     "SYSTEM_ERROR",

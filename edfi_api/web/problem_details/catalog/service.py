@@ -43,4 +43,3 @@ def unavailable(retry_after: int, **log_facts: str) -> Problem:
 
 
 _UNAVAILABLE = unavailable(retry_after=5)
-SYSTEM_ERROR = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")
