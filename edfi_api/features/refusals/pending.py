@@ -86,13 +86,19 @@ class Pending:
         ids = subjects(write) if succeeded else ()
         with self._lock:
             part = self._parts[-1] if self._parts and succeeded.isdisjoint(ids) else Part()
-            refusals = part.refusals.get(group) or Refusals(problem_type(write.problem), write)
-            place = refusals.place_of(write, api_settings.REFUSALS_PER_SECOND)
-            replaced = refusals.at(place)
-            if not self._reserve(part, 0 if replaced else 1, _size(write) - (_size(replaced) if replaced else 0)):
-                return False
-            refusals.add(write, place)
-            part.refusals[group] = refusals
+            return self._keep(part, group, write)
+
+    def _keep(self, part: Part, group: Hashable, write: RefusedWrite) -> bool:
+        """Keep a refused write, if there is room, in place of another one if its group has many. Return whether there
+        was room."""
+        refusals = part.refusals.get(group) or Refusals(problem_type(write.problem), write)
+        place = refusals.place_of(write, api_settings.REFUSALS_PER_SECOND)
+        replaced = refusals.at(place)
+        writes, size = (0, _size(write) - _size(replaced)) if replaced else (1, _size(write))
+        if not self._reserve(part, writes, size):
+            return False
+        refusals.add(write, place)
+        part.refusals[group] = refusals
         return True
 
     def accept(self, write: AcceptedWrite) -> bool:

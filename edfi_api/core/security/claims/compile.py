@@ -167,16 +167,13 @@ def _granted_by(grants: Grants, claims: _ResourceClaims) -> dict[str, _Actions]:
     actions of their parent.
     """
     known: dict[str | None, _Actions | None] = {None: None}
-
-    def actions_of(name: str) -> _Actions | None:
-        parent = claims[name].parent
-        if name in grants or _defaults(claims[name]):
-            return _actions(lineage(claims, name), claims, grants)
-        if parent is not None and parent not in known:
-            known[parent] = actions_of(parent)
-        return known[parent]
-
-    return {name: actions for name in claims if (actions := actions_of(name)) is not None}
+    for claim in claims:
+        for name in reversed(lineage(claims, claim)):
+            if name in known:
+                continue
+            decides = name in grants or bool(_defaults(claims[name]))
+            known[name] = _actions(lineage(claims, name), claims, grants) if decides else known[claims[name].parent]
+    return {name: actions for name in claims if (actions := known[name]) is not None}
 
 
 def _actions(names: list[str], claims: _ResourceClaims, grants: Grants) -> _Actions | None:

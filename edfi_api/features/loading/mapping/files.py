@@ -5,10 +5,10 @@ The form is described in meadowlark/docs/operate/mappings.md.
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import msgspec
 
@@ -18,7 +18,6 @@ _HEADER = re.compile(r"\s*\[{1,2}\s*(.+?)\s*\]{1,2}\s*(?:#.*)?$")
 _QUOTED_OR_BARE = re.compile(r'"([^"]*)"|([^.\s]+)')
 
 Value = str | int | float | bool
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +101,19 @@ class MappedSource:
         return Fault(self.name, self._line(keys), ".".join(map(_quoted, keys)), reason)
 
     def _line(self, keys: tuple[str, ...]) -> int | None:
-        """The line of the longest part of the keys that the file has in this form."""
-        found: tuple[int, int | None] = (0, None)
+        """The first line of the longest part of the keys that the file has in this form."""
+        found = [(len(path), -number) for number, path in self._paths() if path == keys[: len(path)]]
+        return -max(found)[1] if found else None
+
+    def _paths(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """The numbers of the lines that begin a table or have a key, with all names down to it."""
         table: tuple[str, ...] = ()
         for number, line in enumerate(self.text.splitlines(), start=1):
             if header := _HEADER.match(line):
                 table = _names(header[1])
-                path = table
+                yield number, table
             elif "=" in line and not line.lstrip().startswith("#"):
-                path = table + _names(line.partition("=")[0])
-            else:
-                continue
-            if path == keys[: len(path)] and len(path) > found[0]:
-                found = len(path), number
-        return found[1]
+                yield number, table + _names(line.partition("=")[0])
 
 
 def read(path: Path) -> tuple[MappingFile, MappedSource]:
@@ -125,29 +123,22 @@ def read(path: Path) -> tuple[MappingFile, MappedSource]:
         content = tomllib.loads(source.text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidMapping([Fault(path.name, None, "", f"not TOML: {error}")]) from error
-    faults: list[Fault] = []
-    for endpoint, rules in _tables(content, "resources"):
-        _converted(rules, ResourceRules, source, faults, "resources", endpoint)
-    if not faults:
-        file = _converted(content, MappingFile, source, faults)
-    if faults:
+    resources = content.get("resources")
+    tables = resources.items() if isinstance(resources, dict) else ()
+    faults = [fault for name, each in tables for fault in _faults(each, ResourceRules, source, "resources", name)]
+    if faults := faults or _faults(content, MappingFile, source):
         raise InvalidMapping(faults)
-    return file, source
+    return msgspec.convert(content, MappingFile), source
 
 
-def _tables(content: dict[str, Any], name: str) -> Iterable[tuple[str, Any]]:
-    found = content.get(name)
-    return found.items() if isinstance(found, dict) else ()
-
-
-def _converted(value: Any, type_: type[T], source: MappedSource, faults: list[Fault], *keys: str) -> T:
-    """Return the value in the shape of a type, or add a fault."""
+def _faults(value: Any, shape: type[msgspec.Struct], source: MappedSource, *keys: str) -> list[Fault]:
+    """The first fault of a value below these keys that does not have the shape."""
     try:
-        return msgspec.convert(value, type_)
+        msgspec.convert(value, shape)
     except msgspec.ValidationError as error:
         reason, path = reason_and_path(error)
-        faults.append(source.fault(reason, *keys, *names_of(path)))
-        return cast(T, None)
+        return [source.fault(reason, *keys, *names_of(path))]
+    return []
 
 
 def _names(text: str) -> tuple[str, ...]:

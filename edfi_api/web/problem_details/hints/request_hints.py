@@ -1,7 +1,7 @@
 """Hints about the path, the query string and the headers of a request."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 
 from django.core.exceptions import DisallowedHost, RequestDataTooBig
 
@@ -25,6 +25,7 @@ from edfi_api.web.problem_details.hints.near_names import near_names
 
 _TOKEN = f"POST /{addresses.OAUTH} gives a token for key and secret"
 _AS_BEARER = "Send the member access_token of its answer in the header Authorization: Bearer TOKEN."
+_BASIC = f"Basic credentials are for /{addresses.OAUTH} alone."
 _SCHEME = re.compile(r"\s*([A-Za-z]{1,12})\s")
 # What other APIs call the parameters of a page, in lower case.
 _PARAMETERS = {
@@ -93,22 +94,28 @@ def _misplaced(path: str, segments: list[str], surface: Surface) -> str:
         return _NO_COMPOSITES
     if "//" in path:
         return f"Two slashes follow each other; write {'/' + '/'.join(segments)[:200]}."
+    if found := _without_year(segments, surface):
+        year, right = found
+        return (
+            f"The addresses of this server have no school year {year} there; write /{'/'.join(right)[:200]}. "
+            "GET / lists the addresses."
+        )
+    return ""
+
+
+def _without_year(segments: list[str], surface: Surface) -> tuple[str, list[str]] | None:
+    """A school year in the path, before the project, and the segments of the path without it; None if there is none."""
     data = next((place for place, segment in enumerate(segments) if segment.lower() == addresses.DATA), None)
     if data is None:
-        return ""
+        return None
     # Tenants and contexts, which may be years, are before the data; other servers have other segments there.
     has_context = bool(api_settings.MULTI_TENANCY or api_settings.ROUTE_QUALIFIERS)
-    years = (place for place, segment in enumerate(segments) if _YEAR.fullmatch(segment))
-    year = next((place for place in years if place > data or not has_context), None)
-    names = {project.endpoint.lower() for project in surface.projects}
-    if year is None or not names.intersection(segment.lower() for segment in segments[year + 1 :]):
-        return ""
-    begin = 0 if has_context else data
-    right = [segment for place, segment in enumerate(segments) if place >= begin and place != year]
-    return (
-        f"The addresses of this server have no school year {segments[year]} there; write /{'/'.join(right)[:200]}. "
-        "GET / lists the addresses."
-    )
+    begin, first = (0, data + 1) if has_context else (data, 0)
+    year = next((place for place in range(first, len(segments)) if _YEAR.fullmatch(segments[place])), None)
+    projects = {project.endpoint.lower() for project in surface.projects}
+    if year is None or projects.isdisjoint(segment.lower() for segment in segments[year + 1 :]):
+        return None
+    return segments[year], [segment for place, segment in enumerate(segments) if place >= begin and place != year]
 
 
 def _missing_document(attempt: AttemptedRequest, resource: Resource) -> str:
@@ -304,22 +311,24 @@ def authentication_failed(error: security.AuthenticationFailed, attempt: Attempt
 
 
 def _what_of(header: str) -> str:
-    return next(hint for is_it, hint in _HEADERS if is_it(header.strip())).format(*_SCHEME.findall(header)[:1])
-
-
-# Hints by the value of the header. Words longer than those of schemes may be tokens, and are not repeated.
-_HEADERS: tuple[tuple[Callable[[str], object], str], ...] = (
-    (lambda header: not header, "The request has no header Authorization."),
-    (lambda header: header.lower() == "bearer", "Behind Bearer there is no token; a variable is perhaps empty."),
-    (lambda header: not _SCHEME.match(header), "The header Authorization has no scheme: Bearer and a space come in "
-     "front of the token."),
-    (lambda header: header.lower().startswith("basic "), f"Basic credentials are for /{addresses.OAUTH} alone."),
-    (lambda header: not header.lower().startswith("bearer "), "The scheme {} was sent; it has to be Bearer."),
-    (lambda header: re.search(r"[\"'{}<>\s]", header[len("bearer "):].strip()), "Behind Bearer only the token comes, "
-     "without quotation marks, brackets or spaces."),
-    (lambda header: True, "The token was sent as it should be, but this server does not know it, or no longer: tokens "
-     "expire, and are revoked with the secret of their client."),
-)  # fmt: skip
+    """What is wrong with the header. Words longer than those of schemes may be tokens, and are not repeated."""
+    header = header.strip()
+    if not header:
+        return "The request has no header Authorization."
+    if header.lower() == "bearer":
+        return "Behind Bearer there is no token; a variable is perhaps empty."
+    scheme = _SCHEME.match(header)
+    if scheme is None:
+        return "The header Authorization has no scheme: Bearer and a space come in front of the token."
+    if scheme[1].lower() != "bearer":
+        is_basic = scheme[1].lower() == "basic"
+        return _BASIC if is_basic else f"The scheme {scheme[1]} was sent; it has to be Bearer."
+    if re.search(r"[\"'{}<>\s]", header[len("bearer ") :].strip()):
+        return "Behind Bearer only the token comes, without quotation marks, brackets or spaces."
+    return (
+        "The token was sent as it should be, but this server does not know it, or no longer: tokens expire, and are "
+        "revoked with the secret of their client."
+    )
 
 
 def too_many_requests(error: security.TooManyRequests, attempt: AttemptedRequest) -> Iterator[str]:
