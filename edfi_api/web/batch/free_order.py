@@ -1,4 +1,4 @@
-"""Carries out a batch in free order: sorted, in rounds while fewer operations remain, and circular references together.
+"""Carries out a batch in free order: sorted, in passes while fewer operations remain, and circular references together.
 
 What is referred to comes first, what refers to others last: upserts and creates in dependency order, then updates, with
 people behind their associations, then deletes in reverse order. Operations on one identity keep their order among each
@@ -13,7 +13,7 @@ from edfi_api.common.memory import MemoryExhausted, process_memory
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.security.exceptions import NoRelationship
 from edfi_api.core.storage.exceptions import DocumentNotFound
-from edfi_api.core.storage.sets.free_order import Waiting, in_rounds, next_circles
+from edfi_api.core.storage.sets.free_order import DeferredDocuments, in_passes, next_circles
 from edfi_api.core.storage.stored import referential_ids
 from edfi_api.model.surface.dependency_order import load_steps
 from edfi_api.model.surface.resource import ResourceName, Surface
@@ -157,17 +157,17 @@ class FreeRun:
     def attempts(self) -> Iterator[Attempt]:
         """The last attempt of each operation, in no order; some are missing if the time is over."""
         positions = self._sorting.positions(self._operations)
-        with Waiting() as waiting:
+        with DeferredDocuments() as waiting:
             for rank, (result, refusal) in enumerate(self._carry_out(positions)):
                 own = self._ids_if_waiting(result, refusal, waiting)
                 if own is None:
                     yield result, refusal
                 else:
                     waiting.add(result.operation.position, rank, own, **_reason(result, refusal))
-            yield from in_rounds(waiting, lambda: self._round(waiting), lambda: self._circles(waiting))
+            yield from in_passes(waiting, lambda: self._pass(waiting), lambda: self._circles(waiting))
             yield from self._carry_out(waiting.left())
 
-    def _round(self, waiting: Waiting) -> Iterator[Attempt]:
+    def _pass(self, waiting: DeferredDocuments) -> Iterator[Attempt]:
         for result, refusal in self._carry_out(waiting.in_dependency_order()):
             position = result.operation.position
             if self._ids_if_waiting(result, refusal, waiting) is None:
@@ -176,7 +176,9 @@ class FreeRun:
             else:
                 waiting.wait_again(position, **_reason(result, refusal))
 
-    def _ids_if_waiting(self, result: Result, refusal: Exception | None, waiting: Waiting) -> list[bytes] | None:
+    def _ids_if_waiting(
+        self, result: Result, refusal: Exception | None, waiting: DeferredDocuments
+    ) -> list[bytes] | None:
         """The referential ids of what an operation concerns if it waits: it was refused for a reason that others of the
         batch may remove, or an earlier one on the same document waits, behind which it has to be carried out again."""
         is_by_key = result.operation.key is not None
@@ -186,7 +188,7 @@ class FreeRun:
         own = [id_.bytes for id_ in self._sorting.identities(result.operation)]
         return own if may_change or waiting.has_earlier(own, result.operation.position) else None
 
-    def _circles(self, waiting: Waiting) -> Iterator[Attempt]:
+    def _circles(self, waiting: DeferredDocuments) -> Iterator[Attempt]:
         waiting.begin_circles()
         heaviest = max(map(self._operations.cost, waiting))
         enough = min(_ENOUGH_CIRCLES, max(1, self._limits.memory // heaviest))

@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edfi_api.core.storage.sets.free_order import Waiting, next_circles
+from edfi_api.core.storage.sets.free_order import DeferredDocuments, next_circles
 
 Targets = dict[int, list[int]]
 
@@ -38,16 +38,16 @@ class Graph:
             self._untried.pop(number)
 
 
-def waiting_for(targets: Targets, ranks: dict[int, int] | None = None) -> Waiting:
+def waiting_for(targets: Targets, ranks: dict[int, int] | None = None) -> DeferredDocuments:
     """Each document provides its own number."""
-    waiting = Waiting()
+    waiting = DeferredDocuments()
     for number, missing in targets.items():
         own, rank = [UUID(int=number).bytes], (ranks or {}).get(number, 0)
         waiting.add(number, rank, own, {UUID(int=target) for target in missing})
     return waiting
 
 
-def circles(graph: Graph | Waiting, enough: int = 1, most: int = 1_000) -> list[list[int]]:
+def circles(graph: Graph | DeferredDocuments, enough: int = 1, most: int = 1_000) -> list[list[int]]:
     found = []
     while members := next_circles(graph, enough, most):
         found.append(members)
@@ -134,7 +134,7 @@ def test_of_those_that_wait_for_nothing_the_lower_ranks_come_first() -> None:
 
 def test_versions_of_a_document_keep_their_order() -> None:
     one, other = UUID(int=1).bytes, UUID(int=2).bytes
-    with closing(Waiting()) as waiting:
+    with closing(DeferredDocuments()) as waiting:
         waiting.add(1, 2, [one], ())
         waiting.add(2, 1, [one, other], ())
         waiting.add(3, 0, [other], ())

@@ -1,6 +1,6 @@
 """The order in which documents can be written that refer to each other, whatever order they come in.
 
-What cannot be written yet waits. Rounds try what waits, each document behind what it refers to, and then circles at
+What cannot be written yet waits. Passes try what waits, each document behind what it refers to, and then circles at
 once, as long as less is waiting after each. Loads and batches of the API both decide here.
 """
 
@@ -17,7 +17,7 @@ CREATE TABLE waiting (
     number INTEGER PRIMARY KEY,
     rank INTEGER,
     may_be_in_circle INTEGER,
-    is_tried INTEGER DEFAULT 0,  -- in this round
+    is_tried INTEGER DEFAULT 0,  -- in this pass
     open INTEGER DEFAULT 0  -- how many of its targets, and of its own ids by earlier ones, untried documents provide
 );
 CREATE INDEX waiting_ready ON waiting (is_tried, open, rank, number);
@@ -63,7 +63,7 @@ SELECT p.number FROM missing m JOIN provided p ON p.alias = m.target
 """
 
 
-class Waiting(TemporaryDatabase):
+class DeferredDocuments(TemporaryDatabase):
     """Documents that wait: numbers in the order in which they came, each with what it provides and what it misses.
 
     Those that provide the same are for one document and keep their order. Of all others the one of the lower rank comes
@@ -73,7 +73,7 @@ class Waiting(TemporaryDatabase):
     def __init__(self, schema: str = "") -> None:
         super().__init__(_SCHEMA + schema)
         self._size = 0
-        # In this round, all with lower numbers have been tried.
+        # In this pass, all with lower numbers have been tried.
         self._tried_below = 0
 
     def __len__(self) -> int:
@@ -93,7 +93,7 @@ class Waiting(TemporaryDatabase):
         self._size += 1
 
     def wait_again(self, number: int, missing: Iterable[UUID], *, may_be_in_circle: bool = True) -> None:
-        """Let the row wait for these targets until the next round."""
+        """Let the row wait for these targets until the next pass."""
         self._database.execute("UPDATE waiting SET may_be_in_circle = ? WHERE number = ?", (may_be_in_circle, number))
         self._database.execute("DELETE FROM missing WHERE number = ?", (number,))
         self._miss(number, missing)
@@ -116,7 +116,7 @@ class Waiting(TemporaryDatabase):
         return all(self._database.execute(query, (target.bytes, number)).fetchone() for target in missing)
 
     def in_dependency_order(self) -> Iterator[int]:
-        """Begin a round: those that do not depend on a circle, each behind all that it refers to, as if every one will
+        """Begin a pass: those that do not depend on a circle, each behind all that it refers to, as if every one will
         be written."""
         self._begin_round()
         yield from self._ready()
@@ -171,22 +171,22 @@ class Waiting(TemporaryDatabase):
 
 
 class WaitingInRounds(Sized, Protocol):
-    """Documents that wait, by number; in each round, each of them is tried once."""
+    """Documents that wait, by number; in each pass, each of them is tried once."""
 
     def next_untried(self) -> int | None:
-        """The first one that has not been tried in this round."""
+        """The first one that has not been tried in this pass."""
 
     def untried_providers(self, number: int) -> Iterator[int]:
         """The others that provide what this one misses, and have not been tried when they are taken."""
 
     def mark_tried(self, numbers: Iterable[int]) -> None:
-        """Mark the rows as tried: in this round they are neither returned nor waited for again."""
+        """Mark the rows as tried: in this pass they are neither returned nor waited for again."""
 
 
-def in_rounds(
+def in_passes(
     waiting: Sized, one_round: Callable[[], Iterator[Result]], circles: Callable[[], Iterator[Result]]
 ) -> Iterator[Result]:
-    """The results of rounds, as long as less is waiting after each; those of circles where a round changes nothing."""
+    """The results of passes, as long as less is waiting after each; those of circles where a pass changes nothing."""
     is_progress = True
     while len(waiting) and is_progress:
         before = len(waiting)
@@ -197,7 +197,7 @@ def in_rounds(
 
 
 def next_circles(waiting: WaitingInRounds, enough: int, most: int) -> list[int]:
-    """The members of circles not yet tried in this round, with all that they refer to, in order: until there are
+    """The members of circles not yet tried in this pass, with all that they refer to, in order: until there are
     `enough`, or no more circles. One of more than `most` documents is left out."""
     members: set[int] = set()
     for circle in _circles(waiting, most):

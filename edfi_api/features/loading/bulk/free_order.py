@@ -1,7 +1,7 @@
 """Writes documents in any order: what can be written in some order, or only together in circles, is written.
 
 A document that is refused for missing targets waits if these may still come. When all candidates have been tried, those
-that wait are written in rounds, each behind what it refers to, then circles at once, as long as something is written.
+that wait are written in passes, each behind what it refers to, then circles at once, as long as something is written.
 So every permutation of a set of documents ends with the same documents; candidates for one document keep their order,
 the last one counts. With `holds_changes`, a stored document is changed only when all candidates of a call have been
 seen: an earlier candidate for the same document is then not written, and its result is UNCHANGED, `replaced_by` the
@@ -29,7 +29,7 @@ from typing import NamedTuple, Self
 from uuid import UUID
 
 from edfi_api.core.storage.sets import Refusal
-from edfi_api.core.storage.sets.free_order import Waiting, in_rounds, next_circles
+from edfi_api.core.storage.sets.free_order import DeferredDocuments, in_passes, next_circles
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.features.loading.bulk.candidates import Candidate, Place, Written
@@ -119,7 +119,7 @@ class _Again(NamedTuple):
     is_written: bool
 
 
-class _WaitingCandidates(Waiting):
+class _DeferredCandidates(DeferredDocuments):
     """The candidates that wait, with their bodies and the ranks of their resources in load order."""
 
     def __init__(self) -> None:
@@ -166,7 +166,7 @@ class FreeOrder:
         self._ranks = {resource.name: rank for rank, resource in enumerate(resources)}
         self._deferred = DeferredReferences(resources)
         self._expected: set[str] = set()
-        self._waiting = _WaitingCandidates()
+        self._waiting = _DeferredCandidates()
 
     def __enter__(self) -> Self:
         return self
@@ -194,10 +194,10 @@ class FreeOrder:
         yield from self._write_held()
 
     def settle(self) -> Iterator[Written[Place]]:
-        """Write what waits, in rounds, as long as less is waiting after each; the results of those that need not wait
+        """Write what waits, in passes, as long as less is waiting after each; the results of those that need not wait
         any longer."""
         with self._leaving_stored():
-            yield from in_rounds(self._waiting, self._round, self._circles)
+            yield from in_passes(self._waiting, self._pass, self._circles)
         yield from self._write_held()
 
     def finish(self) -> Iterator[Written[Place]]:
@@ -255,7 +255,7 @@ class FreeOrder:
     def _may_come(self, rank: int, written: Written[Place]) -> bool:
         return bool(written.aliases) and self._deferred.may_resolve_later(rank, written.result)
 
-    def _round(self) -> Iterator[Written[Place]]:
+    def _pass(self) -> Iterator[Written[Place]]:
         return self._tried(self._writer.write(self._candidates(self._waiting.in_dependency_order())))
 
     def _circles(self) -> Iterator[Written[Place]]:
