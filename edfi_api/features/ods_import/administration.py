@@ -66,13 +66,13 @@ class OdsInstance:
 
 @dataclass(frozen=True)
 class Administration:
-    """`profiles` are their definitions in XML by name; `homeless` are clients that belong to no application. Without
+    """`profiles` are their definitions in XML by name; `orphaned` are clients that belong to no application. Without
     `names_instances`, a database of an earlier version, it does not say which instances a client uses."""
 
     vendors: tuple[OdsVendor, ...]
     profiles: Mapping[str, str]
     instances: tuple[OdsInstance, ...]
-    homeless: tuple[str, ...]
+    orphaned: tuple[str, ...]
     names_instances: bool
 
 
@@ -96,12 +96,12 @@ class _AdminReader:
             for id_, name in self._admin.rows("SELECT vendorid, vendorname FROM dbo.vendors ORDER BY 1")
         )
         profiles = "SELECT profilename, profiledefinition::text FROM dbo.profiles WHERE profiledefinition IS NOT NULL"
-        homeless = "SELECT key FROM dbo.apiclients WHERE application_applicationid IS NULL ORDER BY 1"
+        orphaned = "SELECT key FROM dbo.apiclients WHERE application_applicationid IS NULL ORDER BY 1"
         return Administration(
             vendors,
             dict(self._admin.rows(profiles)),
             tuple(self._instances()),
-            tuple(key for (key,) in self._admin.rows(homeless)),
+            tuple(key for (key,) in self._admin.rows(orphaned)),
             _INSTANCES_OF_CLIENTS in self._admin.tables,
         )
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from edfi_api.features.ods_import.document_queries import DocumentQuery
-from edfi_api.features.ods_import.fitting import (
+from edfi_api.features.ods_import.compatibility import (
     ServedModel,
     is_of_a_project,
     losses,
     unbounded,
     unserved_extensions,
 )
-from edfi_api.features.ods_import.ods_source import DoesNotFit, OdsSource, quoted, quoted_name
+from edfi_api.features.ods_import.document_queries import DocumentQuery
+from edfi_api.features.ods_import.ods_source import Incompatible, OdsSource, quoted, quoted_name
 from edfi_api.features.sql_views.shape import Envelope
 
 # On two processors for both databases; of the demo district they were twice as many, with 1,800 bytes each.
@@ -43,8 +43,8 @@ class Facts:
     newest_version: int
 
 
-def facts(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> Facts:
-    """`found` is their misfit. Raises SourceUnusable."""
+def facts(model: ServedModel, source: OdsSource, found: Incompatible | None) -> Facts:
+    """`found` is their incompatibility. Raises SourceUnusable."""
     schemas = {table.partition(".")[0] for table in source.tables}
     return Facts(
         standard=_standard(model, source, found),
@@ -55,7 +55,7 @@ def facts(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> Fa
     )
 
 
-def _standard(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> str:
+def _standard(model: ServedModel, source: OdsSource, found: Incompatible | None) -> str:
     if source.rows(_SAYS_ITS_STANDARD) == [(True,)]:
         return f"{source.rows('SELECT util.getedfistandardversion()')[0][0]} (util.getedfistandardversion)"
     served = model.surface.core_project.version
@@ -74,11 +74,11 @@ def _server(source: OdsSource) -> str:
     return "".join([of_tables, *(f"; the last of its scripts is {script}, of {day}" for script, day in last)])
 
 
-def faults(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> Iterator[str]:
+def faults(model: ServedModel, source: OdsSource, found: Incompatible | None) -> Iterator[str]:
     """What cannot be imported as it is: another standard, tables and columns that are missing, or have no place; texts
     that are too long."""
     if found:
-        yield from misfit_in_words(found)
+        yield from incompatibilities(found)
         yield from (f"{name}: the served model needs it, and the source does not have it" for name in found.missing)
     yield from map(str, unserved_extensions(model, source))
     yield from map(str, losses(model, source))
@@ -92,7 +92,7 @@ def faults(model: ServedModel, source: OdsSource, found: DoesNotFit | None) -> I
             yield f"{table}.{column}: {count:,} texts of more than {length} characters, which are refused"
 
 
-def misfit_in_words(found: DoesNotFit) -> Iterator[str]:
+def incompatibilities(found: Incompatible) -> Iterator[str]:
     """What to do about it."""
     if found.standard:
         yield (

@@ -40,9 +40,7 @@ from edfi_api.features.loading.reports.results import (
     reason_in_words,
 )
 from edfi_api.features.ods_import import passes
-from edfi_api.features.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
-from edfi_api.features.ods_import.document_queries import DocumentQuery
-from edfi_api.features.ods_import.fitting import (
+from edfi_api.features.ods_import.compatibility import (
     Loss,
     ServedModel,
     UnservedExtension,
@@ -50,6 +48,8 @@ from edfi_api.features.ods_import.fitting import (
     queries,
     unserved_extensions,
 )
+from edfi_api.features.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
+from edfi_api.features.ods_import.document_queries import DocumentQuery
 from edfi_api.features.ods_import.models import OdsPass, OwnershipToken
 from edfi_api.features.ods_import.ods_source import AlreadyImporting, OdsSource, Portion, quoted
 from edfi_api.features.ods_import.recorded_changes import RecordedChanges, TrackedChanges, TrackedResult
@@ -106,7 +106,7 @@ class UnknownEndpoints(Exception):
 def import_documents(
     source: OdsSource, model: ServedModel, using: str, options: PassOptions, on_refusal: RefusalHandler
 ) -> PassResult:
-    """Run a pass. Raises DoesNotFit, NoEarlierPass, AlreadyImporting, SourceUnusable, UnknownEndpoints."""
+    """Run a pass. Raises Incompatible, NoEarlierPass, AlreadyImporting, SourceUnusable, UnknownEndpoints."""
     owners = clients_by_token()
     all_queries = queries(model, source, owners)
     chosen = _chosen(all_queries, options.endpoints)

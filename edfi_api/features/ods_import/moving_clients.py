@@ -103,13 +103,13 @@ def move_clients(
     moving = _Moving(tenant, stores, moved, is_dry_run)
     for vendor in found.vendors:
         moving.move(vendor)
-    moved.lost += [f"client {key} belongs to no application" for key in found.homeless]
+    moved.lost += [f"client {key} belongs to no application" for key in found.orphaned]
     if len(stores) > 1 and not found.names_instances:
         moved.left_out.append("which data stores each client uses: EdFi_Admin of this version has another form for it")
     return moved
 
 
-def fitting_claims(claims: Claims, surface: Surface, moved: Moved) -> Claims:
+def compatible_claims(claims: Claims, surface: Surface, moved: Moved) -> Claims:
     """The claims by their names here, without those of resources that the served model does not have, and without
     grants by strategies that there are not.
 
@@ -199,17 +199,17 @@ def _usable_grants(
 
 def _move_claims(claims: Claims, surface: Surface, tenant: Tenant | None, moved: Moved, *, is_dry_run: bool) -> None:
     """Descriptions, which an ODS/API does not have, stay."""
-    fitting = fitting_claims(claims, surface, moved)
+    compatible = compatible_claims(claims, surface, moved)
     described = dict(ClaimSet.objects.filter(tenant=tenant).values_list("name", "description"))
     claim_sets = {
         name: ClaimSetValue(described.get(name, ""), value.grants)
-        for name, value in _claim_sets_of(tenant, fitting.claim_sets, moved).items()
+        for name, value in _claim_sets_of(tenant, compatible.claim_sets, moved).items()
     }
-    fitting = Claims(fitting.resource_claims, claim_sets)
+    compatible = Claims(compatible.resource_claims, claim_sets)
     if tenant is not None:
         moved.left_out.append("resource claims and their default strategies, which all tenants share")
-        fitting = Claims({}, _on_claims_here(fitting.claim_sets, moved))
-    change = load(fitting, COMMAND, tenant=tenant, is_dry_run=is_dry_run)
+        compatible = Claims({}, _on_claims_here(compatible.claim_sets, moved))
+    change = load(compatible, COMMAND, tenant=tenant, is_dry_run=is_dry_run)
     moved.changes += change.lines
 
 

@@ -299,7 +299,7 @@ class SourceUnusable(Exception):
 
 
 @dataclass
-class DoesNotFit(Exception):
+class Incompatible(Exception):
     """The served model has tables or columns that the source does not have.
 
     `extensions` are the names of served projects of which it has nothing; `standard` is another bundled data standard

@@ -102,8 +102,8 @@ class Documents:
         long_names = self._declarations.colliding_names(entity)
         for placed in self._declarations.placed_properties(entity):
             is_shortened = placed.through != () or property_id(placed.prop) not in long_names
-            fitting = [override for override in overrides if _overrides(override, placed)]
-            yield self._member(placed, is_shortened=is_shortened, overrides=fitting)
+            overriding = [override for override in overrides if _overrides(override, placed)]
+            yield self._member(placed, is_shortened=is_shortened, overrides=overriding)
 
     def _additions(self, entity: Entity) -> Additions:
         placed = [p for p in self._declarations.placed_properties(entity) if not p.prop.is_common_extension]

@@ -185,7 +185,7 @@ class ProfilePublications:
     def names(self, tenant_id: int | None) -> list[str]:
         """The tenant's and the shared profiles that fit the served standard, in the order in which they were first
         stored."""
-        return [each.name for each in self._catalogs.current().visible_to(tenant_id) if not each.is_misfit]
+        return [each.name for each in self._catalogs.current().visible_to(tenant_id) if not each.is_incompatible]
 
     def list(self, tenant_id: int | None) -> Publication:
         """The list of all specifications, those of profiles at the end."""
@@ -195,7 +195,7 @@ class ProfilePublications:
         """The document of the tenant's or shared profile with this name, in any case; None if there is none that
         fits."""
         profile = self._catalogs.current().named(name, tenant_id)
-        if profile is None or profile.is_misfit:
+        if profile is None or profile.is_incompatible:
             return None
         with self._lock:
             return self._kept.get(profile) or self._rendered(profile)

@@ -70,7 +70,7 @@ def descriptors(api: ApiTestClient) -> None:
         assert api.post(f"/{endpoint}", sent).status_code == 201
 
 
-def make_misfit(name: str, resource: str) -> None:
+def make_incompatible(name: str, resource: str) -> None:
     """The profile as if it had been loaded for a standard that had another member."""
     definition = profile_of(resource, 'IncludeOnly:<Property name="vanished"/>', name=name)
     Profile.objects.filter(name=name).update(definition=canonical_json(definition).decode())

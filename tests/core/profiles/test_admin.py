@@ -13,7 +13,7 @@ from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import assign_profiles
 from edfi_api.core.security.profiles.models import Profile
-from tests.core.profiles.conftest import Store, make_misfit
+from tests.core.profiles.conftest import Store, make_incompatible
 from tests.core.profiles.definitions import profile_xml
 
 LIST = "/admin/profiles/profile/"
@@ -114,7 +114,7 @@ def test_the_list_shows_which_profiles_fit_and_how_many_applications_have_them(
 ) -> None:
     store("Portal", "Student", read=FIRST_NAME)
     store("Old", "Student", read=FIRST_NAME)
-    make_misfit("Old", "Student")
+    make_incompatible("Old", "Student")
     assign_profiles(application, ["Portal"], by="tests")
 
     found = {each.name: each for each in operator.get(LIST).context["cl"].result_list}

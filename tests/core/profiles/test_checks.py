@@ -8,7 +8,7 @@ from django.db import connection
 
 from edfi_api.core.security.profiles.checks import profiles_fit
 from edfi_api.core.security.profiles.models import Profile
-from tests.core.profiles.conftest import Store, make_misfit
+from tests.core.profiles.conftest import Store, make_incompatible
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def test_profiles_that_fit_are_not_named(store: Store) -> None:
 def test_misfits_are_named_with_what_is_wrong(store: Store) -> None:
     for name in ("Portal", "Old", "Broken"):
         store(name, "Student", read="IncludeAll")
-    make_misfit("Old", "Student")
+    make_incompatible("Old", "Student")
     Profile.objects.filter(name="Broken").update(definition="{")
 
     broken, old = found()

@@ -6,7 +6,7 @@ import pytest
 
 from edfi_api.core.models import Document
 from tests.conftest import ApiTestClient, item_path
-from tests.core.profiles.conftest import ClientOf, Store, make_misfit
+from tests.core.profiles.conftest import ClientOf, Store, make_incompatible
 
 SCHOOL = 1008
 SCHEDULE = {"bellScheduleName": "S", "schoolReference": {"schoolId": SCHOOL}, "totalInstructionalTime": 7}
@@ -92,7 +92,7 @@ def test_bodies_of_related_documents_are_projected(store, client_of, period, sch
 
 def test_a_misfit_closes_what_it_names(store, client_of, period, schedule) -> None:
     store("Old", "BellSchedule", read="IncludeAll")
-    make_misfit("Old", "BellSchedule")
+    make_incompatible("Old", "BellSchedule")
     client = client_of("Old")
 
     assert found(client.get(relations(period))) == []

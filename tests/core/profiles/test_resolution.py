@@ -7,7 +7,7 @@ import pytest
 
 from edfi_api.core.models import Document
 from tests.conftest import ApiTestClient, item_path
-from tests.core.profiles.conftest import make_misfit
+from tests.core.profiles.conftest import make_incompatible
 
 STUDENT = {
     "studentUniqueId": "604822",
@@ -142,7 +142,7 @@ def profiles(store) -> None:
     store("Elsewhere", "School", read="IncludeAll", write="IncludeAll")
     store("Reading", "Student", read="IncludeAll")
     store("Writing", "Student", write="IncludeAll")
-    make_misfit("Old", "Student")
+    make_incompatible("Old", "Student")
 
 
 class Requests:

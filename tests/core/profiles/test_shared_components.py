@@ -35,7 +35,7 @@ def boats(surface_of: SurfaceOf) -> Surface:
 def document_of(surface: Surface, *resources: str) -> dict[str, Any]:
     (definition,) = read_xml(f'<Profile name="Harbour">{"".join(resources)}</Profile>'.encode())
     stored = StoredProfile(1, definition.name, canonical_json(definition).decode(), ProfileChecker(surface))
-    assert not stored.is_misfit
+    assert not stored.is_incompatible
     document = profile_document(surface, "https://h", stored)
     validate(document)
     return document

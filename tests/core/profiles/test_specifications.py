@@ -8,7 +8,7 @@ from django.test import Client
 from openapi_spec_validator import validate
 
 from edfi_api.core.security.profiles.loading import remove_profile
-from tests.core.profiles.conftest import Store, make_misfit
+from tests.core.profiles.conftest import Store, make_incompatible
 
 LIST = "/metadata/specifications"
 NARROW_READ = (
@@ -50,7 +50,7 @@ def test_profiles_that_fit_are_listed_behind_the_other_documents(store: Store) -
         store(name, "Student", read="IncludeAll")
     store("A-First", "Student", read=NARROW_READ)
     remove_profile("removed", by="tests")
-    make_misfit("Misfit", "Student")
+    make_incompatible("Misfit", "Student")
 
     for path in (LIST, "/metadata/"):
         listed = Client().get(path).json()
@@ -76,7 +76,7 @@ def test_a_document_is_served_at_both_addresses_and_under_any_case_of_its_name(s
 
 def test_unknown_profiles_and_misfits_are_unknown_metadata(store: Store) -> None:
     store("Misfit", "Student", read="IncludeAll")
-    make_misfit("Misfit", "Student")
+    make_incompatible("Misfit", "Student")
 
     for path in (address("none"), address("Misfit"), "/metadata/data/v3/profiles/Misfit/swagger.json"):
         response = Client().get(path)

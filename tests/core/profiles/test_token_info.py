@@ -4,7 +4,7 @@ from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import assign_profiles
 from edfi_api.core.security.requests.authentication import client_of_token
 from tests.conftest import ApiTestClient, http
-from tests.core.profiles.conftest import ClientOf, Store, make_misfit
+from tests.core.profiles.conftest import ClientOf, Store, make_incompatible
 
 
 def assigned_profiles(client: ApiTestClient) -> list[str]:
@@ -26,7 +26,7 @@ def test_names_are_listed_as_spelt_and_ascending_misfits_included(store: Store, 
     for name in ("zebra", "Counselor", "alpha", "Not-Assigned"):
         store(name, "Student", read="IncludeAll")
     client = client_of("ZEBRA", "counselor", "alpha")
-    make_misfit("Counselor", "Student")
+    make_incompatible("Counselor", "Student")
 
     assert assigned_profiles(client) == ["alpha", "Counselor", "zebra"]
 

@@ -10,9 +10,9 @@ import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.storage import resource_types
-from edfi_api.features.ods_import import fitting
+from edfi_api.features.ods_import import compatibility
+from edfi_api.features.ods_import.compatibility import ServedModel
 from edfi_api.features.ods_import.document_queries import document_queries
-from edfi_api.features.ods_import.fitting import ServedModel
 from edfi_api.features.ods_import.management.commands import import_ods
 from edfi_api.features.sql_views.views import View
 from tests.features.ods_import.ods import FOLDER, ODS, Ods, database
@@ -35,9 +35,9 @@ def _models_are_compiled_once():
 
     current = cache(ServedModel.current)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "compile_projects", lambda sources: compiled(*sources))
-        patch.setattr(fitting, "document_queries", queries_once)
-        patch.setattr(fitting, "bundled_standards", lambda: ["4.0", "5.2"])
+        patch.setattr(compatibility, "compile_projects", lambda sources: compiled(*sources))
+        patch.setattr(compatibility, "document_queries", queries_once)
+        patch.setattr(compatibility, "bundled_standards", lambda: ["4.0", "5.2"])
         patch.setattr(import_ods.ServedModel, "current", current)
         yield
 

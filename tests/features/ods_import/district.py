@@ -105,7 +105,7 @@ def empty() -> int:
 
 def read_alone(ods) -> None:
     """All documents of the source, without writing them."""
-    from edfi_api.features.ods_import.fitting import ServedModel, queries  # noqa: PLC0415  It needs Django's settings.
+    from edfi_api.features.ods_import.compatibility import ServedModel, queries  # noqa: PLC0415  It needs Django's settings.
     from edfi_api.features.ods_import.ods_source import opened  # noqa: PLC0415  Likewise.
 
     started = time.monotonic()

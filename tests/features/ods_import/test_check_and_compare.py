@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.storage import resource_types
-from edfi_api.features.ods_import.fitting import ServedModel
+from edfi_api.features.ods_import.compatibility import ServedModel
 from edfi_api.features.ods_import.ods_source import SourceUnusable, opened
 from edfi_api.features.sql_views.bodies import ResourceBodies
 from edfi_api.features.sql_views.tables import sql_tables

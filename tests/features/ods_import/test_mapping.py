@@ -10,7 +10,7 @@ from django.db import connections
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.documents import json_text
 from edfi_api.core.storage import resource_types
-from edfi_api.features.ods_import.fitting import ServedModel, queries
+from edfi_api.features.ods_import.compatibility import ServedModel, queries
 from edfi_api.features.ods_import.ods_source import opened
 from edfi_api.features.sql_views.bodies import ResourceBodies
 from edfi_api.features.sql_views.tables import sql_tables

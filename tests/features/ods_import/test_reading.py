@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.features.ods_import.fitting import ServedModel, queries
+from edfi_api.features.ods_import.compatibility import ServedModel, queries
 from edfi_api.features.ods_import.ods_source import Portion, SourceUnusable, opened
 from tests.features.ods_import.running import import_documents
 from tests.features.ods_import.stored import stored

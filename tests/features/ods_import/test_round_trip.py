@@ -18,7 +18,7 @@ from edfi_api.core.storage.exceptions import IdentityConflict
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from edfi_api.features.loading.bulk.free_order import missing_resources
-from edfi_api.features.ods_import.fitting import ServedModel
+from edfi_api.features.ods_import.compatibility import ServedModel
 from edfi_api.features.sql_views.bodies import ResourceBodies
 from edfi_api.features.sql_views.tables import sql_tables
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface

@@ -117,11 +117,11 @@ def usable_key(published: Any, algorithms: tuple[Algorithm, ...]) -> Key | None:
     if not isinstance(published, dict) or published.get("use", "sig") != "sig" or "d" in published:
         return None
     own = published.get("alg")
-    fitting: dict[str, jwt.PyJWK] = {
+    matching: dict[str, jwt.PyJWK] = {
         each: key for each in algorithms if own in (None, each) and (key := _bound(published, each))
     }
     kid = published.get("kid")
-    return Key(kid if isinstance(kid, str) else None, fitting) if fitting else None
+    return Key(kid if isinstance(kid, str) else None, matching) if matching else None
 
 
 def _bound(published: dict[str, Any], algorithm: str) -> jwt.PyJWK | None:

@@ -214,7 +214,7 @@ class _KeySet:
     keys: tuple[Key, ...]
     fetched_at: float
 
-    def fitting(self, kid: str | None, algorithm: str) -> Sequence[Key]:
+    def matching(self, kid: str | None, algorithm: str) -> Sequence[Key]:
         """Return the keys that may have signed a token with this header."""
         if kid is not None:
             return [key for key in self.keys if key.kid == kid]
@@ -242,16 +242,16 @@ class Keys:
         known = self._known
         age = math.inf if known is None else monotonic() - known.fetched_at
         if known is None or age > _GOOD_SECONDS:
-            return self._awaited(self._begin()).fitting(kid, algorithm)
+            return self._awaited(self._begin()).matching(kid, algorithm)
         if age > _FRESH_SECONDS:
             self._begin()
-        return known.fitting(kid, algorithm) or self._find_unknown(known, kid, algorithm)
+        return known.matching(kid, algorithm) or self._find_unknown(known, kid, algorithm)
 
     def _find_unknown(self, known: _KeySet, kid: str | None, algorithm: str) -> Sequence[Key]:
         with self._lock:
             if self._known is not None and self._known is not known:
                 # Another request has had them fetched since.
-                return self._known.fitting(kid, algorithm)
+                return self._known.matching(kid, algorithm)
             running, has_failed = self._running, self._back_off.failures > 0
             may_fetch = monotonic() >= self._next_for_unknown
             if may_fetch:
@@ -259,7 +259,7 @@ class Keys:
         fetch = self._begin() if may_fetch else running
         if fetch is None and not has_failed:
             return ()
-        return self._awaited(fetch).fitting(kid, algorithm)
+        return self._awaited(fetch).matching(kid, algorithm)
 
     def _begin(self) -> "Future[_KeySet] | None":
         """The running fetch, or a new one; None shortly after a failure."""

@@ -1,6 +1,6 @@
 """The stored profiles as one process serves them: read once per version of the claims, compiled at first use.
 
-A definition that does not fit the served standard any more is a misfit: nothing can be requested by it, and the
+A definition that does not fit the served standard any more is incompatible: nothing can be requested by it, and the
 resources that it names are closed to clients that have no other profile for them.
 """
 
@@ -94,16 +94,16 @@ class StoredProfile:
         return (self.name, self._text) == (name, definition)
 
     @property
-    def is_misfit(self) -> bool:
+    def is_incompatible(self) -> bool:
         """Whether the definition does not fit the served standard."""
         return self._checked is None
 
     def names(self, resource: Resource) -> bool:
-        """Whether the definition names the resource, for any usage; of a misfit by name alone."""
-        return resource.name in self._parts or (self.is_misfit and self._names_by_text(resource))
+        """Whether the definition names the resource, for any usage; of an incompatible one by name alone."""
+        return resource.name in self._parts or (self.is_incompatible and self._names_by_text(resource))
 
     def part(self, resource: Resource, usage: Usage) -> ProfilePart | None:
-        """The part for a resource and usage, the same object each time; None without one, and of a misfit."""
+        """The part for a resource and usage, the same object each time; None without one, and if it is incompatible."""
         if self._checked is None or (resource.name, usage) not in self._checked.views:
             return None
         known = self._compiled.get((resource.name, usage))
@@ -189,11 +189,11 @@ class ProfileCatalog:
     def parts(self, ids: Iterable[int], resource: Resource, usage: Usage) -> list[ProfilePart]:
         """The parts of those of these profiles that cover the resource for the usage, by name of profile.
 
-        Raises NoUsableProfile if there are none, but a misfit that names the resource.
+        Raises NoUsableProfile if there are none, but an incompatible one that names the resource.
         """
         assigned = self.assigned(ids)
         found = [part for profile in assigned if (part := profile.part(resource, usage))]
-        if not found and any(profile.is_misfit and profile.names(resource) for profile in assigned):
+        if not found and any(profile.is_incompatible and profile.names(resource) for profile in assigned):
             raise NoUsableProfile
         return found
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections
 
-from edfi_api.core.security.profiles.loading import misfits
+from edfi_api.core.security.profiles.loading import incompatible_profiles
 from edfi_api.core.security.profiles.models import Profile
 from edfi_api.core.startup import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
@@ -29,7 +29,7 @@ def profiles_fit(databases: Iterable[str] | None = None, **_: Any) -> list[Check
         Warning(
             f"The profile {name} does not fit the data standard: {' '.join(errors)}", hint=_HINT, id="profiles.W001"
         )
-        for name, errors in misfits(ProfileChecker(current_surface()))
+        for name, errors in incompatible_profiles(ProfileChecker(current_surface()))
     ]
 
 

@@ -155,7 +155,7 @@ def has_errors(profile: Profile, checker: ProfileChecker) -> bool:
     return any(finding.severity is FindingSeverity.ERROR for finding in findings(profile, checker))
 
 
-def misfits(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
+def incompatible_profiles(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
     """The stored profiles that do not fit the served standard, by name, each with its errors."""
     errors = (
         (profile.name, [each.text for each in findings(profile, checker) if each.severity is FindingSeverity.ERROR])

@@ -165,7 +165,7 @@ class Negotiation:
 
     def _named(self, requested: ProfileMediaType) -> StoredProfile:
         named = self.catalog.named(requested.profile, self.tenant_id)
-        if named is None or named.is_misfit:
+        if named is None or named.is_incompatible:
             raise UnknownProfile(requested.profile, _HEADERS[self.usage], self._usable())
         return named
 

@@ -196,10 +196,10 @@ def _problems(rule: WriteRule, resources: LookedUpResources) -> Iterator[str]:
             yield f"{rule.source}: the standard has no resource {name}; one reads like ed-fi/students"
         elif isinstance(rule.declared, DeclaredRule):
             for condition in rule.declared.conditions:
-                yield from (f"{rule.source}: {each}" for each in _misfits(condition, resource, resources))
+                yield from (f"{rule.source}: {each}" for each in _incompatibilities(condition, resource, resources))
 
 
-def _misfits(condition: Condition, resource: Resource, resources: LookedUpResources) -> Iterator[str]:
+def _incompatibilities(condition: Condition, resource: Resource, resources: LookedUpResources) -> Iterator[str]:
     for path in condition.paths:
         if not _has(resource, path):
             yield f"{resource.name.resource} has no member {path}"

@@ -24,7 +24,7 @@ from edfi_api.features.loading.reports.report import RefusalLog, add_max_refused
 from edfi_api.features.ods_import import estimating, passes
 from edfi_api.features.ods_import.administration import administration, has_earlier_claims, security_claims
 from edfi_api.features.ods_import.comparing import compare
-from edfi_api.features.ods_import.fitting import ServedModel, misfit, queries
+from edfi_api.features.ods_import.compatibility import ServedModel, incompatibility, queries
 from edfi_api.features.ods_import.importing import (
     COLUMNS_OF_PASS,
     CONFLICT,
@@ -37,7 +37,7 @@ from edfi_api.features.ods_import.moving_clients import Moved, move_clients
 from edfi_api.features.ods_import.new_databases import provision_beside
 from edfi_api.features.ods_import.ods_source import (
     AlreadyImporting,
-    DoesNotFit,
+    Incompatible,
     NoEarlierPass,
     SourceUnusable,
     first_of,
@@ -54,7 +54,7 @@ class Command(DataStoreCommand):
 
     error_texts = {
         SourceUnusable: lambda error: f"the source cannot be read: {printable(error.reason)}",
-        DoesNotFit: lambda error: "\n".join(_lines_of_misfit(error)),
+        Incompatible: lambda error: "\n".join(_lines_of_incompatibility(error)),
         NoEarlierPass: lambda _: "there was no pass yet: import everything first, without --since-last",
         AlreadyImporting: lambda _: "another import into this database is running",
         UnknownEndpoints: lambda error: f"the API offers no {', '.join(error.args)}",
@@ -140,17 +140,17 @@ class Command(DataStoreCommand):
     def _check(self, using: str, **options: Any) -> None:
         with opened(address(options)) as source:
             model = ServedModel.current(using)
-            does_not_fit = misfit(model, source)
-            known = estimating.facts(model, source, does_not_fit)
+            incompatible = incompatibility(model, source)
+            known = estimating.facts(model, source, incompatible)
             self.stdout.write(printable(f"ODS/API: its tables are {known.server}"))
             self.stdout.write(printable(f"data standard {known.standard}; {', '.join(known.projects)}"))
             self.stdout.write(
                 f"newest change version {known.newest_version:,}; deletes and key changes are"
                 f" {'' if known.is_tracked else 'not '}recorded"
             )
-            found = list(estimating.faults(model, source, does_not_fit))
+            found = list(estimating.faults(model, source, incompatible))
             documents = 0
-            for query in () if does_not_fit else queries(model, source).values():
+            for query in () if incompatible else queries(model, source).values():
                 if number := estimating.count(source, query):
                     documents += number
                     self.stdout.write(f"{number:>12,} {query.resource.endpoint}")
@@ -314,9 +314,9 @@ def environment(variable: str) -> str:
     return os.environ[variable]
 
 
-def _lines_of_misfit(error: DoesNotFit) -> list[str]:
+def _lines_of_incompatibility(error: Incompatible) -> list[str]:
     return [
         f"the source does not have {printable(first_of(error.missing))}, which the served model needs: serve the"
         " data standard and the extensions of the source (import_ods check names them)",
-        *estimating.misfit_in_words(error),
+        *estimating.incompatibilities(error),
     ]

@@ -1,4 +1,4 @@
-"""Whether a source fits the served model, and what it has beside it."""
+"""Whether a source is compatible with the served model, and what it has in addition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from edfi_api.core.startup import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.mapping.translation import LossPlace
 from edfi_api.features.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries
-from edfi_api.features.ods_import.ods_source import DoesNotFit, OdsSource, quoted, quoted_name
+from edfi_api.features.ods_import.ods_source import Incompatible, OdsSource, quoted, quoted_name
 from edfi_api.features.sql_views.bodies import ResourceBodies
 from edfi_api.features.sql_views.shape import Envelope, RowKind, SqlTable, schema_name
 from edfi_api.features.sql_views.tables import ForeignKeys, sql_tables
@@ -120,7 +120,7 @@ class UnservedExtension:
         )
 
 
-def misfit(model: ServedModel, source: OdsSource) -> DoesNotFit | None:
+def incompatibility(model: ServedModel, source: OdsSource) -> Incompatible | None:
     """What the model needs and the source does not have, if anything."""
     lacking = list(_missing(model.tables, source))
     if not lacking:
@@ -130,7 +130,7 @@ def misfit(model: ServedModel, source: OdsSource) -> DoesNotFit | None:
     # What has none of the schemas is no ODS, and resembles no standard.
     standard = resembled_standard(source) if schemas & model.projects.keys() else ""
     is_served = model.surface.core_project.version.startswith(standard)
-    return DoesNotFit(lacking, extensions, "" if is_served else standard)
+    return Incompatible(lacking, extensions, "" if is_served else standard)
 
 
 def resembled_standard(source: OdsSource) -> str:
@@ -162,8 +162,8 @@ def _missing(tables: Iterable[SqlTable], source: OdsSource) -> Iterator[str]:
 def queries(
     model: ServedModel, source: OdsSource, owners: Mapping[int, int] | None = None
 ) -> dict[ResourceName, DocumentQuery]:
-    """The query of each resource. Raises DoesNotFit."""
-    if found := misfit(model, source):
+    """The query of each resource. Raises Incompatible."""
+    if found := incompatibility(model, source):
         raise found
     columns = {table: frozenset(found) for table, found in source.tables.items()}
     too_long = frozenset((table, column) for table, column, _ in unbounded(model, source))
