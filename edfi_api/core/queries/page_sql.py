@@ -129,6 +129,30 @@ near AS MATERIALIZED (
      WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
 )
 """)
+# The nearest rows also if a sample of them says that they fill the page, because the client sees most documents and the
+# other predicates match many. The policy is evaluated only for the rows that match these.
+_NEAR_IF_FREQUENT = Sql("""
+sample AS MATERIALIZED (
+    SELECT d.resource_type_id, d.id AS place, d.id
+      FROM (SELECT d.* {scan} ORDER BY d.resource_type_id, d.id LIMIT %(sampled)s) d
+     WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
+), near AS MATERIALIZED (
+    SELECT * FROM sample
+    UNION ALL
+    (SELECT d.resource_type_id, d.id AS place, d.id
+       FROM (
+         SELECT d.* {scan} ORDER BY d.resource_type_id, d.id OFFSET %(sampled)s LIMIT (
+             SELECT CASE WHEN count(*) >= %(wanted)s::bigint THEN 0
+                         WHEN {are_many} THEN %(near)s::bigint
+                         WHEN count(*) * %(near)s::bigint >= %(wanted)s::numeric * %(sampled)s::bigint
+                         THEN 2 * %(near)s::bigint
+                         ELSE 0 END
+               FROM sample
+         )
+       ) d
+      WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s)
+)
+""")
 _ACCESS_PATH = Sql("""
 WITH {near}
 SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
@@ -149,7 +173,7 @@ WITH {near}, candidate AS MATERIALIZED (
            (SELECT count(*) FROM own) >= %(wanted)s
              OR (SELECT count(*) FROM candidate) < %(looked_at)s AND {uses_path} AS is_own
 )
-SELECT * FROM near WHERE (SELECT is_near FROM found)
+(SELECT * FROM near WHERE (SELECT is_near FROM found) ORDER BY id LIMIT %(wanted)s)
 UNION ALL
 SELECT %(type)s::smallint, id, id FROM own WHERE (SELECT is_own AND NOT is_near FROM found)
 UNION ALL
@@ -263,13 +287,13 @@ def _filtered_access_path(selection: Selection, path: AccessPath, limits: Limits
     """The policy is evaluated for each row that an index finds for the other predicates."""
     others = replace(selection, predicates=tuple(each for each in selection.predicates if each.access_path is None))
     return _CHECKED_ACCESS_PATH.fill(
-        near=_near_if_many(selection, path),
+        near=_near_if_frequent(selection, path),
         first_rows=path.first_rows,
         uses_path="NOT " + path.has_many_branches,
         remaining=_CHECK.fill(condition=all_of(remaining(selection, path))),
         others="SELECT d.id " + _by_index(others),
         checked=_CHECK.fill(condition=all_of(for_one_row(selection))),
-    ).with_values(near=limits.near_rows, looked_at=max(limits.path_rows, wanted))
+    ).with_values(near=limits.near_rows, sampled=limits.sampled_rows, looked_at=max(limits.path_rows, wanted))
 
 
 def _access_path_by_version(selection: Selection, path: AccessPath, limits: Limits) -> Sql:
@@ -286,6 +310,11 @@ def _access_path_by_version(selection: Selection, path: AccessPath, limits: Limi
 def _near_if_many(selection: Selection, path: AccessPath) -> Sql:
     each_row = all_of(for_one_row(selection))
     return _NEAR_IF_MANY.fill(scan=_scan(selection), are_many=path.has_many_branches, each_row=each_row)
+
+
+def _near_if_frequent(selection: Selection, path: AccessPath) -> Sql:
+    each_row = all_of(for_one_row(selection))
+    return _NEAR_IF_FREQUENT.fill(scan=_scan(selection), are_many=path.has_many_branches, each_row=each_row)
 
 
 def _in_chosen_order(selection: Selection, order_by: OrderBy, plan: Plan, wanted: int) -> Sql:

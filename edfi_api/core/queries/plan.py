@@ -45,6 +45,8 @@ class Limits:
     near_rows: int = 2_000
     # How many are near of the rows that an index returns for one value, such as those of one school.
     near_rows_of_value: int = 300
+    # Of these it is estimated whether the nearest rows fill a page of a client with an access path.
+    sampled_rows: int = 300
     # Documents of an access path that are checked before an index is used.
     path_rows: int = 300
     # The policy is evaluated for each of these, which costs some microseconds.

@@ -57,8 +57,10 @@ class Predicate:
     `for_one_row` is fast for a single row; `for_many_rows` can use an index or is fast for many rows; `alone`, if
     given, is faster when it is the only condition. `finds_few`: `for_many_rows` matches few rows of a resource.
     `in_row_order`, if given, is the value to which `for_one_row` compares a column: its index returns the rows in the
-    order of row ids. `organizations`, if given, is a condition on the column `organization` that all these rows meet.
-    `lacks_index`, if given, names the index without which the condition is evaluated for each row.
+    order of row ids. `rows`, if given, is a query for the ids of exactly these rows between `%(first)s` and `%(last)s`,
+    possibly more than once, which does not read the documents. `organizations`, if given, is a condition on the column
+    `organization` that all these rows meet. `lacks_index`, if given, names the index without which the condition is
+    evaluated for each row.
     """
 
     for_one_row: Sql
@@ -68,6 +70,7 @@ class Predicate:
     finds_few: bool = False
     in_row_order: IndexedValue | None = None
     organizations: Sql | None = None
+    rows: Sql | None = None
     lacks_index: str | None = None
 
 

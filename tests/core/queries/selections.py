@@ -79,8 +79,8 @@ CLAIMS = [(1,), (district.school_id(1),), (district.school_id(3),), (1, district
 PREFIXES = ("uri://ed-fi.org", "uri://other.example")
 OWNER = 1
 
-FEW_ROWS = Limits(near_rows=8, near_rows_of_value=4, path_rows=5, near_rows_of_policy=3)
-NO_ROWS = Limits(near_rows=1, near_rows_of_value=1, path_rows=1, near_rows_of_policy=0)
+FEW_ROWS = Limits(near_rows=8, near_rows_of_value=4, sampled_rows=3, path_rows=5, near_rows_of_policy=3)
+NO_ROWS = Limits(near_rows=1, near_rows_of_value=1, sampled_rows=0, path_rows=1, near_rows_of_policy=0)
 LIMITS = st.sampled_from([FEW_ROWS, NO_ROWS, Limits()])
 
 SIZES = st.integers(0, 8) | st.just(500)

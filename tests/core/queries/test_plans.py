@@ -14,6 +14,7 @@ from tests.core.queries.place import place
 from tests.core.queries.shapes import Place, counts, pages
 from tests.core.queries.touched import Touched, touched
 from tests.support import superuser
+from tests.tools.seeding import district as district_bodies
 
 pytestmark = pytest.mark.django_db
 
@@ -165,6 +166,32 @@ def test_the_pending_list_of_the_index_is_not_read(everything, api_without_check
     _, cost = _repeated(api_without_check, path)
 
     assert cost.blocks < before.blocks + 60
+
+
+@pytest.fixture
+def by_relationships(everything):
+    """A client of the agency of all schools."""
+    grant = {"claims": ["domains/everything"], "actions": ["Read"], "strategies": ["RelationshipsWithEdOrgsAndPeople"]}
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Related", "grants": [grant]}]})), by="tests")
+    return ApiTestClient(new_token("Related", "Related", education_organization_ids=[district_bodies.agency_id(1)]))
+
+
+@pytest.mark.parametrize("path", ["/students", "/studentSchoolAssociations"])
+def test_totals_by_relationships_read_an_index_once(everything, by_relationships, api_without_check, path):
+    """Students are counted in the index of paths; an enrollment at a reached school needs no other one."""
+    total = int(api_without_check.get(f"{path}?totalCount=true&limit=0")["Total-Count"])
+
+    assert int(by_relationships.get(f"{path}?totalCount=true&limit=0")["Total-Count"]) == total
+    _, cost = _repeated(by_relationships, f"{path}?totalCount=true&limit=0")
+    assert cost.full_scans == 0
+    assert cost.rows <= 2 * total + 200
+
+
+def test_a_frequent_value_is_found_in_the_nearest_rows_by_a_client_that_sees_most(everything, by_relationships):
+    answers, cost = _repeated(by_relationships, "/studentSchoolAttendanceEvents?schoolYear=2026")
+
+    assert answers == 25
+    assert cost.searches_of_bodies == 0
 
 
 @pytest.fixture

@@ -65,6 +65,7 @@ class CombinedStrategies:
             self._for_many(is_alone=True),
             self._access_path(),
             organizations=next((found for each in self.strategies if (found := each.organizations())), None),
+            rows=self.strategies[0].rows() if len(self.strategies) == 1 else None,
         )
 
     def explanation(self, values: Values, client: AuthenticatedClient) -> Explanation:
@@ -177,6 +178,7 @@ class ClientPolicy:
                 path.remaining and self._bound(path.remaining),
             ),
             organizations=unbound.organizations and self._bound(unbound.organizations),
+            rows=unbound.rows and self._bound(unbound.rows),
         )
 
     def explanation(self, clause: Clause) -> Explanation:

@@ -199,7 +199,9 @@ class Relationship:
         """OFFSET makes the planner compute all reachable people once, instead of probing for each document."""
         reachable, once = Reachable(self.reach), " OFFSET 0" if is_alone else ""
         conditions = [
-            f"{self._value(group, STORED)} IN ({reachable.all(group[0].kind)}{once})" for group in self._checked_in_rows
+            f"{self._value(group, STORED)} IN ({reachable.all(group[0].kind)}{once})"
+            for group in self._checked_in_rows
+            if not self._is_reached_by_itself(group)
         ]
         if not self._has_organization:
             conditions[0] = is_about_reached_people(self._checked_in_rows[0][0].kind, self.reach, is_alone)
@@ -211,6 +213,13 @@ class Relationship:
             return None
         kind = SecurableKind.ORGANIZATION
         return Sql(f"{STORED.column(kind)} IN ({Reachable(self.reach).all(kind)})")
+
+    def rows(self) -> Sql | None:
+        """Return the ends of the paths to people, if nothing else is checked."""
+        if self._has_organization or len(self._checked_in_rows) > 1:
+            return None
+        branch = _Branch(self.reach.pathway(self._checked_in_rows[0][0].kind))
+        return Sql(f"SELECT d.id FROM ({BELOW}) o (id) CROSS JOIN LATERAL ({branch.rows(limit='NULL')}) d")
 
     def access_path(self) -> AccessPath:
         """Return the access path by the first of its elements."""
@@ -271,6 +280,15 @@ class Relationship:
         )
         return [group for group in self.checked if group != contact or student not in self.checked]
 
+    def _is_reached_by_itself(self, group: Group) -> bool:
+        """Whether the documents are the associations by which this person is reached: one at a reached organization
+        reaches its person, so that nothing remains to be checked of it. Upwards the organizations are others."""
+        if self.reach.is_inverted or not self._has_organization or group[0].kind is SecurableKind.ORGANIZATION:
+            return False
+        checks_organization = self.checked[0][0].kind is SecurableKind.ORGANIZATION
+        is_first = group == next(each for each in self.groups if each[0].kind is group[0].kind)
+        return checks_organization and is_first and self.reach.pathway(group[0].kind) in self.opens
+
     def _value(self, group: Group, values: Values) -> str:
         return value_of(group, self.groups, values)
 
@@ -321,6 +339,10 @@ class AnyRelationship(Strategy):
         found = [each.organizations() for each in self.relationships]
         conditions = [each for each in found if each is not None]
         return any_of(conditions) if len(conditions) == len(found) else None
+
+    def rows(self) -> Sql | None:
+        found = [each.rows() for each in self.relationships]
+        return found[0] if len(found) == 1 else None
 
     def access_path(self) -> AccessPath:
         """The paths of all together. Documents of several still have to meet the whole condition."""

@@ -128,6 +128,10 @@ class Strategy(ABC):
         """A path through indexes to all rows that it may allow; None if there is none."""
         return None
 
+    def rows(self) -> Sql | None:
+        """A query for the ids of exactly the rows that it allows, in an index; None if there is none."""
+        return None
+
     @abstractmethod
     def explanation(self, values: Values, client: AuthenticatedClient) -> Explanation:
         """Tests of single reasons, and the refusal that follows from their results."""
