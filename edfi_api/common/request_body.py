@@ -17,8 +17,10 @@ from itertools import chain
 from django.http import HttpRequest
 
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, SMALL, cost_of_json, process_memory
-from edfi_api.common.wrong_bytes import UTF_8 as _UTF_8
-from edfi_api.common.wrong_bytes import wrong_byte
+
+UTF_8 = "utf-8"
+# Bytes in front of one that is wrong.
+_SHOWN = 24
 
 # The codings of bodies that are decoded, as `Accept-Encoding` names them.
 ACCEPTED_CODINGS = "gzip, deflate, identity"
@@ -30,11 +32,11 @@ _GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -
 _CHARSETS = frozenset(
     {
         "ascii", "cp1252", "iso8859-1", "iso8859-15", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-32-be",
-        "utf-32-le", _UTF_8, "utf-8-sig",
+        "utf-32-le", UTF_8, "utf-8-sig",
     }
 )  # fmt: skip
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, _UTF_8),
+    (codecs.BOM_UTF8, UTF_8),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -174,7 +176,7 @@ def _window(coding: str, beginning: bytes) -> int:
 def as_utf8(body: bytes, content_type: str, limit: int) -> bytes:
     """Return the text that `utf8_blocks` returns in blocks as a whole. Raises what it does, and BodyTooLong."""
     charset = _charset(body, content_type)
-    if charset == _UTF_8 and body.isascii():
+    if charset == UTF_8 and body.isascii():
         return body
     pieces = (body[start : start + _BLOCK] for start in range(0, len(body), _BLOCK))
     found = b"".join(utf8_blocks(pieces, content_type))
@@ -194,18 +196,18 @@ def utf8_blocks(blocks: Iterable[bytes], content_type: str, *, is_checked: bool 
         first += block
     charset = _charset(first, content_type)
     decoder, position = codecs.getincrementaldecoder(charset)(), 0
-    if charset == _UTF_8:
+    if charset == UTF_8:
         position = len(first) - len(first.removeprefix(codecs.BOM_UTF8))
     for block in chain([first[position:]], rest, [b""]):
         pending = len(decoder.getstate()[0])
-        if charset == _UTF_8 and (not is_checked or (not pending and block.isascii())):
+        if charset == UTF_8 and (not is_checked or (not pending and block.isascii())):
             yield block
         else:
             try:
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
                 raise BodyUnreadable(wrong_byte(error, charset, position - pending)) from error
-            yield block if charset == _UTF_8 else text.encode(errors="surrogatepass")
+            yield block if charset == UTF_8 else text.encode(errors="surrogatepass")
         position += len(block)
 
 
@@ -225,11 +227,22 @@ def _charset(beginning: bytes, content_type: str) -> str:
 def _declared(content_type: str) -> str:
     message = Message()
     message["Content-Type"] = content_type
-    sent = str(message.get_param("charset") or _UTF_8).strip().strip("'\"")
+    sent = str(message.get_param("charset") or UTF_8).strip().strip("'\"")
     try:
         name = codecs.lookup(sent).name
     except (LookupError, ValueError):
         raise UnsupportedCharset(sent) from None
     if name not in _CHARSETS:
         raise UnsupportedCharset(sent)
-    return _UTF_8 if name == "utf-8-sig" else name
+    return UTF_8 if name == "utf-8-sig" else name
+
+
+def wrong_byte(error: UnicodeDecodeError, charset: str = UTF_8, position: int = 0) -> str:
+    """Say where the byte is and what to do; `position` is that of the decoded part in the whole text."""
+    before = error.object[max(0, error.start - _SHOWN) : error.start].decode(charset, errors="ignore")
+    behind = f", behind {before!r}" if before and before.isprintable() else ""
+    advice = " Send UTF-8, or declare the encoding, such as Content-Type: application/json; charset=windows-1252."
+    return (
+        f"it is not {charset.upper()}: byte 0x{error.object[error.start]:02X} at position {position + error.start}"
+        f"{behind}.{advice if charset == UTF_8 else ''}"
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from edfi_api.common.wrong_bytes import wrong_byte
+from edfi_api.common.request_body import wrong_byte
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import (
     DocumentTooLarge,

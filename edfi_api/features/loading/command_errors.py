@@ -4,7 +4,7 @@ import sqlite3
 
 from edfi_api.common.commands import ErrorTexts
 from edfi_api.common.logs.printable import printable
-from edfi_api.features.loading.exceptions import NoSuchPath, StoppedAtRefusal
+from edfi_api.features.loading.files import NoSuchPath, StoppedAtRefusal
 
 # Whatever a load reads.
 ERRORS_OF_LOADS: ErrorTexts = {

@@ -3,11 +3,10 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
 from typing import NoReturn
-
-from edfi_api.features.loading.exceptions import NoSuchPath
 
 
 def files_at(path: Path, is_wanted: Callable[[str], object]) -> list[Path]:
@@ -45,3 +44,17 @@ def _is_folder(path: Path) -> bool:
 
 def _raise(error: OSError) -> NoReturn:
     raise error
+
+
+@dataclass
+class NoSuchPath(Exception):
+    """A path in the command's arguments does not exist."""
+
+    path: Path
+
+
+@dataclass
+class StoppedAtRefusal(Exception):
+    """The first refusal ended the load, because the command runs with `--strict`."""
+
+    refusal: str

@@ -13,7 +13,7 @@ from edfi_api.features.changes.change_stream.log import Consumer
 from edfi_api.features.exchange import remote_api
 from edfi_api.features.exchange.models import ConnectionState, Phase
 from edfi_api.features.exchange.pull.pulling import exclusively
-from edfi_api.features.exchange.push import fix_up_hooks, whole
+from edfi_api.features.exchange.push import fix_up_hooks, following
 from edfi_api.features.exchange.push.fix_up_hooks import FirstDocument, RefusedDocument
 from edfi_api.features.exchange.push.models import SentDocument
 from edfi_api.features.exchange.remote_api import RemoteFailed
@@ -166,7 +166,7 @@ def test_everything_is_sent_again_as_it_is_now(committing_api, target, pushed):
 
 def test_what_is_denied_before_all_has_been_sent_is_sent_again(committing_api, target, pushed, monkeypatch):
     """As documents about a student are, before the enrollment, which comes in a later part."""
-    monkeypatch.setattr(whole, "_MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(following, "_MOST_DOCUMENTS", 1)
     descriptor = {"namespace": "uri://ed-fi.org/GradeLevelDescriptor", "codeValue": "9", "shortDescription": "9"}
     path_of(committing_api.post("/gradeLevelDescriptors", descriptor))
     path_of(committing_api.post("/students", STUDENT))
@@ -187,7 +187,7 @@ def test_what_is_denied_before_all_has_been_sent_is_sent_again(committing_api, t
 
 def test_what_refers_to_a_document_that_was_denied_awaits_it(committing_api, target, pushed, monkeypatch):
     """The document that was denied, and is sent again behind all others, is not there yet."""
-    monkeypatch.setattr(whole, "_MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(following, "_MOST_DOCUMENTS", 1)
     for name, code in (("educationOrganizationCategory", "School"), ("gradeLevel", "Ninth grade")):
         namespace = f"uri://ed-fi.org/{name[0].upper()}{name[1:]}Descriptor"
         descriptor = {"namespace": namespace, "codeValue": code, "shortDescription": code}

@@ -28,9 +28,8 @@ from edfi_api.core.storage.sets.staging import one_transaction, under_conditions
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.writes.rules.ruled_write import WritingClient
 from edfi_api.features.loading.bulk import Candidate
-from edfi_api.features.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments, DryRun
-from edfi_api.features.loading.bulk.preparation import Prepared
+from edfi_api.features.loading.bulk.preparation import Batch, Prepared, are_descriptors
 from edfi_api.features.loading.bulk.writing import BatchWriter, Results
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 

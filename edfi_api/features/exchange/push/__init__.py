@@ -5,5 +5,5 @@ batch what has to be sent, `sender.py` sends it in an order that the remote API 
 by `target.py`. What it has accepted and refused is in a row for each document (`sent_documents.py`), so that a process
 that is killed repeats something, and loses nothing; refusals are in the ledger, too (`sent_refusals.py`), and are
 tried again when what they lacked has been accepted. `readable.py` limits everything to what the client of the
-connection may read, `whole.py` begins with all of it.
+connection may read, and `following.py` begins with all of it.
 """

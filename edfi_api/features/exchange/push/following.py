@@ -5,17 +5,25 @@ While the remote API does not answer, the position stays, and the batch is sent 
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from typing import Self
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Self
 
+import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import ServerCursor
 
 from edfi_api.common.back_off import BackOff
+from edfi_api.core.documents import json_text
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.features.changes.change_stream.delivery import Delivery
 from edfi_api.features.changes.change_stream.documents import Operation
-from edfi_api.features.changes.change_stream.log import EventBatch, Newest, logs
+from edfi_api.features.changes.change_stream.log import EventBatch, Newest, logs, newest
 from edfi_api.features.exchange.models import Connection, Phase
-from edfi_api.features.exchange.push.outbound_changes import segments
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, segments, upsert
 from edfi_api.features.exchange.push.readable import ReadableDocuments
 from edfi_api.features.exchange.push.sender import SegmentSender
 from edfi_api.features.exchange.push.sent_documents import SentDocuments
@@ -28,6 +36,13 @@ _MOVES = (Operation.UPDATE, Operation.KEY_CHANGE)
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
 # What a client may read can change at any time.
 _SECONDS_OF_READABLE = 30.0
+
+_PAGE = 500
+# Documents and bytes of bodies that are sent as one segment.
+_MOST_DOCUMENTS, _MOST_BYTES = 4_000, 32 * 2**20
+_BODIES = Sql("""
+SELECT d.document_uuid, d.body::text FROM document d WHERE d.resource_type_id = %(type)s AND {is_allowed} ORDER BY d.id
+""")
 
 
 class PushDelivery(Delivery):
@@ -158,3 +173,83 @@ class PushDelivery(Delivery):
             refused=refused,
             rate=(figures.accepted - accepted) / seconds if seconds else None,
         )
+
+
+def send_whole(
+    sender: SegmentSender,
+    sent: SentDocuments,
+    readable: ReadableDocuments,
+    until_answered: Callable[[Callable[[], None]], None],
+    using: str,
+) -> int:
+    """Returns the version after which changes are still to be sent, and what is asked for. What was sent before and is
+    not here any more, or may not be read, is deleted there. Raises RemoteFailed."""
+    # Before the snapshot, which then has every change up to it.
+    version = newest(using).settled
+    for segment in _ahead(_segments(readable, using)):
+        until_answered(partial(sender.send_part, segment, readable))
+    for gone in sent.gone():
+        until_answered(partial(sender.send_again, gone, readable))
+    if readable.is_limited:
+        for changed in readable.differences():
+            until_answered(partial(sender.send_again, changed, readable))
+    return version
+
+
+def _ahead(segments: Iterator[list[OutboundChange]]) -> Iterator[list[OutboundChange]]:
+    """Yield the segments; while one is sent, a thread makes the next."""
+    with ThreadPoolExecutor(1) as reader:
+        upcoming = reader.submit(next, segments, None)
+        while segment := upcoming.result():
+            upcoming = reader.submit(next, segments, None)
+            yield segment
+
+
+def _segments(readable: ReadableDocuments, using: str) -> Iterator[list[OutboundChange]]:
+    segment: list[OutboundChange] = []
+    size = 0
+    with _snapshot(using) as documents:
+        for outbound, bytes_ in _outbound_changes(documents, readable, using):
+            segment.append(outbound)
+            size += bytes_
+            if len(segment) >= _MOST_DOCUMENTS or size >= _MOST_BYTES:
+                yield segment
+                segment, size = [], 0
+    if segment:
+        yield segment
+
+
+@contextmanager
+def _snapshot(using: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection of its own, since rows are written meanwhile. Readers and writers go on undisturbed."""
+    opened = connections.create_connection(using)
+    opened.inc_thread_sharing()  # If sending fails, another thread than the reader closes it.
+    try:
+        opened.ensure_connection()
+        with opened.connection.transaction():
+            opened.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield opened.connection
+    finally:
+        opened.close()
+
+
+def _outbound_changes(
+    documents: psycopg.Connection[Any], readable: ReadableDocuments, using: str
+) -> Iterator[tuple[OutboundChange, int]]:
+    """Yield what is to be sent, with the length of the bodies."""
+    numbers = resource_types.numbers(using)
+    for resource in readable.resources:
+        predicate = readable.predicate(resource)
+        allowed = Sql("true") if predicate is None else predicate.for_many_rows
+        statement = _BODIES.fill(is_allowed=allowed).with_values(type=numbers[resource.name])
+        for document, text in _rows(documents, statement):
+            outbound = upsert(resource, document, json_text.loads(text.encode()))
+            if readable.passes(outbound):
+                yield outbound, len(text)
+
+
+def _rows(documents: psycopg.Connection[Any], statement: Sql) -> Iterator[Sequence[Any]]:
+    with ServerCursor(documents, "push") as cursor:
+        cursor.execute(statement.text, statement.parameters)
+        while rows := cursor.fetchmany(_PAGE):
+            yield from rows

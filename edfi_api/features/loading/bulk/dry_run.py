@@ -18,9 +18,8 @@ from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve
 from edfi_api.core.storage.sets.staging import find_conflicts, one_transaction, rows_of, stage
 from edfi_api.core.storage.stored import Outcome, stored_documents
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
-from edfi_api.features.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.features.loading.bulk.candidates import PreservedFields
-from edfi_api.features.loading.bulk.preparation import Prepared
+from edfi_api.features.loading.bulk.preparation import Batch, Prepared, are_descriptors
 from edfi_api.features.loading.bulk.writing import BatchWriter
 
 _SCHEMA = """

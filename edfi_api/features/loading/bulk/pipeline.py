@@ -28,10 +28,21 @@ from edfi_api.core.storage.sets.imported import write_imported
 from edfi_api.core.storage.sets.staging import last_version
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import preparation
-from edfi_api.features.loading.bulk.batches import MOST_DOCUMENTS, Batch, WriteSet, are_descriptors, batches, write_set
 from edfi_api.features.loading.bulk.candidates import Candidate, Origin, PreservedFields, Written
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments, DryRun
-from edfi_api.features.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
+from edfi_api.features.loading.bulk.preparation import (
+    MOST_DOCUMENTS,
+    Batch,
+    Part,
+    Preparation,
+    Prepared,
+    UrisById,
+    Work,
+    WriteSet,
+    are_descriptors,
+    batches,
+    write_set,
+)
 from edfi_api.features.loading.bulk.writing import BatchWriter, Results
 
 Result = TypeVar("Result")

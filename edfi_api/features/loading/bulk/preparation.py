@@ -2,10 +2,17 @@
 
 Arguments and results are a few large values instead of many small ones, because they are passed between processes.
 Descriptors keep the case in which they were sent, except those whose stored URIs the work contains.
+
+Candidates are divided into batches, one per transaction: of one resource, bounded in number and bytes. With one
+resource per batch, all targets except those of the same resource are in the database when a batch is written;
+descriptors refer to nothing and may be mixed. Batches are written one after the other if one refers to a resource of
+which the other has documents, or if both have the same document; the write sets say so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
 from uuid import UUID
 
 from uuid_utils import uuid7
@@ -22,11 +29,16 @@ from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck
 from edfi_api.core.writes.rules.exceptions import RefusedByRules
 from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding, WritingClient
-from edfi_api.features.loading.bulk.candidates import PreservedFields, pop_imported
+from edfi_api.features.loading.bulk.candidates import Candidate, PreservedFields, pop_imported
 from edfi_api.model.surface.resource import Resource, ResourceName
 
 # The stored URIs of descriptors, by referential id.
 UrisById = Mapping[UUID, str]
+
+Batch = list[Candidate[Any]]
+
+MOST_DOCUMENTS = 2_000
+_MOST_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +170,68 @@ _of_this_process = Preparation()
 def prepare(work: Work) -> Prepared:
     """Prepare the work in a worker process, in which the compiled resources are kept for all work."""
     return _of_this_process.prepare(work)
+
+
+def batches(
+    candidates: Iterable[Candidate[Any]], goes_alone: Callable[[Resource], bool] = lambda _: False
+) -> Iterator[Batch]:
+    """All candidates in their order, in batches. A document of a resource that `goes_alone` is a batch of its own."""
+    batch: Batch = []
+    size = 0
+    for candidate in candidates:
+        if batch and (
+            len(batch) >= MOST_DOCUMENTS
+            or size >= _MOST_BYTES
+            or not _may_stand_together(batch[0].resource, candidate.resource)
+            or goes_alone(candidate.resource)
+            or goes_alone(batch[0].resource)
+        ):
+            yield batch
+            batch, size = [], 0
+        batch.append(candidate)
+        size += len(candidate.text)
+    if batch:
+        yield batch
+
+
+def _may_stand_together(one: Resource, other: Resource) -> bool:
+    return one is other or one.name == other.name or (one.is_descriptor and other.is_descriptor)
+
+
+def are_descriptors(batch: Batch) -> bool:
+    """Whether a batch is one of descriptors."""
+    return batch[0].resource.is_descriptor
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSet:
+    """The resource names under which a batch's documents can be referenced, those they refer to, and their ids."""
+
+    provided: frozenset[ResourceName]
+    referred: frozenset[ResourceName]
+    ids: frozenset[bytes]
+
+    def is_independent_of(self, other: "WriteSet") -> bool:
+        return (
+            self.referred.isdisjoint(other.provided)
+            and self.provided.isdisjoint(other.referred)
+            and self.ids.isdisjoint(other.ids)
+        )
+
+
+def write_set(resources: Sequence[Resource], aliases: Iterable[Iterable[bytes]]) -> WriteSet:
+    """The write set of a batch with documents of these resources and these referential ids."""
+    return WriteSet(
+        provided=frozenset(chain.from_iterable(_names(resource) for resource in resources)),
+        referred=frozenset(chain.from_iterable(_targets(resource) for resource in resources)),
+        ids=frozenset(chain.from_iterable(aliases)),
+    )
+
+
+def _names(resource: Resource) -> Iterable[ResourceName]:
+    return (resource.name, resource.superclass.name) if resource.superclass else (resource.name,)
+
+
+def _targets(resource: Resource) -> Iterable[ResourceName]:
+    yield from (reference.target for reference in resource.references)
+    yield from (descriptor.target for descriptor in resource.descriptors)

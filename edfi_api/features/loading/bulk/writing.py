@@ -27,9 +27,8 @@ from edfi_api.core.storage.stored import Outcome, StoredDocument, stored_documen
 from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck
 from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding
-from edfi_api.features.loading.bulk.batches import Batch, are_descriptors
 from edfi_api.features.loading.bulk.candidates import Candidate, PreservedFields, pop_imported
-from edfi_api.features.loading.bulk.preparation import Prepared, PreparersOnDemand, UrisById
+from edfi_api.features.loading.bulk.preparation import Batch, Prepared, PreparersOnDemand, UrisById, are_descriptors
 from edfi_api.model.surface.resource import Resource
 from references import resolution
 

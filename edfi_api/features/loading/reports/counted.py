@@ -5,7 +5,7 @@ documents.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.documents.leniency import Reason, Tolerated
@@ -15,8 +15,8 @@ from edfi_api.features.loading.bulk import Written
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.preparation import PreparersOnDemand
 
-# Names of members are arbitrary text.
-MOST_PATHS = 1_000
+# Paths, texts of rules and keys are arbitrary texts, so that there may be any number of different ones.
+MOST_DIFFERENT = 1_000
 _IN_WORDS = {
     Reason.UNKNOWN_MEMBER: "not a member of the resource, dropped from",
     Reason.OTHER_CASE: "a member in another case, read in",
@@ -25,11 +25,26 @@ _IN_WORDS = {
     Reason.MISSPELT_NAMESPACE: "not spelt like a URI in",
 }
 
-# Texts of rules may have values of documents.
-MOST_WARNINGS = 1_000
 
-# Keys are arbitrary text.
-MOST_NAMED = 1_000
+Key = TypeVar("Key")
+
+
+@dataclass(slots=True)
+class Counts(Generic[Key]):
+    """How many times each key occurred; `others` is the number of those beyond a thousand different ones."""
+
+    by_key: Counter[Key] = field(default_factory=Counter)
+    others: int = 0
+
+    def count(self, key: Key) -> None:
+        if key in self.by_key or len(self.by_key) < MOST_DIFFERENT:
+            self.by_key[key] += 1
+        else:
+            self.others += 1
+
+    def beyond(self, most: int) -> int:
+        """Return the number of all that are not among the most frequent keys."""
+        return self.others + sum(count for _, count in self.by_key.most_common()[most:])
 
 
 class ToleratedPlace(NamedTuple):
@@ -40,27 +55,19 @@ class ToleratedPlace(NamedTuple):
     reason: Reason
 
 
-@dataclass(slots=True)
-class ToleratedCounts:
-    """How many times each path occurred; `others` is the number of those beyond a thousand different paths."""
-
-    by_place: Counter[ToleratedPlace] = field(default_factory=Counter)
-    others: int = 0
+class ToleratedCounts(Counts[ToleratedPlace]):
+    """How many times each path occurred."""
 
     def add(self, resource: str, tolerated: Iterable[Tolerated]) -> None:
         for each in tolerated:
-            place = ToleratedPlace(resource, in_every_item(each.path), each.reason)
-            if place in self.by_place or len(self.by_place) < MOST_PATHS:
-                self.by_place[place] += 1
-            else:
-                self.others += 1
+            self.count(ToleratedPlace(resource, in_every_item(each.path), each.reason))
 
     def lines(self, most: int) -> Iterator[str]:
         """`Student: $.shoeSize: not a member of the resource, dropped from 12 documents`, the most frequent first."""
-        for place, count in self.by_place.most_common(most):
+        for place, count in self.by_key.most_common(most):
             times = counted(count, "place")
             yield printable(f"{place.resource}: {place.path}: {_IN_WORDS[place.reason]} {times}")
-        if left := self.others + sum(count for _, count in self.by_place.most_common()[most:]):
+        if left := self.beyond(most):
             yield f"... and {left:,} more such places"
 
 
@@ -73,28 +80,20 @@ class RuleWarning(NamedTuple):
     text: str
 
 
-@dataclass(slots=True)
-class WarningCounts:
-    """How many times each warning occurred; `others` is the number of those beyond a thousand different ones."""
-
-    by_warning: Counter[RuleWarning] = field(default_factory=Counter)
-    others: int = 0
+class WarningCounts(Counts[RuleWarning]):
+    """How many times each warning occurred."""
 
     def add(self, resource: str, findings: Iterable[Finding]) -> None:
         for each in findings:
-            warning = RuleWarning(resource, each.rule, in_every_item(each.path), each.text)
-            if warning in self.by_warning or len(self.by_warning) < MOST_WARNINGS:
-                self.by_warning[warning] += 1
-            else:
-                self.others += 1
+            self.count(RuleWarning(resource, each.rule, in_every_item(each.path), each.text))
 
     def lines(self, most: int) -> Iterator[str]:
         """`Student: $.birthDate: The birth date has changed. (rule birth-date): 12 documents`, the most frequent
         first."""
-        for warning, count in self.by_warning.most_common(most):
+        for warning, count in self.by_key.most_common(most):
             found = f"{warning.resource}: {warning.path}: {warning.text} (rule {warning.rule})"
             yield printable(f"{found}: {counted(count, 'document')}")
-        if left := self.others + sum(count for _, count in self.by_warning.most_common()[most:]):
+        if left := self.beyond(most):
             yield f"... and {left:,} more such warnings"
 
 
@@ -132,7 +131,7 @@ class ReplacedDocuments:
     def add(self, written: Written[Place], sources: Sequence[object]) -> None:
         """Count a document that has been replaced, or that has replaced another one."""
         self.count += 1
-        if len(self.named) >= MOST_NAMED:
+        if len(self.named) >= MOST_DIFFERENT:
             return
         candidate = written.candidate
         key = self._preparers.of(candidate.resource).partial_identity(candidate.body).natural_key or ""

@@ -14,8 +14,7 @@ import orjson
 from django.core.management.base import CommandError
 
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.features.loading.exceptions import StoppedAtRefusal
-from edfi_api.features.loading.files import named_in_errors
+from edfi_api.features.loading.files import StoppedAtRefusal, named_in_errors
 from edfi_api.features.loading.reports.causes import Cause
 from edfi_api.features.loading.reports.results import COLUMNS, REFUSED, LoadResult, Refused
 from edfi_api.model.surface.resource import ResourceName
@@ -111,7 +110,7 @@ class RefusalLog:
             "causes": [_cause_facts(cause) for cause in result.causes],
             "tolerated": [
                 {"resource": place.resource, "path": place.path, "reason": place.reason, "count": count}
-                for place, count in result.tolerated.by_place.most_common()
+                for place, count in result.tolerated.by_key.most_common()
             ],
             "replaced": {
                 "count": result.replaced.count,
@@ -120,7 +119,7 @@ class RefusalLog:
             "rules": {
                 "skipped": self._skips_rules,
                 "warnings": [
-                    {**warning._asdict(), "count": count} for warning, count in result.warnings.by_warning.most_common()
+                    {**warning._asdict(), "count": count} for warning, count in result.warnings.by_key.most_common()
                 ],
             },
             "mapping": result.losses.facts(),

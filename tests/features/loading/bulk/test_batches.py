@@ -1,7 +1,7 @@
 """How candidates are cut into batches: by resource, by number, by size."""
 
-from edfi_api.features.loading.bulk import batches
-from edfi_api.features.loading.bulk.batches import batches as cut
+from edfi_api.features.loading.bulk import preparation
+from edfi_api.features.loading.bulk.preparation import batches as cut
 
 
 def sizes(candidates):
@@ -15,7 +15,7 @@ def test_a_batch_has_documents_of_one_resource_and_descriptors_of_any(district):
 
 
 def test_a_batch_ends_when_it_is_full(district, monkeypatch):
-    monkeypatch.setattr(batches, "MOST_DOCUMENTS", 2)
+    monkeypatch.setattr(preparation, "MOST_DOCUMENTS", 2)
 
     assert sizes(district.school(number) for number in range(5)) == [2, 2, 1]
 
@@ -27,7 +27,7 @@ def test_large_documents_make_small_batches(district):
 
 
 def test_no_more_candidates_are_taken_than_the_next_batch_needs(district, monkeypatch):
-    monkeypatch.setattr(batches, "MOST_DOCUMENTS", 2)
+    monkeypatch.setattr(preparation, "MOST_DOCUMENTS", 2)
     taken = []
     endless = (taken.append(number) or district.school(number) for number in range(1_000_000))
 

@@ -13,7 +13,7 @@ from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.models import Document
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.features.loading.bulk import batches, bulk_writer, pipeline
+from edfi_api.features.loading.bulk import bulk_writer, pipeline, preparation
 from references.exceptions import UnresolvedReference
 
 _OWNER_OF_A_POOL = """
@@ -29,7 +29,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def many_small_batches(monkeypatch):
-    monkeypatch.setattr(batches, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(preparation, "MOST_DOCUMENTS", 3)
     monkeypatch.setattr(pipeline, "_ENOUGH_FOR_THREADS", 3)
     monkeypatch.setattr(pipeline, "_TOO_FEW_FOR_PROCESSES", 5)
 

@@ -136,7 +136,7 @@ def test_an_earlier_document_that_waits_for_its_target_does_not_count(load, writ
 @pytest.fixture
 def small_batches(transactional_db, monkeypatch):
     """Several batches are prepared and written at a time."""
-    monkeypatch.setattr("edfi_api.features.loading.bulk.batches.MOST_DOCUMENTS", 50)
+    monkeypatch.setattr("edfi_api.features.loading.bulk.preparation.MOST_DOCUMENTS", 50)
     monkeypatch.setattr("edfi_api.features.loading.bulk.pipeline._ENOUGH_FOR_THREADS", 50)
     monkeypatch.setattr("edfi_api.features.loading.bulk.pipeline._TOO_FEW_FOR_PROCESSES", 100)
 

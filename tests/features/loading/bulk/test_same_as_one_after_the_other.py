@@ -11,7 +11,7 @@ from edfi_api.core.models import Document
 from edfi_api.core.storage.exceptions import IdentityConflict
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.features.loading.bulk import batches, write_documents
+from edfi_api.features.loading.bulk import preparation, write_documents
 from references.exceptions import MissingTarget, UnresolvedReference
 from tests.features.loading.bulk.both_ways import both_ways
 from tests.features.loading.bulk.conftest import ED_FI, GRADE
@@ -200,9 +200,9 @@ def _groups(district):
 def test_any_load_has_the_result_of_one_after_the_other(data, db, district, preparers):
     groups = data.draw(st.lists(_groups(district), min_size=1, max_size=8))
     candidates = [*district.descriptors(), *(candidate for group in groups for candidate in group)]
-    size = data.draw(st.sampled_from([2, 5, batches.MOST_DOCUMENTS]), "documents in a batch")
+    size = data.draw(st.sampled_from([2, 5, preparation.MOST_DOCUMENTS]), "documents in a batch")
 
-    with patch.object(batches, "MOST_DOCUMENTS", size):
+    with patch.object(preparation, "MOST_DOCUMENTS", size):
         alone, bulk = both_ways(candidates, preparers)
 
     assert bulk == alone

@@ -7,8 +7,8 @@ from django.db import OperationalError, connection, transaction
 
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
-from edfi_api.features.loading.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
-from edfi_api.features.loading.bulk.batches import write_set
+from edfi_api.features.loading.bulk import Candidate, bulk_writer, pipeline, preparation, write_documents
+from edfi_api.features.loading.bulk.preparation import write_set
 from tests.features.loading.bulk.both_ways import stored
 from tests.features.loading.bulk.conftest import GRADE
 from tests.whole.concurrency.concurrently import at_once
@@ -19,7 +19,7 @@ INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHAN
 @pytest.fixture
 def load(transactional_db, district, preparers, monkeypatch):
     """Results of candidates, behind the district's descriptors, by so many processes; all rows must agree then."""
-    monkeypatch.setattr(batches, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(preparation, "MOST_DOCUMENTS", 3)
     monkeypatch.setattr(pipeline, "_ENOUGH_FOR_THREADS", 3)
     monkeypatch.setattr(pipeline, "_TOO_FEW_FOR_PROCESSES", 5)
     list(write_documents(district.descriptors()))

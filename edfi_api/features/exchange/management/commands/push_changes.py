@@ -25,13 +25,12 @@ from edfi_api.features.exchange.management.exchange_commands import (
 )
 from edfi_api.features.exchange.models import Connection, ExchangeDirection, Phase
 from edfi_api.features.exchange.push.fix_up_hooks import FixUpHooks
-from edfi_api.features.exchange.push.following import PushDelivery
+from edfi_api.features.exchange.push.following import PushDelivery, send_whole
 from edfi_api.features.exchange.push.readable import NothingToPush, ReadableDocuments
 from edfi_api.features.exchange.push.sender import PushFigures, SegmentSender
 from edfi_api.features.exchange.push.sent_documents import SentDocuments
 from edfi_api.features.exchange.push.sent_refusals import SentRefusals
 from edfi_api.features.exchange.push.target import Target
-from edfi_api.features.exchange.push.whole import send_whole
 from edfi_api.features.exchange.remote_api import MOST_REPETITIONS, RemoteApi, RemoteFailed, RemoteStopped, Trust
 from edfi_api.features.exchange.resource_selection import SelectionMode, selected, targets_of
 from edfi_api.features.exchange.stored_connections import connection_named, database_of, report
