@@ -37,7 +37,8 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "oauth2_provider.accesstoken": _DELETE,
         "profiles.profile": _ALL,
         "questions.questionprofile": _ALL,
-        "questions.questionreader": _ALL,
+        # Readers of questions are switched off, never deleted.
+        "questions.questionreader": ("view", "add", "change"),
         "refusals.refusal": _VIEW,
         # Clients are disabled, never deleted.
         "security.apiclient": ("view", "add", "change"),
@@ -84,7 +85,6 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "exchange.connection": _VIEW,
         "oauth2_provider.accesstoken": _VIEW,
         "profiles.profile": _VIEW,
-        "questions.question": _VIEW,
         "questions.questionprofile": _VIEW,
         "questions.questionreader": _VIEW,
         "refusals.refusal": _VIEW,

@@ -19,6 +19,7 @@ from edfi_api.core.security.profiles.models import Profile
 from edfi_api.features.changes.change_queries.models import ChangeConsumer, DeletedDocument
 from edfi_api.features.changes.change_stream.models import DeadLetter
 from edfi_api.features.exchange.models import Connection
+from edfi_api.features.questions.models import Question, QuestionProfile, QuestionReader
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.sql_views.models import SqlReader
 from edfi_api.features.validation.models import ValidationRule, ValidationRun
@@ -47,6 +48,9 @@ TABLE = {
     "oauth2_provider/idtoken":         ("",                      "",                                 ""),
     "oauth2_provider/refreshtoken":    ("",                      "",                                 ""),
     "profiles/profile":                (ALL,                     "view",                             "view"),
+    "questions/question":              ("",                      "view",                             ""),
+    "questions/questionprofile":       (ALL,                     "",                                 "view"),
+    "questions/questionreader":        ("view add change",       "",                                 "view"),
     "refusals/refusal":                ("view +send_again",      "view +export_csv",                 "view"),
     "security/apiclient":              ("view add change +disable", "view",                          "view"),
     "security/application":            (ALL,                     "view",                             "view"),
@@ -116,6 +120,9 @@ def rows(api_without_check) -> dict[str, object]:
         ).pk,
         "oauth2_provider/accesstoken": get_access_token_model().objects.get().pk,
         "profiles/profile": Profile.objects.create(name="p", definition="<Profile/>").pk,
+        "questions/question": Question.objects.create(person="Ana", tool="ask", statement=KEY, students=[KEY]).pk,
+        "questions/questionprofile": QuestionProfile.objects.create(name="without names").pk,
+        "questions/questionreader": QuestionReader.objects.create(name="Ana").pk,
         "refusals/refusal": refusal.pk,
         "security/apiclient": ApiClient.objects.get().pk,
         "security/application": Application.objects.get().pk,
@@ -272,4 +279,4 @@ def test_a_group_of_the_same_name_is_not_touched(db):
     make_groups("default")
 
     assert not Group.objects.get(name="steward").permissions.exists()
-    assert Group.objects.get(name="auditor").permissions.count() == 26
+    assert Group.objects.get(name="auditor").permissions.count() == 28

@@ -26,6 +26,8 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from edfi_api.features.questions.http import application
 from edfi_api.features.questions.models import Question, QuestionReader
 from edfi_api.features.questions.people import Place
+from edfi_api.site.sign_in.models import AdminIdentity
+from tests.core.security.federation.identity_provider import AUDIENCE, IdentityProvider, ec_key, write_issuers
 from tests.support.databases import database_url
 from tests.support.ports import ADDRESS
 
@@ -168,3 +170,33 @@ def test_the_command_says_who_may_not_ask_and_how_to_install_the_sdk(person, mon
     monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
     with pytest.raises(CommandError, match=r"pip install --require-hashes -r requirements/mcp\.lock"):
         call_command("run_mcp", "--person", "nobody")
+
+
+def test_people_of_an_identity_provider_are_recognized_by_issuer_and_subject(person, settings, tmp_path: Path) -> None:
+    with IdentityProvider(published=[ec_key().public()]) as provider:
+
+        def accept(use: str) -> None:
+            entry = {"issuer": provider.issuer, "audience": AUDIENCE, "algorithms": ["ES256"], "use": [use]}
+            path = write_issuers(tmp_path / f"{use}.json", entry)
+            settings.EDFI_API = settings.EDFI_API | {"OIDC_ISSUERS": path}
+
+        user = User.objects.create_user("of the admin")
+        AdminIdentity.objects.create(user=user, issuer=provider.issuer, subject="admin-7")
+        person("by subject", 21, issuer=provider.issuer, subject="analyst-7")
+        person("by user", 12, user=user)
+        person("of another issuer", 12, issuer="https://id.example.org", subject="stranger-7")
+
+        def name(**claims: Any) -> str | None:
+            reader = Place("default").reader_of_token(provider.token(**claims))
+            return None if reader is None else reader.name
+
+        accept("questions")
+        assert name(sub="analyst-7") == "by subject"
+        assert name(sub="admin-7") == "by user"
+        assert name(sub="stranger-7") is None
+        assert name(sub="") is None
+        assert name(sub="analyst-7", aud="https://other.example.org") is None
+        assert name(sub="analyst-7", exp=1) is None
+        # Tokens of clients of the API are none of people.
+        accept("data")
+        assert name(sub="analyst-7") is None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.core.management import call_command
+from django.utils import timezone
 from lxml import etree
 
 from edfi_api.features.questions.models import Question
@@ -9,6 +13,7 @@ from edfi_api.features.questions.plotting import plot
 from edfi_api.features.questions.prompts import prepared_questions
 from edfi_api.features.questions.tools import without_small_counts
 from tests.features.questions.conftest import INJECTION
+from tests.support.admin_users import member
 
 
 def test_describe_explains_domains_views_and_descriptors_from_the_model(person) -> None:
@@ -78,6 +83,32 @@ def test_the_trace_names_the_students_of_an_answer(person) -> None:
         ("asker", "ask", "answered", 1, []),
         ("asker", "ask", "refused", None, []),
     ]
+
+
+def test_the_page_of_questions_tells_who_has_seen_a_student(person) -> None:
+    person("Ana", 12)("ask", statement="SELECT studentusi FROM edfi.student")
+    person("Ben", 21)("ask", statement="SELECT studentusi FROM edfi.student")
+    steward = member("steward")
+
+    pages = {
+        term: steward.get("/admin/questions/question/", {"q": term}).content.decode() for term in ("B", "C", "Ana")
+    }
+
+    assert {term: [name for name in ("Ana", "Ben") if f">{name}<" in page] for term, page in pages.items()} == {
+        "B": ["Ana"],
+        "C": ["Ben"],
+        "Ana": ["Ana"],
+    }
+
+
+def test_old_questions_are_purged(person) -> None:
+    person("Ana", 12)("ask", statement="SELECT 1")
+    old = Question.objects.create(person="Ana", tool="ask", statement="SELECT 2")
+    Question.objects.filter(pk=old.pk).update(asked_at=timezone.now() - timedelta(days=401))
+
+    call_command("purge_questions", verbosity=0)
+
+    assert list(Question.objects.values_list("statement", flat=True)) == ["SELECT 1"]
 
 
 def test_count_groups_students_under_conditions(person) -> None:

@@ -40,6 +40,8 @@ def test_expired_rows_are_removed(api_without_check: ApiTestClient) -> None:
         "purge_changes: done",
         "0 refusals purged, 0 closed as aged",
         "purge_refusals: done",
+        "0 questions purged",
+        "purge_questions: done",
         "0 results and 0 runs purged",
         "purge_validation: done",
         "cleartokens: done",
