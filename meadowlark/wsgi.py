@@ -16,7 +16,6 @@ from django.db import close_old_connections, connections
 from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.databases import limit
 from meadowlark.serving import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
@@ -51,8 +50,9 @@ for receiver in (close_caches, reset_urlconf, close_old_connections):
 limits = {"statement_timeout": settings.STATEMENT_SECONDS, "lock_timeout": settings.LOCK_SECONDS}
 of_requests = [f"-c {name}={seconds}s" for name, seconds in limits.items() if seconds]
 of_requests.append("-c max_parallel_workers_per_gather=0")
+_limit = import_module("edfi_api.core.data_stores.databases").limit
 for database in connections.databases.values():
-    limit(database, " ".join(of_requests))
+    _limit(database, " ".join(of_requests))
 
 # PostgreSQL ends a statement at its limit; a server that has not done so some seconds later hangs.
 _most_seconds_silent = settings.STATEMENT_SECONDS and settings.STATEMENT_SECONDS + 5
@@ -120,5 +120,5 @@ class _Application:
 
 
 _has_short_way = not settings.TELEMETRY and "edfi_api.web.middleware.DataGZipMiddleware" not in settings.MIDDLEWARE
-_observe = import_module("edfi_api.site.observability.middleware").observe_read
-application = _Application(PreparedRequests(_lent, _observe) if _has_short_way else None)
+_observe = import_module("edfi_api.site.observability.middleware").observe_prepared
+application = _Application(PreparedRequests(_lent.take_back, _observe) if _has_short_way else None)

@@ -2,41 +2,56 @@
 
 What a request may do and how it is answered depends on its method, path, headers and client, which repeat for as long
 as a token is valid. So the first request of a kind passes middleware and view; where these allow it, the view leaves a
-prepared request, with everything resolved but the id. The server keeps it with the headers of the answer, and calls it
-for the next requests of the kind (`meadowlark/serving/prepared.py`). A prepared request may always decline: the request
-then passes middleware and view as the first one did.
+prepared request. The server keeps it with the headers that middleware has added, and calls it for the next requests of
+the kind (`meadowlark/serving/prepared.py`). What a prepared request has carried out and does not answer itself, such
+as a refusal, is handed to the middleware and the view, which answer it without doing it again.
 """
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.http import HttpRequest
 
 # The WSGI variable under which a view leaves a prepared request; it exists if the server can use one.
 PREPARED = "meadowlark.prepared_request"
+# The WSGI variables of a request that a prepared one has carried out: its `CarriedOut`, and the time at which it began,
+# by `time.perf_counter`.
+CARRIED_OUT, BEGAN = "meadowlark.carried_out", "meadowlark.began"
+# The most bytes that a prepared request answers itself: longer answers are sent by other threads.
+LARGEST_ANSWER = 2**20
 
 
 class PreparedAnswer(NamedTuple):
-    """A body, and the values of the headers that `PreparedRequest.varying` names, in their order."""
+    """An answer with the headers that the view sets itself."""
 
+    status: int
+    headers: list[tuple[str, str]]
     body: bytes
-    varying: tuple[str, ...]
+
+
+class CarriedOut(NamedTuple):
+    """What was done for a request whose answer the view has to make: `view` is the one that answers by it."""
+
+    view: Any
 
 
 class PreparedRequest(Protocol):
-    """A request with everything resolved but the id at the end of its path.
+    """A request with everything resolved but the id at the end of its path, its query string and its body.
 
-    `using` is the alias of the database that it reads. `route` and `client_key` are those of metrics and logs. Headers
-    of the answer that are not `varying`, and not `Content-Length`, are those of the first answer.
+    `route` and `client_key` are those of metrics and logs. `own_headers` are the names of the headers that the view
+    itself has set in the first answer; all others, which follow these, are the same in every answer.
     """
 
-    using: str
     route: str
     client_key: str
-    varying: tuple[str, ...]
+    own_headers: tuple[str, ...]
 
     def is_current(self) -> bool:
         """Whether the client is still remembered, with the same rights. Never reads the database."""
 
-    def answer(self, document_id: str, connection: BaseDatabaseWrapper) -> PreparedAnswer | None:
-        """The answer with the status of the first one; None if there is another one, or none yet. The connection is an
-        open one of the database `using`."""
+    def carry_out(self, document_id: str | None, as_django: Callable[[], HttpRequest]) -> PreparedAnswer | CarriedOut:
+        """Do what is requested, once, whatever comes of it. Raises nothing.
+
+        `document_id` is what the path has at its end, if it is that of a document, `as_django` makes Django's request
+        of all that was sent.
+        """

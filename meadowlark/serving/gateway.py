@@ -12,7 +12,7 @@ from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
-from edfi_api.web.prepared_requests import PREPARED
+from edfi_api.web.prepared_requests import CARRIED_OUT, PREPARED
 from edfi_api.web.problem_details.problem import SYSTEM_ERROR, Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
@@ -28,6 +28,7 @@ AccessLog = Callable[[WSGIEnvironment, int, Fields, int, float], None]
 
 # Why a body is not read, if it is an error of the client's or of the server's.
 _PROBLEMS = {Unread.LATE: refusals.BODY_TOO_SLOW, Unread.NO_ROOM: refusals.TOO_MANY_BODIES}
+_NONE: WSGIEnvironment = {}
 
 
 @dataclass(frozen=True)
@@ -60,26 +61,49 @@ class Gateway:
         plain = self.prepared.plain(scope) if self.prepared else None
         if plain is None or plain.kept is None:
             self._exchange(scope, protocol, plain).begin()
+        elif plain.length:
+            self.bodies.read(protocol, plain.length, partial(self._take_turn, plain, scope, protocol))
+        else:
+            self._take_turn(plain, scope, protocol, b"", _nothing)
+
+    def _take_turn(
+        self,
+        plain: PlainRequest,
+        scope: Scope,
+        protocol: HTTPProtocol,
+        body: Body | Unread,
+        release: Callable[[], None],
+    ) -> None:
+        """`release` is called when the body is no longer in memory."""
+        assert plain.kept is not None  # noqa: S101  It was found.
+        if not isinstance(body, bytes):
+            self._exchange(scope, protocol, plain).body_has_arrived(body, release)
             return
         self.busy[protocol] = scope.client
-        work = partial(self._answer_plain, plain, scope, protocol)
+        work = partial(self._answer_prepared, plain, scope, protocol, body, release)
         if not self.turns.take(plain.kept.request.client_key, work):
             self.busy.pop(protocol, None)
+            release()
             self._exchange(scope, protocol, plain).refuse(refusals.TOO_MANY_REQUESTS_WAITING)
 
-    def _answer_plain(self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol) -> None:
-        """The short way, or the long way if it has to be."""
+    def _answer_prepared(
+        self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol, body: bytes, release: Callable[[], None]
+    ) -> None:
+        """The short way, and the long way for what it does not answer."""
         assert self.prepared is not None  # noqa: S101  It has read the request.
         try:
-            is_answered = self.prepared.answer(plain, protocol, is_last=self.stopping.is_set())
+            further = self.prepared.answer(plain, scope, body, protocol, is_last=self.stopping.is_set())
+            if further is not None:
+                self._exchange(scope, protocol, plain, further).answer(body)
         finally:
             self.busy.pop(protocol, None)
-        if not is_answered:
-            self._exchange(scope, protocol, plain).answer_without_body()
+            release()
 
-    def _exchange(self, scope: Scope, protocol: HTTPProtocol, plain: PlainRequest | None) -> "_Exchange":
+    def _exchange(
+        self, scope: Scope, protocol: HTTPProtocol, plain: PlainRequest | None, further: WSGIEnvironment = _NONE
+    ) -> "_Exchange":
         client = scope.client
-        return _Exchange(self, client, self.variables | environ.variables(scope, client), protocol, plain)
+        return _Exchange(self, client, self.variables | environ.variables(scope, client) | further, protocol, plain)
 
 
 class _Exchange:
@@ -112,15 +136,9 @@ class _Exchange:
         if problem := refusals.of_head(self._variables):
             self.refuse(problem)
         elif (length := environ.body_length(self._variables)) == 0:
-            self._take_turn(self.answer_without_body)
+            self._take_turn(partial(self.answer, b""))
         else:
             self._read_body(length)
-
-    def answer_without_body(self) -> None:
-        """In the client's turn."""
-        if self._plain is not None:
-            self._variables[PREPARED] = None
-        self._answer(b"")
 
     def _take_turn(self, work: Work) -> bool:
         """Work, now or later; False if the request is refused."""
@@ -134,11 +152,11 @@ class _Exchange:
     def _read_body(self, length: int | None) -> None:
         bodies = self._gateway.bodies
         if limit := environ.spooled_bytes(self._variables):
-            bodies.spool(self._protocol, length, limit, self._body_has_arrived)
+            bodies.spool(self._protocol, length, limit, self.body_has_arrived)
         else:
-            bodies.read(self._protocol, length, self._body_has_arrived)
+            bodies.read(self._protocol, length, self.body_has_arrived)
 
-    def _body_has_arrived(self, body: Body | Unread, release: Callable[[], None]) -> None:
+    def body_has_arrived(self, body: Body | Unread, release: Callable[[], None]) -> None:
         """`release` is called when the body is no longer in memory."""
         if isinstance(body, Unread) and (problem := _PROBLEMS.get(body)):
             release()
@@ -148,13 +166,16 @@ class _Exchange:
 
     def _answer_body(self, body: Body | Unread, release: Callable[[], None]) -> None:
         try:
-            self._answer(body)
+            self.answer(body)
         finally:
             release()
 
-    def _answer(self, body: Body | Unread) -> None:
+    def answer(self, body: Body | Unread) -> None:
+        """In the client's turn."""
         self._gateway.busy[self] = self._client
         self._is_last = body is Unread.INCOMPLETE
+        if self._plain is not None and CARRIED_OUT not in self._variables:
+            self._variables[PREPARED] = None
         environ.add_body(self._variables, None if isinstance(body, Unread) else body)
         # What the application sets in this context is still there when the rest of a large answer is made.
         context = copy_context()
@@ -196,9 +217,9 @@ class _Exchange:
 
     def _keep_prepared(self) -> None:
         """For the next requests of the same kind, what the view has prepared."""
-        request, prepared = self._variables.get(PREPARED), self._gateway.prepared
-        if request and prepared and self._plain and not self._gateway.stopping.is_set():
-            prepared.keep(self._plain, request, self._headers)
+        prepared = self._gateway.prepared
+        if self._variables.get(PREPARED) and prepared and self._plain and not self._gateway.stopping.is_set():
+            prepared.keep(self._plain, self._variables, self._headers)
 
     def _start_response(self, status: str, headers: Fields, *_: object) -> Callable[[bytes], object]:
         self._status = int(status[:3])
@@ -237,6 +258,10 @@ class _Exchange:
                 log(self._variables, self._status, self._headers, size, perf_counter() - self._begin)
         finally:
             self._gateway.busy.pop(self, None)
+
+
+def _nothing() -> None:
+    """Release nothing: there is no body."""
 
 
 def _write(_: bytes) -> object:

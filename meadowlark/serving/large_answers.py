@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
+from edfi_api.web.prepared_requests import LARGEST_ANSWER
 from meadowlark.serving.rsgi import Fields, HTTPProtocol
 
 # In bytes; more than a pipe holds. Answers up to this size are handed over at once.
-LARGE = 2**20
+LARGE = LARGEST_ANSWER
 # Bytes per second that a client has to take on average: half a megabit, which even a poor line has. At this rate the
 # longest answer in memory, of 2 MB, holds its thread for about half a minute.
 LEAST_RATE = 64 * 1024

@@ -124,6 +124,10 @@ class LentConnections:
     def install(self) -> None:
         """A thread that has no connection to a database is lent one."""
         self._handler.create_connection = self._lend  # type: ignore[method-assign]
+        # Django's own looks for an event loop at each access, and threads that serve requests have none.
+        of_thread = threading.local()
+        of_thread.__dict__.update({each.alias: each for each in self._handler.all(initialized_only=True)})
+        self._handler._connections = of_thread  # type: ignore[attr-defined]
 
     def _lend(self, alias: str) -> BaseDatabaseWrapper:
         connection = self._others.lend(alias) if alias not in self._of_settings else self._idle_one(alias)
@@ -133,7 +137,7 @@ class LentConnections:
             if self._silent:
                 self._silent.watch(connection)
         else:
-            connection.close_if_unusable_or_obsolete()  # As Django does at the beginning of a request.
+            _check(connection)
         self._lent.__dict__[alias] = connection, connection.connection
         return connection
 
@@ -143,18 +147,15 @@ class LentConnections:
         except IndexError:
             return None
 
-    def lend_open(self, alias: str) -> BaseDatabaseWrapper | None:
-        """An open connection to a database of the settings, without lending it to the thread; None if none is idle.
-        `give_back` takes it back."""
-        connection = self._idle_one(alias)
-        if connection is not None:
-            connection.close_if_unusable_or_obsolete()
-            if connection.connection is None:
-                self._idle[alias].append(connection)
-                return None
-        return connection
+    def take_back(self) -> None:
+        """Take back, at the end of a request, what was lent to its thread."""
+        lent = self._lent.__dict__
+        while lent:
+            alias, (connection, session) = lent.popitem()
+            del self._handler[alias]
+            self._take_back(connection, session)
 
-    def give_back(self, connection: BaseDatabaseWrapper, session: Connection | None) -> None:
+    def _take_back(self, connection: BaseDatabaseWrapper, session: Connection | None) -> None:
         """A connection that had this session when it was lent. One that is still in a transaction is not used again."""
         alias = connection.alias
         if _was_lost(connection, session):
@@ -165,14 +166,6 @@ class LentConnections:
             self._idle[alias].append(connection)
             self._close_if_obsolete(self._idle[alias])
 
-    def take_back(self) -> None:
-        """Take back, at the end of a request, what was lent to its thread."""
-        lent = self._lent.__dict__
-        while lent:
-            alias, (connection, session) = lent.popitem()
-            del self._handler[alias]
-            self.give_back(connection, session)
-
     def _close_idle(self, alias: str) -> None:
         if alias not in self._of_settings:
             self._others.close_idle(alias)
@@ -182,11 +175,13 @@ class LentConnections:
 
     def _close_if_obsolete(self, idle: deque[BaseDatabaseWrapper]) -> None:
         """Close the connection that has been idle for longest, if it is obsolete."""
-        with suppress(IndexError, ValueError):  # Other threads take connections at the same time.
+        try:
             oldest = idle[0]
             if oldest.close_at is not None and time.monotonic() >= oldest.close_at:
                 idle.remove(oldest)
                 _close([oldest])
+        except (IndexError, ValueError):
+            pass  # Other threads take connections at the same time.
 
 
 class _Others:
@@ -266,6 +261,15 @@ class _Others:
         of_alias.remove(connection)
         if not of_alias:
             del self._by_alias[connection.alias]
+
+
+def _check(connection: BaseDatabaseWrapper) -> None:
+    """Do what Django does at the beginning of a request, which mostly finds nothing to do."""
+    is_obsolete = connection.close_at is not None and time.monotonic() >= connection.close_at
+    if is_obsolete or connection.errors_occurred or connection.in_atomic_block or not connection.autocommit:
+        connection.close_if_unusable_or_obsolete()
+    else:
+        connection.health_check_done = False  # type: ignore[attr-defined]
 
 
 def _was_lost(connection: BaseDatabaseWrapper, session: Connection | None) -> bool:

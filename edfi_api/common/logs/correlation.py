@@ -16,11 +16,14 @@ from uuid_utils import uuid4
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
 
-_correlation_id: ContextVar[str] = ContextVar("correlation_id", default="-")
+# What log lines have that are written now.
+current_id: ContextVar[str] = ContextVar("correlation_id", default="-")
 # The client's id is written to log lines and to a header of the answer, so characters that could forge either are
 # removed.
 _UNSAFE = re.compile(r"[^\w.:\-]", re.ASCII)
 _LONGEST_CORRELATION_ID = 128
+# The WSGI variable of an id that was chosen before the middleware.
+CHOSEN = "meadowlark.correlation_id"
 
 
 class CorrelationIdMiddleware:
@@ -34,19 +37,22 @@ class CorrelationIdMiddleware:
         self._is_like_ods = OdsCompatibility.CORRELATION.applies
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        sent = request.META.get(self._meta_name)
-        if not sent and self._is_like_ods:
-            sent = request.META.get("HTTP_CORRELATION_ID") or request.GET.get("correlationId")
-        correlation_id = chosen_correlation_id(sent)
+        correlation_id = request.META.get(CHOSEN) or self._chosen(request)
         request.correlation_id = correlation_id  # type: ignore[attr-defined]  # Read where errors are answered.
-        token = _correlation_id.set(correlation_id)
+        token = current_id.set(correlation_id)
         try:
             response = self.get_response(request)
         finally:
-            _correlation_id.reset(token)
+            current_id.reset(token)
         # As Django would keep it, which need not encode an id without unsafe characters.
         response.headers._store[self._header.lower()] = (self._header, correlation_id)
         return response
+
+    def _chosen(self, request: HttpRequest) -> str:
+        sent = request.META.get(self._meta_name)
+        if not sent and self._is_like_ods:
+            sent = request.META.get("HTTP_CORRELATION_ID") or request.GET.get("correlationId")
+        return chosen_correlation_id(sent)
 
 
 def correlation_headers() -> tuple[str, ...]:
@@ -68,16 +74,16 @@ def new_correlation_id() -> str:
 @contextmanager
 def correlated(correlation_id: str) -> Iterator[None]:
     """Log lines that are written within this context have this id."""
-    token = _correlation_id.set(correlation_id)
+    token = current_id.set(correlation_id)
     try:
         yield
     finally:
-        _correlation_id.reset(token)
+        current_id.reset(token)
 
 
 class CorrelationIdFilter(logging.Filter):
     """Adds the field `correlation_id` to log records."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.correlation_id = _correlation_id.get()
+        record.correlation_id = current_id.get()
         return True

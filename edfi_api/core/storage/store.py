@@ -12,7 +12,6 @@ from functools import partial
 from uuid import UUID
 
 from django.db import transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
 from uuid_utils.compat import uuid7
 
 from edfi_api.core.documents.incoming import Preparers
@@ -23,11 +22,11 @@ from edfi_api.core.storage.driver.execution import (
     StatementAborted,
     attempts,
     execute,
+    execute_bound,
     holding,
-    run_once,
     with_retries,
 )
-from edfi_api.core.storage.driver.prepared import Query
+from edfi_api.core.storage.driver.prepared import bound
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.effects import effect_of, replace_once
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
@@ -37,7 +36,6 @@ from edfi_api.core.storage.requests import (
     DeleteRequest,
     Values,
     WriteRequest,
-    stored_key,
 )
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
@@ -148,43 +146,39 @@ def get(
     resource: Resource, document_uuid: UUID, *, policy: RowPolicy | None = None, using: str
 ) -> StoredDocument | None:
     """The document of this resource with this id, or None. Raises the refusals of `policy`."""
-    values = stored_key(resource, document_uuid, using)
-    statement = policy_statements.get(policy).bound_to(values)
-    for _ in attempts():
-        try:
-            rows = execute(statement, using)
-            if not rows:
-                return None
-            if policy is None:
-                return StoredDocument(*rows[0])
-            *columns, is_allowed = rows[0]
-            if is_allowed:
-                return StoredDocument(*columns)
-            # Returns if the reason of the denial no longer exists.
-            DeniedRequest(policy, TESTS_OF_STORED, values, using).explain_using()
-        except StatementAborted:
-            continue
-    raise TooMuchContention
+    return Reading(resource, policy, using)(document_uuid)
 
 
-class PreparedGet:
-    """`get` for one resource and policy, as a single statement on a given connection."""
+class Reading:
+    """`get` for one resource and policy: the statement is composed once."""
 
     def __init__(self, resource: Resource, policy: RowPolicy | None, using: str) -> None:
         resource_type = resource_types.numbers(using)[resource.name]
-        statement = policy_statements.get(policy).with_values(resource_type=resource_type)
-        self._query = Query(statement, "document_uuid")
-        self._has_policy = policy is not None
+        statement = policy_statements.get(policy).with_values(resource_type=resource_type, document_uuid=None)
+        self._statement = bound(statement)
+        self._place = self._statement.compiled.names.index("document_uuid")
+        self._key = {"resource_type": resource_type}
+        self._policy = policy
+        self._using = using
 
-    def __call__(self, document_uuid: UUID, connection: BaseDatabaseWrapper) -> StoredDocument | None:
-        """The document; None where `get` returns None, raises something or has to try again."""
-        rows = run_once(self._query, connection, document_uuid)
-        if not rows:
-            return None
-        if not self._has_policy:
-            return StoredDocument(*rows[0])
-        *columns, is_allowed = rows[0]
-        return StoredDocument(*columns) if is_allowed else None
+    def __call__(self, document_uuid: UUID) -> StoredDocument | None:
+        statement = self._statement.with_value(self._place, document_uuid)
+        for _ in attempts():
+            try:
+                rows = execute_bound(statement, self._using)
+                if not rows:
+                    return None
+                if self._policy is None:
+                    return StoredDocument(*rows[0])
+                *columns, is_allowed = rows[0]
+                if is_allowed:
+                    return StoredDocument(*columns)
+                # Returns if the reason of the denial no longer exists.
+                values = {**self._key, "document_uuid": document_uuid}
+                DeniedRequest(self._policy, TESTS_OF_STORED, values, self._using).explain_using()
+            except StatementAborted:
+                continue
+        raise TooMuchContention
 
 
 def locked_bodies(referential_ids: Sequence[UUID], using: str) -> dict[UUID, bytes]:

@@ -23,7 +23,6 @@ from prometheus_client import Histogram
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import log_lines
-from edfi_api.common.logs.correlation import correlated
 from edfi_api.site.observability.metrics import (
     BATCH_ALONE,
     BATCH_OPERATIONS,
@@ -37,6 +36,7 @@ from edfi_api.site.observability.metrics import (
     STORE_REQUESTS,
 )
 from edfi_api.web.batch.record import BatchFigures
+from edfi_api.web.prepared_requests import BEGAN
 
 # Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
@@ -127,7 +127,7 @@ class ObservabilityMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        start = time.perf_counter()
+        start = request.META.get(BEGAN) or time.perf_counter()
         response = self.get_response(request)
         method = request.method if request.method in _METHODS else _OTHER
         view, route = _view_and_route(request)
@@ -219,13 +219,12 @@ def log_request(answered: AnsweredRequest, tenant: str | None = None, known: Map
     log_lines.write(_log, logging.ERROR if answered.status >= 500 else logging.INFO, facts)
 
 
-def observe_read(route: str, client: str, seconds: float, correlation_id: str) -> None:
-    """Count and log a data request that was answered 200 without the middleware, as the middleware does."""
-    answered = AnsweredRequest("GET", _DATA_VIEW, route, 200, seconds, client)
+def observe_prepared(method: str, route: str, status: int, seconds: float, client: str) -> None:
+    """Count and log a data request that was answered without the middleware, as the middleware does."""
+    answered = AnsweredRequest(method, _DATA_VIEW, route, status, seconds, client)
     request_counts.add(answered)
     if is_logged(answered):
-        with correlated(correlation_id):
-            log_request(answered)
+        log_request(answered)
 
 
 class BoundedLabels:

@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.storage.driver import execution
-from edfi_api.core.storage.driver.sql import Sql
+from edfi_api.core.storage.driver.prepared import BoundStatement
 
 CORRELATION_ID = "meadowlark.correlation_id"
 
@@ -66,7 +66,7 @@ def trace_statements(provider: trace.TracerProvider | None = None) -> None:
     tracer = trace.get_tracer(__name__, tracer_provider=provider)
 
     def around_driver(run: Callable[..., Any]) -> Callable[..., Any]:
-        def traced_run(statement: Sql, *arguments: Any) -> Any:
+        def traced_run(statement: BoundStatement, *arguments: Any) -> Any:
             with _statement_span(tracer, statement.text):
                 return run(statement, *arguments)
 

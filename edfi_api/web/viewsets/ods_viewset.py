@@ -52,14 +52,13 @@ class OdsPaging(ResourceViewSet):
 class FirstOfRepeatedParameters(ResourceViewSet):
     """The first value of a repeated parameter counts. A comparison, which the ODS/API does not have, keeps its list."""
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def adapt(self, request: Request) -> None:
         sent = request._request.GET
         if any(len(values) > 1 for _, values in sent.lists()):
             first = QueryDict(mutable=True)
             for name, values in sent.lists():
                 first.setlist(name, values if name.lower() == COMPARISONS_PARAMETER else values[:1])
             request._request.GET = first  # type: ignore[assignment]  # Another one of the same class.
-        super().initial(request, *args, **kwargs)
 
 
 _CLASSES: dict[OdsCompatibility, type[ResourceViewSet]] = {

@@ -34,19 +34,19 @@ from edfi_api.core.security.claims.compile import compiled_claim_set
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
 from edfi_api.core.security.profiles.negotiation import in_accept
 from edfi_api.core.security.requests.authentication import IsApiClient, token_checksum
+from edfi_api.core.security.requests.authorization import Authorization
 from edfi_api.core.security.requests.data_stores import USE_SNAPSHOT
 from edfi_api.core.storage import store
 from edfi_api.core.storage.descriptor_casing import stored_uris
-from edfi_api.core.storage.driver.execution import keeps_statements
-from edfi_api.core.storage.store import PreparedGet
+from edfi_api.core.storage.store import Reading
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.writes import writing as writes
 from edfi_api.core.writes.writing import WritableResource, Write, WrittenDocument
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
-from edfi_api.web.prepared_requests import PREPARED
+from edfi_api.web.prepared_requests import CARRIED_OUT, PREPARED, CarriedOut
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
-from edfi_api.web.viewsets.prepared_read import PreparedRead
+from edfi_api.web.viewsets.prepared import PreparedAction, PreparedRead
 from edfi_api.web.viewsets.recorded_writes import record_accepted, record_refused
 from edfi_api.web.viewsets.representation import CollectionText, Representation
 from edfi_api.web.viewsets.requests import (
@@ -60,6 +60,7 @@ from edfi_api.web.viewsets.requests import (
 )
 from edfi_api.web.viewsets.responses import (
     EmptyResponse,
+    FinishedResponse,
     JsonTextResponse,
     etag,
     json_file_response,
@@ -71,8 +72,12 @@ from edfi_api.web.viewsets.responses import (
 
 Result = TypeVar("Result")
 
-# Variables of headers with which a GET by id is never prepared.
-_NEVER_PLAIN = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_PREFER", USE_SNAPSHOT})
+# Variables of headers with which a request is never prepared: versions differ from request to request, snapshots are
+# other databases, and what a compressed body takes is known when it is read only. `Prefer` decides about more than a
+# `PreparedRead` looks at.
+_NEVER_PREPARED = frozenset({"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_CONTENT_ENCODING", USE_SNAPSHOT})
+_PREFER = "HTTP_PREFER"
+_ACTIONS = frozenset({"list", "create", "retrieve", "update", "destroy"})
 
 
 class View(Protocol):
@@ -104,6 +109,9 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     document_uuid: UUID = None  # type: ignore[assignment]
     # From the time on at which everything that was sent is known.
     write: Write | None = None
+    # What the client may do, once it was authorized, and its claim set before that.
+    allowed: Authorization | None = None
+    claim_set: object = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
@@ -115,7 +123,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         route = type(cls.__name__, (cls,), {**methods, **facts, "action_map": actions})
 
         def view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
-            response: HttpResponse = route().dispatch(request, **kwargs)
+            done: CarriedOut | None = request.META.get(CARRIED_OUT)
+            response: HttpResponse = (route() if done is None else done.view).dispatch(request, **kwargs)
             return response
 
         view.url_path = cls.resource.url_path  # type: ignore[attr-defined]
@@ -129,11 +138,93 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             self.check_throttles(request)
         if document_id is not None:
             self.document_uuid = document_uuid(document_id)
+        self.adapt(request)
+
+    def adapt(self, request: Request) -> None:
+        """Change how the request is read, before it is."""
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         if self.leniency is not None:
             add_handling(response, request._request, self.leniency)
+        if PREPARED in request.META and isinstance(response, FinishedResponse) and self.may_be_prepared(request):
+            own_headers = tuple(name for name, _ in response.headers._store.values())
+            request.META[PREPARED] = self.prepared(cast(EdFiRequest, request), own_headers, **kwargs)
         return super().finalize_response(request, response, *args, **kwargs)
+
+    def authorize(self, request: EdFiRequest) -> Authorization:
+        if self.allowed is None:
+            # First: if it is compiled again before the policy is made, what is prepared is never current.
+            self.claim_set = compiled_claim_set(request.user)
+            self.allowed = super().authorize(request)
+        return self.allowed
+
+    def may_be_prepared(self, request: Request) -> bool:
+        """Whether nothing but the client and its claim set decides who may do what the request does, and the database
+        with its documents can be no other one."""
+        client = cast(EdFiRequest, request).user
+        return (
+            self.action in _ACTIONS
+            and self.claim_set is not None
+            and not client.uses_data_stores
+            and api_settings.has_main_store
+            and self.permission_classes == [IsApiClient]
+            and not self.throttle_classes
+            and not request.META.get("SCRIPT_NAME")
+            and request.META.keys().isdisjoint(_NEVER_PREPARED)
+        )
+
+    def prepared(
+        self, request: EdFiRequest, own_headers: tuple[str, ...], prefix: str, document_id: str | None = None
+    ) -> PreparedAction:
+        """The action for the next requests of this client."""
+        client: AuthenticatedClient = request.user
+        assert self.allowed is not None  # noqa: S101  The action has succeeded.
+        facts: dict[str, Any] = {
+            "viewset": type(self),
+            "arguments": {"prefix": prefix},
+            "route": self.resource.url_path,
+            "client": client,
+            "client_key": client.key,
+            "token_checksum": token_checksum(request.auth),
+            "claim_set": self.claim_set,
+            "allowed": self.allowed,
+            "using": self.using,
+            "own_headers": own_headers,
+        }
+        is_read = self.action == "retrieve" and _PREFER not in request.META and not request.META.get("QUERY_STRING")
+        if not is_read or client.profile_ids or self.read_part(request) is not None:
+            return PreparedAction(**facts)
+        read = Reading(self.resource, self.allowed.policy, self.using)
+        return PreparedRead(**facts, read=read, representation=self.representation)
+
+    def act_as_prepared(self, prepared: PreparedAction, document_id: str | None, sent: HttpRequest) -> HttpResponse:
+        """What the action answers to a request of the kind that was prepared, with the headers that the view sets
+        itself. Raises what the action raises."""
+        self.using, self.allowed = prepared.using, prepared.allowed
+        request = self.request = cast(EdFiRequest, self.initialize_request(sent))
+        request.user = prepared.client
+        if document_id is not None:
+            self.document_uuid = document_uuid(document_id)
+        self.adapt(request)
+        response: HttpResponse = getattr(self, self.action)(request, **prepared.arguments)
+        if self.leniency is not None:
+            add_handling(response, request._request, self.leniency)
+        return response
+
+    def answering(self, outcome: HttpResponse | Exception) -> "ResourceViewSet":
+        """Let the dispatch of this view answer with an outcome of its action, and not call the action."""
+
+        def answer(*_: Any, **__: Any) -> HttpResponse:
+            # The view does not refer to an error that refers to it, which would stay until the next garbage collection.
+            for method in self.action_map:
+                delattr(self, method)
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        for method in self.action_map:
+            setattr(self, method, answer)
+        return self
 
     def get_queryset(self) -> Any:
         """The selection that the filter backends narrow."""
@@ -214,40 +305,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         if is_not_modified(request, document, part):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers={"ETag": quoted(etag(document, part))})
         tag, text = representation.served(document, self.using)
-        if PREPARED in request.META and self.is_plain_read(request, part):
-            request.META[PREPARED] = self.prepared_read(request, representation)
         return JsonTextResponse(text, headers=profiled_headers(part) | {"ETag": quoted(tag)})
-
-    def is_plain_read(self, request: EdFiRequest, part: ProfilePart | None) -> bool:
-        """Whether nothing but the client's claim set decides what `retrieve` answers, and the database with its
-        documents can be no other one."""
-        client: AuthenticatedClient = request.user
-        return (
-            part is None
-            and not client.profile_ids
-            and not client.uses_data_stores
-            and api_settings.has_main_store
-            and self.permission_classes == [IsApiClient]
-            and not self.throttle_classes
-            and request.META.keys().isdisjoint(_NEVER_PLAIN)
-            and keeps_statements(self.using)
-        )
-
-    def prepared_read(self, request: EdFiRequest, representation: Representation) -> PreparedRead:
-        """`retrieve` for the next requests of this client."""
-        client: AuthenticatedClient = request.user
-        # First: if it is compiled again before the policy is made, the prepared request is never current.
-        claim_set = compiled_claim_set(client)
-        return PreparedRead(
-            route=self.resource.url_path,
-            client=client,
-            client_key=client.key,
-            token_checksum=token_checksum(request.auth),
-            claim_set=claim_set,
-            get=PreparedGet(self.resource, self.authorize(request).policy, self.using),
-            representation=representation,
-            using=self.using,
-        )
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""

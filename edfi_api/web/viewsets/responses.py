@@ -20,7 +20,7 @@ from edfi_api.core.security.profiles.catalog import ProfilePart
 from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import Resource
 
-_JSON = "application/json; charset=utf-8"
+JSON = "application/json; charset=utf-8"
 # Longer responses are spooled to disk until they are sent.
 MOST_IN_MEMORY = 2 * 2**20
 _BLOCK = 65_536
@@ -50,7 +50,7 @@ class JsonTextResponse(FinishedResponse):
     """A response with JSON text."""
 
     def __init__(self, text: bytes, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        super().__init__(text, HTTP_200_OK, {"Content-Type": _JSON, "Content-Length": str(len(text)), **headers})
+        super().__init__(text, HTTP_200_OK, {"Content-Type": JSON, "Content-Length": str(len(text)), **headers})
 
 
 class JsonArray:
@@ -83,7 +83,7 @@ def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS
         with file:
             return JsonTextResponse(file.read(), headers)
     return StreamingHttpResponse(
-        file_blocks(file), headers={"Content-Type": _JSON, "Content-Length": str(length), **headers}
+        file_blocks(file), headers={"Content-Type": JSON, "Content-Length": str(length), **headers}
     )
 
 

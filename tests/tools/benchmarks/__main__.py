@@ -17,7 +17,8 @@ time that one request took in all processes of gunicorn and of PostgreSQL. "Asso
 "JWT" sends a token of another identity provider.
 Below the table are the conclusions: whether the targets were met, and whether the generator was fast enough.
 
-The section `queries` shows how long each kind of query takes in databases of two sizes, `profiles` the cost of requests
+The section `floors` shows how much of a request is left without everything between the HTTP engine and PostgreSQL,
+`queries` how long each kind of query takes in databases of two sizes, `profiles` the cost of requests
 under API profiles, `refusals` the cost of the ledger of refusals, `parts` that of the parts of an answer, `SQL views`
 how long queries of analysts take, and `storage` the bytes that a document takes; see the modules of these names.
 """
@@ -34,7 +35,7 @@ from pathlib import Path
 import psutil
 
 from tests.support.server_processes import Server, constant_view, meadowlark
-from tests.tools.benchmarks import load, parts, profiles, queries, refusals, report, sql_views, storage
+from tests.tools.benchmarks import floors, load, parts, profiles, queries, refusals, report, sql_views, storage
 from tests.tools.benchmarks.costs import with_costs
 from tests.tools.benchmarks.database import (
     bare_statement,
@@ -89,6 +90,7 @@ def main() -> int:
     found, against = report.rows(rounds), report.ratios(rounds, MOST)
     print(f"\n{report.text(found, against, options.baseline or {})}\n")
     print(f"{report.conclusions(found, against, load.name())}\n", flush=True)
+    print(f"\nfloors\n{floors.table(floors.measure(plan.rounds, plan.seconds))}", flush=True)
     query_rows = queries.measure(plan.sizes, plan.seconds)
     print(f"\nqueries\n{queries.table(query_rows)}")
     profiled = profiles.measure(plan.rounds, plan.seconds)

@@ -2,9 +2,10 @@
 
     python -m tests.tools.benchmarks.side_by_side SERVER ... [--connections N ...] [--rounds N] [--seconds S] [--busy N]
 
-A SERVER is the folder of a source tree, or FOLDER:PYTHON with the interpreter of a virtual environment; the trees are
-those of different commits, as `git worktree add` makes them. All servers run at the same time, each with a database of
-its own, as `make run` starts them; in each round each of them is measured, one after the other, in alternating order.
+A SERVER is the folder of a source tree, or FOLDER:PYTHON with the interpreter of a virtual environment, and variables
+of its environment, `.,MEADOWLARK_THREADS=4`; the trees are those of different commits, as `git worktree add` makes
+them. All servers run at the same time, each with a database of its own, as `make run` starts them; in each round each
+of them is measured, one after the other, in alternating order.
 
 Rates are medians of the rounds. `x` is the median of the rounds' ratios to the first server: a shared machine changes
 its speed by a third within minutes, so many short rounds say more than a few long ones. `server` and `database` are the
@@ -84,7 +85,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.tools.benchmarks.side_by_side", description=__doc__.split("\n")[0]
     )
-    parser.add_argument("servers", nargs="+", metavar="SERVER", help="FOLDER or FOLDER:PYTHON")
+    parser.add_argument("servers", nargs="+", metavar="SERVER", help="FOLDER[:PYTHON][,NAME=VALUE ...]")
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 16], help="how many send requests")
     parser.add_argument("--operations", nargs="+", choices=OPERATIONS, default=OPERATIONS, help="which requests")
     parser.add_argument("--rounds", type=int, default=5)
@@ -106,15 +107,18 @@ def main() -> int:
 
 def started(running: ExitStack, text: str, home: Path) -> Tree:
     """The server of a SERVER in this home, which is stopped with the others."""
-    folder, _, named = text.partition(":")
+    named_tree, *variables = text.split(",")
+    folder, _, named = named_tree.partition(":")
     top, python = Path(folder).resolve(), named or sys.executable
     begin = time.monotonic()
-    server = running.enter_context(meadowlark(home, top, python))
+    server = running.enter_context(
+        meadowlark(home, top, python, **dict(variable.split("=", 1) for variable in variables))
+    )
     start_seconds = time.monotonic() - begin
     workloads = Workloads(server)
     workloads.seed(_SEEDED)
     load.measure(server.port, workloads.association_by_id(), 16, 1)
-    return Tree(text, top, python, server, workloads, start_seconds)
+    return Tree(text.replace("MEADOWLARK_", ""), top, python, server, workloads, start_seconds)
 
 
 @contextmanager

@@ -27,7 +27,8 @@ from tests.tools.benchmarks.verification import verify
 
 TOP = Path(__file__).parents[3]
 # The load generator opens no database; the benchmark of SQL views reads copies without references.
-NO_BENCHMARK = {"load.py", "sql_views.py", Path(__file__).name}
+# What verifies nothing itself.
+NO_BENCHMARK = {"load.py", "sql_views.py", "threads.py", Path(__file__).name}
 PROGRAMS = [
     path
     for path in (TOP / "tests/tools/benchmarks").glob("*.py")

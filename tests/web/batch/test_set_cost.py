@@ -1,5 +1,7 @@
 """What batches cost: a set with its rows, not with their square, and a batch of one what the single request costs."""
 
+import json
+
 import pytest
 from django.test.utils import CaptureQueriesContext
 
@@ -21,8 +23,9 @@ def plans(monkeypatch):
         if "jsonb_to_recordset" not in statement.text:
             return run(statement, connection, *arguments)
         connection.execute("SAVEPOINT before")
-        text = "EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) " + statement.text
-        found.append(connection.execute(text, statement.parameters, prepare=False).fetchone()[0][0]["Plan"])
+        text = b"EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) " + statement.compiled.sql
+        explained = connection.pgconn.exec_params(text, statement.values)
+        found.append(json.loads(explained.get_value(0, 0))[0]["Plan"])
         connection.execute("ROLLBACK TO SAVEPOINT before")
         return run(statement, connection, *arguments)
 

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from io import BytesIO
 from itertools import count
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -97,7 +98,7 @@ def new_gateway() -> Iterator[Gateway]:
             yield Gateway(
                 application,
                 variables,
-                RequestBodies(1, 1),
+                RequestBodies(2**20, 1),
                 Senders(senders),
                 busy={},
                 seconds=1,
@@ -110,6 +111,52 @@ def new_gateway() -> Iterator[Gateway]:
             _wsgi()._lent._close_idle(DEFAULT_DB_ALIAS)
 
 
+class HandedOver:
+    """Requests of one client as the engine hands them over, in one thread, which is lent connections, unlike that of a
+    test; and the answers that it is given."""
+
+    def __init__(self, token: str, gateway: Gateway, thread: ThreadPoolExecutor) -> None:
+        self.answers: list[tuple[int, list[tuple[str, str]], bytes]] = []
+        self._token = token
+        self._gateway = gateway
+        self._thread = thread
+        self._body = b""
+
+    def called(self, function: Callable[[], Any]) -> Any:
+        """What a function returns in that thread."""
+        return self._thread.submit(function).result()
+
+    def handle(self, method: str, address: str, body: bytes = b"", **headers: str) -> None:
+        """To be called in that thread."""
+        self._body = body
+        path, _, query = address.partition("?")
+        sent = {"host": "testserver", "authorization": f"Bearer {self._token}"} | headers
+        if body:
+            sent |= {"content-type": "application/json", "content-length": str(len(body))}
+        facts = {"client": "127.0.0.1:80", "http_version": "1.1", "query_string": query}
+        self._gateway.handle(SimpleNamespace(**facts, headers=sent, method=method, path=path), self)
+
+    def __call__(self) -> Any:
+        future: Future[bytes] = Future()
+        future.set_result(self._body)
+        return future
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.answers.append((status, headers, body))
+
+
+@contextmanager
+def engine_in_a_thread(token: str) -> Iterator[HandedOver]:
+    """In place of the engine."""
+    forget_removed_databases()
+    with ThreadPoolExecutor(1) as thread, new_gateway() as gateway:
+        yield HandedOver(token, gateway, thread)
+
+
+def content(body: Any) -> bytes:
+    return b"" if body is None else json.dumps(body).encode()
+
+
 def warm(request: Callable[[], Any]) -> RequestPath:
     """The path of a request that was answered some times before."""
     for _ in range(_WARM_AFTER):
@@ -120,7 +167,7 @@ def warm(request: Callable[[], Any]) -> RequestPath:
 def send(token: str, method: str, address: str, body: Any = None) -> str:
     """The path in `Location`, if there is one; raises ValueError unless the answer is 2xx."""
     path, _, query = address.partition("?")
-    content = b"" if body is None else json.dumps(body).encode()
+    sent = content(body)
     answered: list[Any] = []
     response = _wsgi().application(
         {
@@ -133,9 +180,9 @@ def send(token: str, method: str, address: str, body: Any = None) -> str:
             "SERVER_PORT": "80",
             "SERVER_PROTOCOL": "HTTP/1.1",
             "REMOTE_ADDR": "127.0.0.1",
-            "CONTENT_TYPE": "application/json" if content else "",
-            "CONTENT_LENGTH": str(len(content)),
-            "wsgi.input": BytesIO(content),
+            "CONTENT_TYPE": "application/json" if sent else "",
+            "CONTENT_LENGTH": str(len(sent)),
+            "wsgi.input": BytesIO(sent),
             "wsgi.url_scheme": "http",
         },
         lambda status, headers, *_: answered.extend((status, dict(headers))),

@@ -131,8 +131,7 @@ def forget_compiled() -> None:
 def compiled_claim_set(client: AuthenticatedClient) -> object:
     """The client's claim set as it is compiled in this process, another object after each change that has been noticed;
     None if it is not compiled."""
-    assert client.claim_set_id is not None  # noqa: S101  Its claim set has granted something.
-    return database_state(DEFAULT_DB_ALIAS).value(_compiled).get(client.claim_set_id)
+    return database_state(DEFAULT_DB_ALIAS).value(_compiled).get(client.claim_set_id or 0)
 
 
 def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:

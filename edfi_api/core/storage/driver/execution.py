@@ -11,7 +11,6 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from django.db import (
-    DatabaseError,
     InterfaceError,
     InternalError,
     OperationalError,
@@ -24,7 +23,7 @@ from psycopg import errors
 
 from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
-from edfi_api.core.storage.driver.prepared import Query, Row, forget, run, run_unprepared
+from edfi_api.core.storage.driver.prepared import BoundStatement, Row, bound, forget, run, run_unprepared
 from edfi_api.core.storage.driver.sql import Sql
 
 Result = TypeVar("Result")
@@ -130,15 +129,20 @@ def _in_turn(attempt: Callable[[], Result | None], queue: Callable[[], AbstractC
 def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[Row]:
     """The rows of a statement, run in its own transaction, or in a savepoint of the caller's transaction.
 
-    `hides_values` as in `prepared.run`.
+    `hides_values` as in `prepared.bound`.
     Raises StatementAborted if it can be retried, otherwise Django's database errors.
     """
+    return execute_bound(bound(statement, hides_values), using)
+
+
+def execute_bound(statement: BoundStatement, using: str) -> list[Row]:
+    """Do what `execute` does, for a statement that is bound to its values."""
     connection = connections[using]
     try:
         if not connection.in_atomic_block:
-            return _run(statement, connection, hides_values)
+            return _run(statement, connection)
         with transaction.atomic(using):
-            return _run(statement, connection, hides_values)
+            return _run(statement, connection)
     except (OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
             if isinstance(error, OperationalError):
@@ -175,35 +179,13 @@ def found_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row]:
     return found
 
 
-def run_once(query: Query, connection: BaseDatabaseWrapper, *varying: Any) -> list[Row] | None:
-    """The rows of a query, run with these values on an open connection; None if it failed, for whatever reason.
-    `execute` finds out the reason when it runs the same statement."""
-    session = connection.connection
-    try:
-        with connection.wrap_database_errors:
-            return query.run(session, *varying)
-    except (DatabaseError, InterfaceError) as error:
-        if isinstance(error.__cause__, errors.InvalidSqlStatementName):
-            forget(session)
-        return None
-
-
-def keeps_statements(using: str) -> bool:
-    """Whether statements stay prepared on the connections to a database."""
-    return not _is_pooled(connections[using])
-
-
-def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
-    """Whether a pooler may assign each transaction another server session: Django's setting for such poolers."""
-    return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
-
-
-def _run(statement: Sql, connection: BaseDatabaseWrapper, hides_values: bool) -> list[Row]:
+def _run(statement: BoundStatement, connection: BaseDatabaseWrapper) -> list[Row]:
     if connection.connection is None:
         connection.ensure_connection()
-    runs = run_unprepared if _is_pooled(connection) else run
+    # Django's setting for poolers that may assign each transaction another server session.
+    runs = run_unprepared if connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS") else run
     with connection.wrap_database_errors:
-        return runs(statement, connection.connection, hides_values)
+        return runs(statement, connection.connection)
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:

@@ -7,11 +7,11 @@ the store's statements use are supported.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -56,53 +56,52 @@ class _Prepared:
 _prepared: WeakKeyDictionary[Connection[Any], OrderedDict[bytes, _Prepared]] = WeakKeyDictionary()
 
 
-def run(statement: Sql, connection: Connection[Any], hides_values: bool = False) -> list[Row]:
-    """Execute a prepared statement and return its rows. Raises psycopg's errors; does not manage transactions.
+class BoundStatement(NamedTuple):
+    """A statement with the values of its parameters, both as they are sent; `text` is that of the `Sql`."""
+
+    text: str
+    compiled: _Statement
+    values: Any
+
+    def with_value(self, position: int, value: Any) -> "BoundStatement":
+        """Return the same statement with another value of the parameter at this position."""
+        values = self.values.copy()
+        values[position] = _WRITERS[type(value)](value)
+        return BoundStatement(self.text, self.compiled, values)
+
+
+def bound(statement: Sql, hides_values: bool = False) -> BoundStatement:
+    """The statement with the values of its parameters.
 
     `hides_values`: PostgreSQL plans the statement without the values of its parameters, once. A parameter of another
     type than bigint then needs a cast.
     """
-    compiled = _compiled(statement.text, hides_values)
-    return _run(compiled, _values(compiled, statement.parameters), connection)
+    compiled, parameters = _compiled(statement.text, hides_values), statement.parameters
+    return BoundStatement(
+        statement.text, compiled, [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
+    )
 
 
-def run_unprepared(statement: Sql, connection: Connection[Any], hides_values: bool = False) -> list[Row]:
-    """Do what `run` does, behind a pooler in transaction mode, where connections cannot keep prepared statements."""
-    compiled = _compiled(statement.text, hides_values)
+def run(statement: BoundStatement, connection: Connection[Any]) -> list[Row]:
+    """Execute a prepared statement and return its rows. Raises psycopg's errors; does not manage transactions."""
     pgconn = connection.pgconn
-    result = _checked(pgconn.exec_params(compiled.sql, _values(compiled, statement.parameters)), pgconn)
+    prepared = _prepared_on(connection, statement.compiled)
+    result = _checked(pgconn.exec_prepared(prepared.name, statement.values), pgconn)
+    if prepared.readers is None:
+        prepared.readers = _readers(result)
+    return _rows(result, prepared.readers)
+
+
+def run_unprepared(statement: BoundStatement, connection: Connection[Any]) -> list[Row]:
+    """Do what `run` does, behind a pooler in transaction mode, where connections cannot keep prepared statements."""
+    pgconn = connection.pgconn
+    result = _checked(pgconn.exec_params(statement.compiled.sql, statement.values), pgconn)
     return _rows(result, _readers(result))
-
-
-class Query:
-    """A statement that is compiled once, of which only the values of the parameters `varying` differ between
-    executions."""
-
-    def __init__(self, statement: Sql, *varying: str) -> None:
-        self._compiled = _compiled(statement.text)
-        self._values = [_written(statement.parameters.get(name)) for name in self._compiled.names]
-        self._positions = [self._compiled.names.index(name) for name in varying]
-
-    def run(self, connection: Connection[Any], *varying: Any) -> list[Row]:
-        """As `run`, with these values."""
-        values = self._values.copy()
-        for position, value in zip(self._positions, varying, strict=True):
-            values[position] = _written(value)
-        return _run(self._compiled, values, connection)
 
 
 def forget(connection: Connection[Any]) -> None:
     """Drop the record of this connection's prepared statements, after the server has deallocated them."""
     _prepared.pop(connection, None)
-
-
-def _run(compiled: _Statement, values: Any, connection: Connection[Any]) -> list[Row]:
-    pgconn = connection.pgconn
-    prepared = _prepared_on(connection, compiled)
-    result = _checked(pgconn.exec_prepared(prepared.name, values), pgconn)
-    if prepared.readers is None:
-        prepared.readers = _readers(result)
-    return _rows(result, prepared.readers)
 
 
 @lru_cache(maxsize=1024)
@@ -118,14 +117,6 @@ def _compiled(statement: str, hides_values: bool = False) -> _Statement:
         return f"{number}::{type_}" if type_ else number
 
     return _Statement(_NAMED_PARAMETER.sub(numbered, statement).encode(), names)
-
-
-def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> list[bytes | None]:
-    return [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
-
-
-def _written(value: Any) -> bytes | None:
-    return _WRITERS[type(value)](value)
 
 
 def _prepared_on(connection: Connection[Any], compiled: _Statement) -> _Prepared:

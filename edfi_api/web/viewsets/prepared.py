@@ -1,0 +1,79 @@
+"""The prepared requests of the views of resources. See `edfi_api/web/prepared_requests.py`.
+
+`PreparedAction` calls the action of a view, without Django REST framework's dispatch and without authentication, which
+is compared with what is remembered instead. `PreparedRead` is a GET by id of which the statement is composed, too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.claims.compile import compiled_claim_set
+from edfi_api.core.security.requests.authentication import remembered_client
+from edfi_api.core.security.requests.authorization import Authorization
+from edfi_api.core.storage.store import Reading
+from edfi_api.web.prepared_requests import LARGEST_ANSWER, CarriedOut, PreparedAnswer
+from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.web.viewsets.representation import Representation
+from edfi_api.web.viewsets.requests import document_uuid
+from edfi_api.web.viewsets.responses import JSON, JsonTextResponse, quoted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedAction:
+    """A `PreparedRequest` of an action of a viewset."""
+
+    # Returns a new view.
+    viewset: type[Any]
+    # The keyword arguments of the route, but the id.
+    arguments: dict[str, Any]
+    route: str
+    client: AuthenticatedClient
+    client_key: str
+    # The key under which the client of the token is remembered.
+    token_checksum: str
+    # As it was before the authorization was made of it.
+    claim_set: object
+    allowed: Authorization
+    using: str
+    own_headers: tuple[str, ...]
+
+    def is_current(self) -> bool:
+        """A client that is looked up again is another object, and so is a claim set that is compiled again."""
+        return (
+            remembered_client(self.token_checksum) is self.client and compiled_claim_set(self.client) is self.claim_set
+        )
+
+    def carry_out(self, document_id: str | None, as_django: Callable[[], HttpRequest]) -> PreparedAnswer | CarriedOut:
+        view = self.viewset()
+        try:
+            response = view.act_as_prepared(self, document_id, as_django())
+        except Exception as error:  # Whatever it is: the action was called, and the view has to answer what it raised.
+            return CarriedOut(view.answering(error))
+        if response.streaming or len(response.content) > LARGEST_ANSWER:
+            return CarriedOut(view.answering(response))
+        return PreparedAnswer(response.status_code, list(response.headers._store.values()), response.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedRead(PreparedAction):
+    """A GET of one document, of which the statement and the representation are resolved, too."""
+
+    read: Reading
+    representation: Representation
+
+    def carry_out(self, document_id: str | None, as_django: Callable[[], HttpRequest]) -> PreparedAnswer | CarriedOut:
+        try:
+            document = self.read(document_uuid(document_id or ""))
+            if document is None:
+                raise ResourceNotFound
+            tag, text = self.representation.served(document, self.using)
+        except Exception as error:
+            return CarriedOut(self.viewset().answering(error))
+        if len(text) > LARGEST_ANSWER:
+            return CarriedOut(self.viewset().answering(JsonTextResponse(text, {"ETag": quoted(tag)})))
+        headers = [("Content-Type", JSON), ("Content-Length", str(len(text))), ("ETag", quoted(tag))]
+        return PreparedAnswer(200, headers, text)
