@@ -1,10 +1,12 @@
 """Django's settings for the server, from the values of `edfi_api/common/settings_table.py` in the environment."""
 
+import re
 import secrets
 from pathlib import Path
 
 from corsheaders.defaults import default_headers
 from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
+from django.conf.global_settings import STORAGES as default_storages
 
 from edfi_api.common import conf
 from edfi_api.core.security.oauth.oauth_settings import OAUTH_SETTINGS
@@ -34,7 +36,8 @@ SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = values["HTTPS
 if SECURE_SSL_REDIRECT:
     SECURE_HSTS_SECONDS = values["HSTS_SECONDS"]
     # Requested from the internal network, without HTTPS.
-    SECURE_REDIRECT_EXEMPT = [r"^(?i:health|metrics)(?:/|$)"]
+    below = re.escape(f"{values['PATH_PREFIX']}/".removeprefix("/"))
+    SECURE_REDIRECT_EXEMPT = [rf"^{below}(?i:health|metrics)(?:/|$)"]
 SILENCED_SYSTEM_CHECKS = [
     # Django's middleware against framing and CSRF is installed, as subclasses that apply only to the admin.
     "security.W002",
@@ -139,6 +142,9 @@ if CORS_ALLOWED_ORIGINS:
 if values["BEHIND_PROXY"]:
     # Before all others, which see the request as it was sent.
     MIDDLEWARE.insert(0, "edfi_api.web.middleware.ForwardedHeadersMiddleware")
+if values["BEHIND_PROXY"] or values["PATH_PREFIX"]:
+    MIDDLEWARE.insert(0, "edfi_api.web.path_prefix.PathPrefixMiddleware")
+    STORAGES = default_storages | {"staticfiles": {"BACKEND": "edfi_api.web.path_prefix.StaticFiles"}}
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "no-referrer"  # The admin has another one, see edfi_api/web/middleware.py.
 X_FRAME_OPTIONS = "DENY"

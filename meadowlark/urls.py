@@ -4,6 +4,7 @@ import re
 
 from django.conf import settings
 from django.contrib import admin
+from django.http import HttpResponseRedirect
 from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
@@ -44,7 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("edfi_api.site.guides.urls")),
     path("", include("edfi_api.site.observability.urls")),
     # Browsers request it for every page without an icon: those of the admin, and JSON.
-    path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),
+    path("favicon.ico", lambda _: HttpResponseRedirect(static("edfi_api/icon.svg"))),
 ]
 if api_settings.CLAIMS_UPLOAD:
     urlpatterns += claim_set_routes()

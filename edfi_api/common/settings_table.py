@@ -30,6 +30,7 @@ class SettingKind(StrEnum):
     BOOLEAN = "`true` or `false`"
     CHOICE = "one of the values"
     HEADER = "name of a header"
+    PATH_PREFIX = "path before addresses"
     QUALIFIERS = "names, separated by commas"
     PAIRS = "`VALUE=GROUP`, separated by commas"
     DATABASE = "URL of a database"
@@ -70,6 +71,7 @@ fraction = partial(Setting, SettingKind.FRACTION)
 boolean = partial(Setting, SettingKind.BOOLEAN)
 choice = partial(Setting, SettingKind.CHOICE)
 header = partial(Setting, SettingKind.HEADER)
+path_prefix = partial(Setting, SettingKind.PATH_PREFIX)
 qualifiers = partial(Setting, SettingKind.QUALIFIERS)
 pairs = partial(Setting, SettingKind.PAIRS)
 database = partial(Setting, SettingKind.DATABASE)
@@ -138,7 +140,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         boolean(
             "BEHIND_PROXY",
             False,
-            "believe `X-Forwarded-Proto`, `X-Forwarded-Host` and the last address in `X-Forwarded-For`",
+            "believe `X-Forwarded-Proto`, `X-Forwarded-Host`, `X-Forwarded-Prefix` and the last address in "
+            "`X-Forwarded-For`",
+        ),
+        path_prefix(
+            "PATH_PREFIX",
+            "",
+            "path below which clients reach the server, such as `/edfi`; in place of `X-Forwarded-Prefix`",
         ),
         number(
             "REQUESTS_PER_MINUTE",

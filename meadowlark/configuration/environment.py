@@ -119,6 +119,13 @@ def _choice(setting: Setting, default: str) -> str:
     return value
 
 
+def _path_prefix(setting: Setting, default: str) -> str:
+    value = _text(setting, default)
+    if value and not re.fullmatch(r"/?(?:/?[\w.~-]+)+/?", value, re.ASCII):
+        raise ImproperlyConfigured(f"{setting.variable} is {value!r}, which is not the path of an address.")
+    return f"/{value.strip('/')}" if value.strip("/") else ""
+
+
 def _header(setting: Setting, default: str) -> str:
     value = _text(setting, default)
     if not _HEADER_NAME.fullmatch(value):
@@ -232,6 +239,7 @@ _READERS: dict[SettingKind, Callable[[Setting, Any], Any]] = {
     SettingKind.BOOLEAN: _boolean,
     SettingKind.CHOICE: _choice,
     SettingKind.HEADER: _header,
+    SettingKind.PATH_PREFIX: _path_prefix,
     SettingKind.QUALIFIERS: _qualifiers,
     SettingKind.PAIRS: _pairs,
     SettingKind.DATABASE: _database,
