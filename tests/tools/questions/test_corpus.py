@@ -10,8 +10,9 @@ import anyio
 import mcp
 import pytest
 
+from meadowlark.run.embedded_postgres import VOLATILE, EmbeddedPostgres
 from tests.support.homes import TOP
-from tests.support.server_processes import command, meadowlark
+from tests.support.server_processes import command
 from tests.tools.questions.corpus import STUDENTS, TODAY, Question, questions
 
 _READER = (
@@ -58,14 +59,14 @@ def test_an_assistant_is_measured_by_its_last_line() -> None:
 @pytest.mark.long
 def test_the_demo_district_answers_as_the_page_says(prepared_home, tmp_path: Path) -> None:
     home = prepared_home(tmp_path / "home")
-    with meadowlark(home) as server:
+    with EmbeddedPostgres(home, VOLATILE) as server:
         folder = str(tmp_path / "district")
         options = ["--students", str(STUDENTS), "--today", TODAY, "--output", folder]
-        command(server.database_url, home, "generate_demo_district", *options)
-        command(server.database_url, home, "load_documents", folder, "--max-refused", "0")
-        command(server.database_url, home, "create_sql_views")
-        command(server.database_url, home, "shell", "-c", _READER)
-        environment = {**os.environ, "DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
+        command(server.url, home, "generate_demo_district", *options)
+        command(server.url, home, "load_documents", folder, "--max-refused", "0")
+        command(server.url, home, "create_sql_views")
+        command(server.url, home, "shell", "-c", _READER)
+        environment = {**os.environ, "DATABASE_URL": server.url, "MEADOWLARK_HOME": str(home)}
         by_stdio = mcp.StdioServerParameters(
             command=sys.executable, args=["manage.py", "run_mcp", "--person", "corpus"], cwd=str(TOP), env=environment
         )
