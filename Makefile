@@ -42,6 +42,7 @@ help:
 	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a moment; needs root, pgbackrest, postgresql'
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
 	@echo 'make drill-cutover  move in from an ODS with the content of make demo; prints the time of each step; STUDENTS=200'
+	@echo 'make drill-upgrade  replace servers of 1.0.0 by this version, and back, on one database under load'
 	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
 	@echo 'make release  write archives of source and image, a list of dependencies and checksums into release/; IMAGE=no'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'

@@ -116,16 +116,16 @@ def manage(environment: Mapping[str, str], *arguments: str, given: str = "") -> 
 def token_of_new_client(server: Server, environment: Mapping[str, str], *options: str) -> str:
     """The token of a client that `create_api_client` makes with these options."""
     made = json.loads(manage(environment, "create_api_client", *options, "--format", "json"))
-    return _new_token(server.port, made["key"], made["secret"])
+    return new_token(server.port, made["key"], made["secret"])
 
 
 def _token(port: int, output: str) -> str:
     [key] = re.findall(r"^  key +(\S+)$", output, re.MULTILINE)
     [secret] = re.findall(r"^  secret +(\S+)$", output, re.MULTILINE)
-    return _new_token(port, key, secret)
+    return new_token(port, key, secret)
 
 
-def _new_token(port: int, key: str, secret: str) -> str:
+def new_token(port: int, key: str, secret: str) -> str:
     form = {"grant_type": "client_credentials"}
     answer = httpx.post(f"http://{ADDRESS}:{port}/oauth/token", auth=(key, secret), data=form)
     return str(answer.json()["access_token"])

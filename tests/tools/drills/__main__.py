@@ -2,16 +2,21 @@
 
     python -m tests.tools.drills failover [--rounds N] [--clients N]
     python -m tests.tools.drills backup [--clients N]
+    python -m tests.tools.drills upgrade [--clients N]
 
 They take minutes, need root and Linux's namespaces, and are skipped, with status 0 and the reason, where something that
 they need is missing.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
-from tests.tools.drills import backup, failover, isolation, pgbackrest, programs
+# Modules of the tests read the settings when they are imported.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
+
+from tests.tools.drills import backup, failover, isolation, pgbackrest, programs, upgrade
 
 _PATRONI = Path(__file__).parents[3] / ".venv-drills" / "bin" / "patroni"
 _START_SECONDS = 300
@@ -26,7 +31,11 @@ def main() -> int:
     of_failover.add_argument("--clients", type=int, default=4)
     of_backup = drills.add_parser("backup", help="pgBackRest backs a database up under load and restores it")
     of_backup.add_argument("--clients", type=int, default=3)
+    of_upgrade = drills.add_parser("upgrade", help="servers of 1.0.0 and of this version on one database, under load")
+    of_upgrade.add_argument("--clients", type=int, default=4)
     options = parser.parse_args()
+    if options.drill == "upgrade":
+        return upgrade.run(options.clients)
     return _failover(options) if options.drill == "failover" else _backup(options)
 
 
