@@ -9,12 +9,13 @@ DRILLS := .venv-drills
 AUDIT := .venv-audit
 RELEASE := .venv-release
 
-.PHONY: help run demo dev shell test check audit docs house pictures bench bench-data drill-cutover release lock
+.PHONY: help run demo sandbox dev shell test check audit docs house pictures bench bench-data drill-cutover release lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo); STUDENTS=200 TODAY=2027-03-01'
+	@echo 'make sandbox NAME=lakeside  a server for a vendor to try, in a home of its own; SHAPE=sis|assessment|warehouse POPULATED=1 EXPIRES=30d'
 	@echo 'make dev    serve, and load changed code again'
 	@echo 'make shell  Django'"'"'s shell on the database of the home'
 	@echo 'make test   lint, types and all tests of the gate; with T or M the tests alone:'
@@ -52,6 +53,12 @@ run: $(VENV)/ready
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run --demo $(STUDENTS) $(if $(TODAY),--today $(TODAY))
+
+# A server of its own for a vendor, in a home of its own: make sandbox NAME=lakeside SHAPE=sis POPULATED=1 EXPIRES=30d
+SHAPE ?= sis
+sandbox: $(VENV)/ready
+	@$(BIN)/python -m meadowlark.run --sandbox $(NAME) --shape $(SHAPE) $(if $(POPULATED),--populated) \
+		$(if $(EXPIRES),--expires $(EXPIRES))
 
 # PostgreSQL of the home, prepared; Django's server loads changed code again. Its speed says nothing: it is one process.
 dev: $(VENV)/ready

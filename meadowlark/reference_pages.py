@@ -1,5 +1,5 @@
 """Writes the pages of `meadowlark/docs/reference/` that are made from code, settings and commands, and the notebook of
-the questions in SQL, which is made from their page.
+the questions in SQL and the Postman collections of the example requests, which are made from their pages and files.
 
     python -m meadowlark.reference_pages
 
@@ -20,6 +20,9 @@ from django.core.management.base import BaseCommand, DjangoHelpFormatter
 
 from edfi_api.common.ods_compatibility import NOT_FOLLOWED, OdsArea, OdsCompatibility
 from edfi_api.common.settings_table import GROUPS, SETTINGS, Setting, SettingKind
+from edfi_api.features.sandboxes.postman import collection
+from edfi_api.features.sandboxes.request_files import FOLDER, file_of
+from edfi_api.features.sandboxes.shapes import Shape
 
 _DOCS = Path(__file__).parent / "docs"
 _FOLDER = _DOCS / "reference"
@@ -35,6 +38,7 @@ _SUBJECTS = {
     "The management API": ("edfi_api.features.management_api",),
     "Changes": ("edfi_api.features.changes.change_queries", "edfi_api.features.changes.change_stream"),
     "Refused writes": ("edfi_api.features.refusals",),
+    "Sandboxes, and reports of runs": ("edfi_api.features.sandboxes", "edfi_api.features.runs"),
     "Validation": ("edfi_api.features.validation",),
     "SQL views": ("edfi_api.features.sql_views",),
     "Questions": ("edfi_api.features.questions",),
@@ -52,6 +56,18 @@ def pages() -> dict[Path, str]:
         _FOLDER.joinpath("commands").with_suffix(".md"): _commands_page(),
         _FOLDER.joinpath("ods-compatibility").with_suffix(".md"): _ods_page(),
         _QUESTIONS.with_suffix(".ipynb"): _notebook(_QUESTIONS.read_text()),
+        **_collections(),
+    }
+
+
+def _collections() -> dict[Path, str]:
+    """The example requests of each kind of client as a collection of Postman."""
+    return {
+        FOLDER / f"{shape.value}.postman_collection.json": json.dumps(
+            collection(f"Meadowlark: {shape.label}", file_of(shape)), indent=2
+        )
+        + "\n"
+        for shape in Shape
     }
 
 

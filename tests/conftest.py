@@ -55,6 +55,8 @@ def pytest_configure() -> None:
     # The thread that records requests would write beside the transactions of tests; `tests/features/refusals` records
     # in them.
     settings.EDFI_API["WRITE_RECORDER"] = ""
+    # Likewise the thread that writes what clients do.
+    settings.EDFI_API["RUN_DAYS"] = 0
     # Without it, each new client lists all static files.
     settings.WHITENOISE_AUTOREFRESH = True
     # The iterations of the default take a third of a second for each password.

@@ -31,6 +31,9 @@ class Contributor:
     # Commands that remove once a day what is no longer needed: in each database with documents, if they are about
     # documents. `manage.py housekeeping` runs them.
     housekeeping: Sequence[str] = ()
+    # Objects with `count`, which is given requests that have just been answered
+    # (`edfi_api/web/answered_requests.py`), and `count_batch`, which is given a batch that has ended.
+    request_counters: Sequence[str] = ()
     # Packages with the OpenAPI document of their routes, by the name of the document.
     openapi_documents: Mapping[str, str] = {}
     # Functions that have refused documents sent again, from entries of the ledger of refusals; they return how many.

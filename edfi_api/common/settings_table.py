@@ -526,6 +526,14 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "writes to the ledger, once a second; of more only the number is recorded",
         ),
     ),
+    "Reports of runs": (
+        number(
+            "RUN_DAYS",
+            30,
+            "for how many days it is kept what clients have sent and read, of which reports are made; 0: nothing is "
+            "counted",
+        ),
+    ),
     "Validation": (
         texts("RULES", (), "folders with rules of validation, separated by commas"),
         boolean("BUNDLED_RULES", True, "the rules that come with Meadowlark are run, too"),

@@ -22,11 +22,12 @@ LARGEST_ANSWER = 2**20
 
 
 class PreparedAnswer(NamedTuple):
-    """An answer with the headers that the view sets itself."""
+    """An answer with the headers that the view sets itself; `done` is that of `AnsweredRequest`."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes
+    done: object = None
 
 
 class CarriedOut(NamedTuple):

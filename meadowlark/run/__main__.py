@@ -1,8 +1,9 @@
 """`make run`: starts PostgreSQL, prepares the database, starts the web server, and prints a first request to try.
 
-    python -m meadowlark.run [--demo [STUDENTS] [--today DAY]]
+    python -m meadowlark.run [--demo [STUDENTS] [--today DAY] | --sandbox NAME OPTIONS]
 
-`make demo` does so with a made-up district and an administrator, in a home of its own.
+`make demo` does so with a made-up district and an administrator, in a home of its own, and `make sandbox` with a
+sandbox for a vendor.
 
 Supervises both servers and the schedule, and stops them in reverse order on SIGTERM or Ctrl-C. Each runs in a session
 of its own, so that signals of the terminal reach only this process.
@@ -53,6 +54,8 @@ DEMO_CLIENT = "demo"
 DEMO_ADMINISTRATOR = "admin"
 DEMO_HOME = ".demo"
 DEMO_STUDENTS = "2000"
+# Each sandbox has a home of its own in this folder.
+SANDBOXES = ".sandboxes"
 # Relative, since commands are run in this folder, too.
 DEMO_RULES = "meadowlark/demo_rules"
 # The commits of a database on the same machine are so fast that requests may wait for those of others.
@@ -226,6 +229,9 @@ def main() -> int:
         "--demo", nargs="?", const=DEMO_STUDENTS, metavar="STUDENTS", help="with a district of so many students"
     )
     parser.add_argument("--today", default="", metavar="DAY", help="the day that it is in the district; default: today")
+    parser.add_argument(
+        "--sandbox", nargs=argparse.REMAINDER, metavar="NAME", help="with a sandbox; then the options of create_sandbox"
+    )
     options = parser.parse_args()
     students = options.demo
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -233,6 +239,9 @@ def main() -> int:
     try:
         if students:
             _choose_demo_home()
+        if options.sandbox is not None:
+            _choose_sandbox_home(options.sandbox)
+            serve_sandbox(default_home(), options.sandbox)
         serve(default_home(), students, options.today)
     except Stopped:
         return 0
@@ -297,6 +306,35 @@ def _choose_demo_home() -> None:
         os.environ["MEADOWLARK_HOME"] = DEMO_HOME
     if not os.environ.get("MEADOWLARK_RULES"):
         os.environ["MEADOWLARK_RULES"] = DEMO_RULES
+
+
+def _choose_sandbox_home(arguments: list[str]) -> None:
+    """The first argument of `create_sandbox` is the name."""
+    if os.environ.get("DATABASE_URL", "").strip():
+        raise CannotServe("DATABASE_URL is set. This sandbox has a database of its own: unset DATABASE_URL.")
+    if not arguments or not arguments[0].replace("-", "x").isalnum() or arguments[0].startswith("-"):
+        raise CannotServe("Name the sandbox: make sandbox NAME=lakeside SHAPE=sis")
+    os.environ.setdefault("MEADOWLARK_HOME", f"{SANDBOXES}/{arguments[0]}")
+    # Documents are in the sandbox alone.
+    os.environ["MEADOWLARK_MAIN_STORE"] = "false"
+
+
+def serve_sandbox(home: Path, arguments: list[str]) -> NoReturn:
+    """Serve a sandbox, which is made at the first start, and never return: raises what `serve` does."""
+    port = _port()
+    address = f"http://{ADDRESS}:{port}"
+    with ExitStack() as running:
+        _print(f"Starting PostgreSQL in {home} ...")
+        postgres = running.enter_context(EmbeddedPostgres(home))
+        _ensure_free(port)
+        key = os.environ.get("MEADOWLARK_SECRET_KEY") or made_key(home)
+        environment = _WITH_OWN_DATABASE | os.environ | {"MEADOWLARK_SECRET_KEY": key}
+        _run_to_its_end(["meadowlark.prepare", "--refuse-newer"], environment, postgres)
+        gunicorn = _start_gunicorn(running, port, environment)
+        create = ["meadowlark.run.command_line", "create_sandbox", *arguments, "--address", address]
+        _print(_run_to_its_end(create, environment, postgres).decode())
+        _print(f"{_for_commands()}The report of a run, and what was refused: {address}/submissions (Ctrl-C stops it)")
+        _watch(gunicorn, postgres, [Schedule(running, environment)])
 
 
 def serve(home: Path, demo_students: str | None = None, demo_today: str = "") -> NoReturn:
@@ -369,14 +407,19 @@ def _ensure_free(port: int) -> None:
 def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, demo: list[str]) -> DemoCredentials:
     """Prepare in a child process, because Django and the model would remain in the memory of this one."""
     command = ["meadowlark.prepare", "--refuse-newer", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET, *demo]
+    made = json.loads(_run_to_its_end(command, environment, postgres))
+    administrator = Administrator(**made["administrator"]) if "administrator" in made else None
+    return DemoCredentials(DemoClient(**made["client"]), administrator, made["has_reader"])
+
+
+def _run_to_its_end(command: list[str], environment: Mapping[str, str], postgres: EmbeddedPostgres | None) -> bytes:
+    """The output of a module that runs in a child process. Raises CannotServe if it fails."""
     with ExitStack() as running:
         process = _start(running, command, environment, stdout=subprocess.PIPE)
         output, _ = process.communicate()
     if process.returncode:
         raise CannotServe(f"Meadowlark was not started, for the reason above.{_failure_of(postgres)}")
-    made = json.loads(output)
-    administrator = Administrator(**made["administrator"]) if "administrator" in made else None
-    return DemoCredentials(DemoClient(**made["client"]), administrator, made["has_reader"])
+    return output
 
 
 def _failure_of(postgres: EmbeddedPostgres | None) -> str:

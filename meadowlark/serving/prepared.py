@@ -51,7 +51,7 @@ _NOT_KEPT = frozenset(
 )  # fmt: skip
 
 # Called for each answer with method, route, status, seconds and client.
-Observe = Callable[[str, str, int, float, str], None]
+Observe = Callable[[str, str, int, float, str, object], None]
 
 
 class Kept(NamedTuple):
@@ -146,7 +146,8 @@ class PreparedRequests:
             if is_last:
                 headers.append(("Connection", "close"))
             protocol.response_bytes(done.status, headers, done.body)
-            self._observe(scope.method, request.route, done.status, perf_counter() - began, request.client_key)
+            seconds = perf_counter() - began
+            self._observe(scope.method, request.route, done.status, seconds, request.client_key, done.done)
         finally:
             current_id.reset(context)
         return None

@@ -7,6 +7,8 @@ changes.
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import ConnectionHandler
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.connection_strings import (
@@ -84,6 +86,15 @@ def add_beside(using: str, name: str) -> str:
     alias = f"{using}_{name}"
     connections.settings[alias] = connections.settings[using] | {"NAME": name}
     return alias
+
+
+def own_connection(alias: str, application_name: str) -> BaseDatabaseWrapper:
+    """A connection of Django's class to the database of an alias, but none of those that are lent to requests: its
+    owner closes it."""
+    made = ConnectionHandler.create_connection(connections, alias)
+    options = made.settings_dict["OPTIONS"] | {"application_name": application_name}
+    made.settings_dict = made.settings_dict | {"OPTIONS": options}
+    return made
 
 
 def data_store_of(alias: str) -> str:

@@ -11,7 +11,7 @@ from uuid import UUID
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.documents.paths import in_every_item
-from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_id, without_quoted
+from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_id, kept_message, without_quoted
 from edfi_api.web.write_recorder import RefusedWrite
 from references.exceptions import MissingTarget
 
@@ -141,6 +141,12 @@ def cause_of(write: RefusedWrite, problem: str) -> Cause:
         return _missing(write, problem)
     text = _text(write.problem, problem).replace("\0", "\ufffd")[:_LONGEST]
     return Cause(digest("cause", problem, text), text)
+
+
+def cause_of_problem(body: Mapping[str, Any], problem: str) -> str:
+    """A sentence for a problem of any request: its detail, if nothing that was sent is its cause."""
+    text = _text(body, problem)
+    return kept_message(str(body.get("detail") or body.get("title") or problem)) if text == problem else text
 
 
 def _missing(write: RefusedWrite, problem: str) -> Cause:

@@ -13,12 +13,11 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.utils import ConnectionHandler
 
 from edfi_api.common.back_off import BackOff
-from edfi_api.core.data_stores.databases import alias_of
+from edfi_api.core.data_stores.databases import alias_of, own_connection
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.features.refusals import metrics
@@ -238,10 +237,7 @@ class LedgerWriter:
     def _open(self, data_store: int, alias: str) -> BaseDatabaseWrapper:
         """Open a connection of Django's class, but none of the connections that are lent to requests."""
         if data_store not in self._opened:
-            opened = ConnectionHandler.create_connection(connections, alias)
-            options = opened.settings_dict["OPTIONS"] | {"application_name": "meadowlark-refusals"}
-            opened.settings_dict = opened.settings_dict | {"OPTIONS": options}
-            self._opened[data_store] = opened
+            self._opened[data_store] = own_connection(alias, "meadowlark-refusals")
         return self._opened[data_store]
 
 

@@ -13,15 +13,16 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter as Metric
 from prometheus_client import Histogram
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.contributions import contributions
 from edfi_api.common.logs import log_lines
 from edfi_api.site.observability.metrics import (
     BATCH_ALONE,
@@ -35,6 +36,7 @@ from edfi_api.site.observability.metrics import (
     STORE_REFUSED,
     STORE_REQUESTS,
 )
+from edfi_api.web.answered_requests import AnsweredRequest
 from edfi_api.web.batch.record import BatchFigures
 from edfi_api.web.prepared_requests import BEGAN
 
@@ -53,25 +55,10 @@ _log = logging.getLogger("meadowlark.requests")
 _log_of_bugs = logging.getLogger(__name__)
 
 
-class AnsweredRequest(NamedTuple):
-    """`method`, `view` and `route` are labels, `client` is its key, and `problem` the type of the problem. `store` is
-    the id of the data store, `refused` why it was not used."""
-
-    method: str
-    view: str
-    route: str
-    status: int
-    seconds: float
-    client: str | None = None
-    problem: str | None = None
-    store: int | None = None
-    refused: str | None = None
-
-
 class RequestCounts:
     """The requests that a process has answered and not counted yet; `count` adds them to the metrics."""
 
-    def __init__(self, count: Callable[[Iterable[AnsweredRequest]], None]) -> None:
+    def __init__(self, count: Callable[[Sequence[AnsweredRequest]], None]) -> None:
         self._count = count
         self._pending: deque[AnsweredRequest] = deque()
         self._lock = threading.Lock()
@@ -143,6 +130,7 @@ class ObservabilityMiddleware:
             getattr(response, "problem_type", None),
             getattr(request, "data_store", None),
             facts.get("refused"),
+            getattr(request, "done", None) or getattr(response, "done", None) or getattr(response, "data", None),
         )
         request_counts.add(answered)
         if view == _BATCH_VIEW and (batch := getattr(request, "batch", None)):
@@ -163,7 +151,7 @@ def _view_and_route(request: HttpRequest) -> tuple[str, str]:
     return name, name
 
 
-def _count(requests: Iterable[AnsweredRequest]) -> None:
+def _count(requests: Sequence[AnsweredRequest]) -> None:
     numbers = Counter[tuple[Metric, tuple[str | int, ...]]]()
     for each in requests:
         _timer(each.method, each.view).observe(each.seconds)
@@ -179,6 +167,8 @@ def _count(requests: Iterable[AnsweredRequest]) -> None:
             numbers[CLIENT_REQUESTS, (client_label(each.client), outcome)] += 1
     for (metric, labels), number in numbers.items():
         metric.labels(*labels).inc(number)
+    for counter in _request_counters():
+        counter.count(requests)
 
 
 request_counts = RequestCounts(_count)
@@ -190,6 +180,14 @@ def _count_batch(batch: BatchFigures) -> None:
     BATCH_SECONDS.labels(batch.parameters.mode.value).observe(batch.seconds)
     BATCH_SIZE.observe(batch.operations)
     BATCH_ALONE.inc(batch.alone)
+    for counter in _request_counters():
+        counter.count_batch(batch)
+
+
+@cache
+def _request_counters() -> tuple[Any, ...]:
+    """What capabilities count of requests."""
+    return tuple(contributions("request_counters"))
 
 
 # prometheus_client would look it up under a lock for each request.
@@ -219,9 +217,9 @@ def log_request(answered: AnsweredRequest, tenant: str | None = None, known: Map
     log_lines.write(_log, logging.ERROR if answered.status >= 500 else logging.INFO, facts)
 
 
-def observe_prepared(method: str, route: str, status: int, seconds: float, client: str) -> None:
+def observe_prepared(method: str, route: str, status: int, seconds: float, client: str, done: object) -> None:
     """Count and log a data request that was answered without the middleware, as the middleware does."""
-    answered = AnsweredRequest(method, _DATA_VIEW, route, status, seconds, client)
+    answered = AnsweredRequest(method, _DATA_VIEW, route, status, seconds, client, done=done)
     request_counts.add(answered)
     if is_logged(answered):
         log_request(answered)

@@ -97,6 +97,8 @@ class Result:
     tolerated: Sequence[Tolerated] = ()
     # The warnings of custom rules.
     warnings: Sequence[Finding] = ()
+    # Whether the document had this content already.
+    is_unchanged: bool = False
     # Whether a repetition may succeed without any change.
     is_temporary: bool = False
 

@@ -4,7 +4,7 @@ recorder of writes its operations, those of an atomic batch when it is known wha
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ from edfi_api.web.write_recorder import MOST_BODY_BYTES, RECORDED, AcceptedWrite
 from references.exceptions import MissingTarget
 
 _MOST_DENIALS = 20
+_MOST_CAUSES = 1_000
 _log = logging.getLogger("meadowlark.requests")
 _UNKNOWN = "unknown"
 _MOST_IN_MEMORY = 2**20
@@ -49,6 +50,12 @@ class BatchFigures:
     seconds: float = 0
     # Counts by operation, path of the resource, and status.
     results: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    # How many of the accepted ones had been stored before, by path of the resource.
+    unchanged: Counter[str] = field(default_factory=Counter)
+    # Refused operations that have a cause in common: their number, and the first of them.
+    refusals: dict[Hashable, list[Any]] = field(default_factory=dict)
+    # Whether nothing of it was written.
+    is_rolled_back: bool = False
 
     def __post_init__(self) -> None:
         self._began = time.perf_counter()
@@ -68,20 +75,33 @@ class BatchFigures:
 
     def begin(self) -> None:
         """Begin an attempt: what an earlier one counted was rolled back."""
+        self.is_rolled_back = False
         self.sets = self.alone = self.refused = self._denied = 0
-        self.results.clear()
-        self._denials.clear()
+        for counted in (self.results, self.unchanged, self.refusals, self._denials):
+            counted.clear()
 
     def add(self, result: Result) -> None:
         operation = result.operation
         kind = operation.kind.value if operation.kind else _UNKNOWN
         route = operation.resource.url_path if operation.resource else _UNKNOWN
         self.results[kind, route, result.status] += 1
+        if result.is_unchanged:
+            self.unchanged[route] += 1
         self.refused += result.is_refused
         if result.status in audit.DENIALS:
             self._denied += 1
             if self._denied <= _MOST_DENIALS:
                 self._denials.append({"status": result.status, "reason": _reason(result), "index": operation.position})
+
+    def add_refusal(self, refused: RefusedWrite) -> None:
+        """Count a refused operation by its cause. Those of further causes, when there are many, are counted together
+        by their resource and problem."""
+        problem = refused.problem
+        kind = (refused.resource, refused.operation, problem.get("status"), problem.get("type"))
+        key: Hashable = (*kind, refused.missing[:1], str(problem.get("validationErrors")))
+        if key not in self.refusals and len(self.refusals) >= _MOST_CAUSES:
+            key = kind
+        self.refusals.setdefault(key, [0, refused])[0] += 1
 
     def end(self) -> None:
         """Write what is known in the end."""
@@ -140,8 +160,9 @@ class RecordedOperations:
     """The operations of one attempt at a batch, which begins now. Of an atomic one only what cannot be read again from
     the body is kept, problems in a file beyond a megabyte."""
 
-    def __init__(self, singles: Singles, operations: SentOperations, *, is_atomic: bool) -> None:
+    def __init__(self, singles: Singles, operations: SentOperations, figures: BatchFigures, *, is_atomic: bool) -> None:
         self._recorder = recorder()
+        self._figures = figures
         self._singles = singles
         self._operations = operations
         self._began = time.time()
@@ -149,11 +170,13 @@ class RecordedOperations:
         self._problems = SpooledTemporaryFile(_MOST_IN_MEMORY) if is_atomic else None  # noqa: SIM115
 
     def note(self, result: Result, refusal: Exception | None) -> None:
-        if self._recorder is None:
-            return
         operation = result.operation
         missing = missing_targets(refusal) if refusal else ()
         problem, rules = result.problem, refusing_rules(refusal) if refusal else ()
+        if result.is_refused:
+            self._figures.add_refusal(self._refused_write(operation, problem or {}, missing, rules))
+        if self._recorder is None:
+            return
         if result.warnings:
             problem = problem_of_warnings(result.warnings, result.status, self._singles.correlation_id)
             rules = rules_of_findings(result.warnings)
@@ -217,22 +240,29 @@ class RecordedOperations:
         rules: tuple[str, ...],
         recorder: WriteRecorder,
     ) -> None:
-        recorder.refused(
-            RefusedWrite(
-                client=self._singles.client,
-                data_store=self._singles.data_store,
-                resource=_resource(operation),
-                preparer=self._preparer(operation),
-                operation=operation.kind.value if operation.kind else _UNKNOWN,
-                problem=problem,
-                at=time.time(),
-                size=operation.size,
-                is_batch=True,
-                document_uuid=operation.document_uuid,
-                sent=_body(operation) if operation.size <= MOST_BODY_BYTES else None,
-                missing=missing,
-                rules=rules,
-            )
+        recorder.refused(self._refused_write(operation, problem, missing, rules))
+
+    def _refused_write(
+        self,
+        operation: Operation,
+        problem: dict[str, Any],
+        missing: tuple[MissingTarget, ...],
+        rules: tuple[str, ...],
+    ) -> RefusedWrite:
+        return RefusedWrite(
+            client=self._singles.client,
+            data_store=self._singles.data_store,
+            resource=_resource(operation),
+            preparer=self._preparer(operation),
+            operation=operation.kind.value if operation.kind else _UNKNOWN,
+            problem=problem,
+            at=time.time(),
+            size=operation.size,
+            is_batch=True,
+            document_uuid=operation.document_uuid,
+            sent=_body(operation) if operation.size <= MOST_BODY_BYTES else None,
+            missing=missing,
+            rules=rules,
         )
 
     def _accepted(

@@ -139,13 +139,23 @@ class Singles:
     def written(self, operation: Operation, written: WrittenDocument) -> Result:
         """The result of an operation whose document was written."""
         resource, id_ = _resource(operation), written.document_uuid
-        self.unchanged += written.outcome is Outcome.UNCHANGED
+        is_unchanged = written.outcome is Outcome.UNCHANGED
+        self.unchanged += is_unchanged
         if self._hides_versions:
             self.hidden_versions.add(written.change_version)
         status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
         address = location(self._request._request, addresses.DATA, resource, shown_id(id_))
         etag = quoted(tag_of(written.change_version, written.part))
-        return Result(operation, status, id_, address, etag, written.change_version, warnings=written.warnings)
+        return Result(
+            operation,
+            status,
+            id_,
+            address,
+            etag,
+            written.change_version,
+            warnings=written.warnings,
+            is_unchanged=is_unchanged,
+        )
 
     def authorization(self, operation: Operation) -> Authorization:
         """What the client may do. Raises what the single request would be refused with, and, of an operation by natural

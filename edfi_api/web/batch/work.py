@@ -61,7 +61,8 @@ class Batch:
         self._hints = HintedOperations(self.singles, looks_up=not self.parameters.is_atomic)
         self._causes = Causes(self.singles.preparers, self.natural_keys)
         self._operations = SentOperations(self.reader, self.body)
-        self._recorded = RecordedOperations(self.singles, self._operations, is_atomic=self.parameters.is_atomic)
+        is_atomic = self.parameters.is_atomic
+        self._recorded = RecordedOperations(self.singles, self._operations, self.figures, is_atomic=is_atomic)
 
     def atomically(self, answer: Answer) -> None:
         """Add all results and the summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
@@ -69,10 +70,12 @@ class Batch:
             try:
                 self._all_or_nothing(answer)
             except BatchFailed:
+                self.figures.is_rolled_back = True
                 self._recorded.rolled_back()
                 self._take_versions()
                 raise
             except BatchTimeout:
+                self.figures.is_rolled_back = True
                 self._take_versions()
                 raise
             self._recorded.committed()

@@ -15,6 +15,7 @@ from edfi_api.core.security.claims.compile import compiled_claim_set
 from edfi_api.core.security.requests.authentication import remembered_client
 from edfi_api.core.security.requests.authorization import Authorization
 from edfi_api.core.storage.store import Reading
+from edfi_api.web.answered_requests import DocumentsRead
 from edfi_api.web.prepared_requests import LARGEST_ANSWER, CarriedOut, PreparedAnswer
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.representation import Representation
@@ -48,14 +49,16 @@ class PreparedAction:
         )
 
     def carry_out(self, document_id: str | None, as_django: Callable[[], HttpRequest]) -> PreparedAnswer | CarriedOut:
-        view = self.viewset()
+        view, sent = self.viewset(), as_django()
         try:
-            response = view.act_as_prepared(self, document_id, as_django())
+            response = view.act_as_prepared(self, document_id, sent)
         except Exception as error:  # Whatever it is: the action was called, and the view has to answer what it raised.
             return CarriedOut(view.answering(error))
+        done = vars(sent).get("done")
         if response.streaming or len(response.content) > LARGEST_ANSWER:
+            response.done = done
             return CarriedOut(view.answering(response))
-        return PreparedAnswer(response.status_code, list(response.headers._store.values()), response.content)
+        return PreparedAnswer(response.status_code, list(response.headers._store.values()), response.content, done)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,10 @@ class PreparedRead(PreparedAction):
             tag, text = self.representation.served(document, self.using)
         except Exception as error:
             return CarriedOut(self.viewset().answering(error))
+        done = DocumentsRead(1, len(text))
         if len(text) > LARGEST_ANSWER:
-            return CarriedOut(self.viewset().answering(JsonTextResponse(text, {"ETag": quoted(tag)})))
+            response = JsonTextResponse(text, {"ETag": quoted(tag)})
+            response.done = done  # type: ignore[attr-defined]  # As the request has it otherwise.
+            return CarriedOut(self.viewset().answering(response))
         headers = [("Content-Type", JSON), ("Content-Length", str(len(text))), ("ETag", quoted(tag))]
-        return PreparedAnswer(200, headers, text)
+        return PreparedAnswer(200, headers, text, done)

@@ -107,27 +107,26 @@ def record_refused(
     operation = _OPERATIONS.get(request.method)
     if operation is None or response.status_code not in RECORDED:
         return
-    own = recorder()
-    if own is None:
-        return
     size = _body_size(request)
-    own.refused(
-        RefusedWrite(
-            client=request.user.row_id,
-            data_store=data_store_of(request),
-            resource=resource,
-            preparer=preparer,
-            operation=operation,
-            problem=response.data,
-            at=time.time(),
-            size=size,
-            document_uuid=document_uuid,
-            sent=write.document if write and size <= MOST_BODY_BYTES else None,
-            prepared=write.prepared if write else None,
-            missing=missing_targets(error),
-            rules=refusing_rules(error),
-        )
+    refused = RefusedWrite(
+        client=request.user.row_id,
+        data_store=data_store_of(request),
+        resource=resource,
+        preparer=preparer,
+        operation=operation,
+        problem=response.data,
+        at=time.time(),
+        size=size,
+        document_uuid=document_uuid,
+        sent=write.document if write and size <= MOST_BODY_BYTES else None,
+        prepared=write.prepared if write else None,
+        missing=missing_targets(error),
+        rules=refusing_rules(error),
     )
+    request._request.done = refused
+    own = recorder()
+    if own is not None:
+        own.refused(refused)
 
 
 def ids_of(prepared: IncomingDocument | PendingDocument | None, document_uuid: str | UUID) -> tuple[UUID, ...]:

@@ -20,6 +20,7 @@ from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.web.answered_requests import DocumentsRead
 from edfi_api.web.viewsets.responses import JsonArray, etag
 
 # In bytes, of the text of a document.
@@ -132,15 +133,20 @@ class Representation:
             is_light = keeps_text or len(document.text) < _LARGE
             last = document if is_light else document._replace(text=b"")
             del document
-        return CollectionText(array.finish(), last)
+        return CollectionText(array.finish(), last, array.length)
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionText:
-    """The JSON of a page, in memory or on disk, and its last document."""
+    """The JSON of a page, in memory or on disk, its last document, and how many it has."""
 
     file: SpooledTemporaryFile[bytes]
     last: StoredDocument | None
+    documents: int
+
+    def read(self, query: str) -> DocumentsRead:
+        """Return what was read; before the file is sent."""
+        return DocumentsRead(self.documents, self.file.tell(), "collection", query)
 
 
 def _items(array: str) -> list[str]:

@@ -43,6 +43,7 @@ from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.writes import writing as writes
 from edfi_api.core.writes.writing import WritableResource, Write, WrittenDocument
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.web.answered_requests import DocumentsRead
 from edfi_api.web.prepared_requests import CARRIED_OUT, PREPARED, CarriedOut
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
@@ -263,6 +264,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             headers["Total-Count"] = str(total)
         if text.last is not None and (token := page.token_behind(text.last, documents)):
             headers["Next-Page-Token"] = token
+        request._request.done = text.read(request.META.get("QUERY_STRING", ""))  # type: ignore[attr-defined]
         return json_file_response(text.file, headers)
 
     def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
@@ -291,6 +293,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         write = self.sent_document(request)
         written = writes.upsert(write, partial(self.authorize, request))
+        request._request.done = written.outcome  # type: ignore[attr-defined]
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
         record_accepted(request, write, written.document_uuid, status)
         return self.written_response(request, prefix, written, status)
@@ -305,12 +308,14 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         if is_not_modified(request, document, part):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers={"ETag": quoted(etag(document, part))})
         tag, text = representation.served(document, self.using)
+        request._request.done = DocumentsRead(1, len(text))  # type: ignore[attr-defined]
         return JsonTextResponse(text, headers=profiled_headers(part) | {"ETag": quoted(tag)})
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         write = self.sent_document(request)
         written = writes.update(write, partial(self.authorize, request))
+        request._request.done = written.outcome  # type: ignore[attr-defined]
         record_accepted(request, write, written.document_uuid)
         return self.written_response(request, prefix, written, HTTP_204_NO_CONTENT)
 
@@ -355,6 +360,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         write = self.sent_write(request)
         if not writes.delete(write, partial(self.authorize, request)):
             raise ResourceNotFound
+        request._request.done = Outcome.DELETED  # type: ignore[attr-defined]
         record_accepted(request, write, self.document_uuid)
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 

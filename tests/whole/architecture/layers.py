@@ -21,6 +21,8 @@ FEATURES_IMPORT = {
     "management_api": {"exchange"},
     "ods_import": {"loading", "sql_views"},
     "questions": {"sql_views"},
+    "runs": {"refusals"},
+    "sandboxes": {"loading"},
     "sql_views": {"changes"},
     "validation": {"changes"},
 }

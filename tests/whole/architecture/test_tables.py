@@ -68,6 +68,8 @@ OWNERS = {
     "refusal": REFUSALS,
     "refusal_position": REFUSALS,
     "refused_tokens": SECURITY,
+    "run_minute": "edfi_api.features.runs",
+    "sandbox": "edfi_api.features.sandboxes",
     "resource_type": STORAGE,
     "ods_document": "edfi_api.features.ods_import",
     "ods_ownership_token": "edfi_api.features.ods_import",

@@ -17,6 +17,7 @@ from edfi_api.features.changes.change_queries.tracked_changes import (
     newest_change_version,
 )
 from edfi_api.features.changes.change_queries.windows import read_window
+from edfi_api.web.answered_requests import DocumentsRead
 from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.web.viewsets.ods_representation import id_of_digits
 from edfi_api.web.viewsets.resource_viewset import ResourceViewSet
@@ -56,7 +57,10 @@ class TrackedResourceViewSet(ResourceViewSet):
         found = find(tracked, page.size, page.offset)
         if OdsCompatibility.COMPLETE_DOCUMENTS.applies:
             write = partial(_with_digits, write)
-        return JsonTextResponse(_array(map(write, found)), headers)
+        text = _array(map(write, found))
+        what, query = self.action.replace("_", " "), request.META.get("QUERY_STRING", "")
+        request._request.done = DocumentsRead(len(found), len(text), what, query)  # type: ignore[attr-defined]
+        return JsonTextResponse(text, headers)
 
 
 class AvailableChangeVersionsView(EdFiView):

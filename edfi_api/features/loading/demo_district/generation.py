@@ -1,6 +1,6 @@
 """The table of parts → bodies, completed by the model of the served standard."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from itertools import count
@@ -15,9 +15,9 @@ from edfi_api.model.surface.resource import Resource, ResourceKind, ResourceName
 
 # What the district is made of. Each row stands below the one that it belongs to, and below those that it refers to.
 #
-# This table, the drafts that it names, and the mistakes are the only code with names of resources. They are names of
-# the bundled data standards: members that a standard lacks are left out of a draft, its model adds what it requires,
-# and a code value that a standard lacks is replaced by another one of the same descriptor.
+# This table, that of `organizations`, the drafts that they name, and the mistakes are the only code with names of
+# resources. They are names of the bundled data standards: members that a standard lacks are left out of a draft, its
+# model adds what it requires, and a code value that a standard lacks is replaced by another one of the same descriptor.
 PARTS = (
     DraftRow("LocalEducationAgency", DISTRICT, schools.agency),
     DraftRow("Program", "LocalEducationAgency", schools.program),
@@ -82,8 +82,14 @@ def _generated(bodies: Bodies, students: int, seed: int, year: SchoolYear) -> tu
         for origin, value in bodies.key(resource, _school_year(year.year, True)).items()
     }
     root = PlacedDraft(DISTRICT, 1, Draft({"students": students}), scope, Random(seed), year)  # noqa: S311
-    places, found, left_out = {DISTRICT: [root]}, Found(), []
-    for part in PARTS:
+    return generated_parts(bodies, PARTS, root)
+
+
+def generated_parts(bodies: Bodies, parts: Iterable[DraftRow], root: PlacedDraft) -> tuple[Found, list[str]]:
+    """The bodies of each row of a table, by the name of its resource, and the resources that the standard does not
+    have."""
+    places, found, left_out = {DISTRICT: [root]}, Found(), list[str]()
+    for part in parts:
         resource = _resource(bodies.surface, part)
         if resource is None or part.per not in places:
             left_out += [] if part.is_of_newer_standards else [part.resource]

@@ -34,10 +34,13 @@ def create_database(using: str) -> bool:
     return _create(using, "template0")
 
 
-def create_from_template(using: str, fill: Callable[[str], None]) -> bool:
+def create_from_template(
+    using: str, fill: Callable[[str], None], *, variant: str = "", load: Callable[[str], None] | None = None
+) -> bool:
     """Create the database that the alias leads to as a copy of one that `fill` has filled; False if it exists.
 
-    The copied one is made once on each server for this version, standard and extensions, and accepts no connections.
+    The copied one is made once on each server for this version, standard and extensions, and accepts no connections. A
+    variant of it is a copy of it with what `load` adds.
     """
     connection = connections[using]
     template = f"meadowlark_template_{_fingerprint()}"
@@ -45,7 +48,11 @@ def create_from_template(using: str, fill: Callable[[str], None]) -> bool:
         # Ends with this connection; others that need the same template wait until it is complete.
         cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
         if not _exists(cursor, template):
-            _make_template(using, cursor, template, fill)
+            _make_template(using, cursor, "template0", template, fill)
+        if load is not None:
+            base, template = template, f"{template}_{variant}"
+            if not _exists(cursor, template):
+                _make_template(using, cursor, base, template, load)
     return _create(using, template)
 
 
@@ -108,8 +115,8 @@ def other_user(using: str, table: RoutingTable) -> str:
     return ""
 
 
-def _make_template(using: str, cursor: Any, template: str, fill: Callable[[str], None]) -> None:
-    with _building(using, cursor, template, "template0") as alias:
+def _make_template(using: str, cursor: Any, source: str, template: str, fill: Callable[[str], None]) -> None:
+    with _building(using, cursor, template, source) as alias:
         fill(alias)
         connections[alias].close()
         cursor.execute(f"ALTER DATABASE {_quoted(alias)} WITH ALLOW_CONNECTIONS false")
@@ -119,15 +126,19 @@ def _make_template(using: str, cursor: Any, template: str, fill: Callable[[str],
 def _building(using: str, cursor: Any, name: str, template: str) -> Iterator[str]:
     """The alias of a copy of `template`, which gets its name at the end: so it is complete if it exists."""
     quote = connections[using].ops.quote_name
-    building = f"{name[:50]}_unfinished"  # PostgreSQL cuts names at 63 bytes.
+    building = f"{name[-50:]}_unfinished"  # PostgreSQL cuts names at 63 bytes.
     _drop(cursor, building)
     cursor.execute(f"CREATE DATABASE {quote(building)} ENCODING 'UTF8' TEMPLATE {quote(template)}")
     alias = add_beside(using, building)
     try:
         yield alias
-    finally:
+    except BaseException:
         connections[alias].close()
-        del connections[alias]
+        _drop(cursor, building)
+        raise
+    finally:
+        # It stays with the thread: a server takes back what it has lent.
+        connections[alias].close()
         remove(alias)
     cursor.execute(f"ALTER DATABASE {quote(building)} RENAME TO {quote(name)}")
 

@@ -1,6 +1,7 @@
 """Giving a vendor access on one page: vendor, application, claim set, organizations by name → key and secret."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -9,6 +10,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils import timezone
 
 from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.core.data_stores.models import DataStore, Tenant
@@ -17,6 +19,9 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
 from edfi_api.core.security.organizations import organizations_named
 from edfi_api.core.security.profiles.models import Profile
+from edfi_api.features.sandboxes.creating import Wanted, create_sandbox
+from edfi_api.features.sandboxes.exceptions import SandboxFailed
+from edfi_api.features.sandboxes.shapes import Shape
 from edfi_api.site.admin.security.api_clients import secret_context
 from edfi_api.site.admin.security.pages import assign, remark
 from edfi_api.web.admin_kit.authorship import admin_user
@@ -42,7 +47,20 @@ class OnboardingForm(forms.Form):
         "uri://vendor.example",
     )
     application = forms.CharField(max_length=256, label="Name of the application")
-    claim_set = forms.ModelChoiceField(ClaimSet.objects.all(), help_text="What it may do.")
+    sandbox = forms.ChoiceField(
+        choices=[("", "no, to the data of this server"), *Shape.choices],
+        required=False,
+        label="Access to a sandbox",
+        help_text="A database of its own, with the claim set and the organizations for this kind of client; its name "
+        "is that of the application. The first one takes a minute.",
+    )
+    is_populated = forms.BooleanField(required=False, label="Sandbox with the demo district")
+    days = forms.IntegerField(
+        required=False, min_value=1, max_value=3650, label="Days until the sandbox ends", help_text="Empty: no end."
+    )
+    claim_set = forms.ModelChoiceField(
+        ClaimSet.objects.all(), required=False, help_text="What it may do; a sandbox has that of its kind."
+    )
     organizations = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
@@ -66,6 +84,8 @@ class OnboardingForm(forms.Form):
         cleaned = super().clean() or {}
         if not cleaned.get("vendor") and not cleaned.get("vendor_name"):
             self.add_error("vendor_name", "Choose a vendor, or name a new one.")
+        if not cleaned.get("sandbox") and not cleaned.get("claim_set") and "claim_set" not in self.errors:
+            self.add_error("claim_set", "This field is required.")
         stores = [store.pk for store in cleaned.get("data_stores", ())]
         cleaned["organization_ids"] = self._organization_ids(cleaned.get("organizations", ""), stores)
         return cleaned
@@ -98,6 +118,8 @@ def onboarding_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
 
 def _made(request: HttpRequest, form: OnboardingForm) -> tuple[ApiClient, Credentials] | None:
     """Make what the form describes; return None with errors on the form."""
+    if form.cleaned_data["sandbox"]:
+        return _made_sandbox(request, form)
     try:
         with transaction.atomic():
             attribute_to(admin_user(request))
@@ -123,20 +145,44 @@ def _made(request: HttpRequest, form: OnboardingForm) -> tuple[ApiClient, Creden
     return ApiClient.objects.get(client_id=credentials.key), credentials
 
 
+def _made_sandbox(request: HttpRequest, form: OnboardingForm) -> tuple[ApiClient, Credentials] | None:
+    given = form.cleaned_data
+    vendor = given["vendor"] or _new_vendor(given)
+    wanted = Wanted(
+        name=given["application"],
+        shape=Shape(given["sandbox"]),
+        is_populated=given["is_populated"],
+        expires_at=timezone.now() + timedelta(days=given["days"]) if given["days"] else None,
+        vendor=vendor,
+        tenant=vendor.tenant,
+    )
+    try:
+        made = create_sandbox(wanted, by=admin_user(request))
+    except SandboxFailed as error:
+        form.add_error(None, str(error))
+        return None
+    remark(request, made.sandbox.client.application)
+    return made.sandbox.client, made.credentials
+
+
 def _vendor(given: dict[str, Any]) -> Vendor:
     if given["vendor"]:
         vendor: Vendor = given["vendor"]
         return vendor
-    vendor = Vendor(
+    vendor = _new_vendor(given)
+    vendor.full_clean()
+    vendor.save()
+    return vendor
+
+
+def _new_vendor(given: dict[str, Any]) -> Vendor:
+    return Vendor(
         name=given["vendor_name"],
         contact_name=given["contact_name"],
         contact_email=given["contact_email"],
         namespace_prefixes=given["namespace_prefixes"],
         tenant=given.get("tenant"),
     )
-    vendor.full_clean()
-    vendor.save()
-    return vendor
 
 
 def _not_one(name: str, found: dict[int, str]) -> str:

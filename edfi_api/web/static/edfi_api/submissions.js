@@ -1,6 +1,8 @@
 // The page of refused writes: a client of /submissions/v1 like any program. The token is kept until the tab is closed,
 // so that the page can be loaded again; the secret is in no variable that outlives the request for it. What is shown
 // (filters, page, refusal) is in the address, so that Back leads to what was shown before.
+import { reportElements } from "./run_report.js";
+
 const isNarrow = matchMedia("(max-width: 50rem)").matches;
 // Rows become cards in narrow windows.
 const PAGE = isNarrow ? 10 : 25;
@@ -236,7 +238,7 @@ async function showRefusals() {
 const one = async (id) => (await request(`/submissions/v1/refusals/${id}`)).json();
 
 async function show() {
-  await Promise.all([showCauses(), showRefusals()]);
+  await Promise.all([showCauses(), showRefusals(), showSandbox()]);
 }
 
 async function showMoreCauses() {
@@ -260,6 +262,7 @@ function leave(text = "") {
   ["causes", "refusals"].forEach((id) => byId(id).tBodies[0].replaceChildren());
   if (story.open) story.close();
   history.replaceState(null, "", location.pathname);
+  byId("report").replaceChildren();
   byId("ledger").hidden = true;
   signIn.hidden = byId("privacy").hidden = false;
   byId("message").textContent = text;
@@ -310,6 +313,31 @@ async function turn(pages) {
   await showRefusals();
 }
 
+async function showReport() {
+  const times = new URLSearchParams();
+  for (const [name, value] of new FormData(byId("times"))) {
+    if (value) times.set(name, new Date(value).toISOString());
+  }
+  const report = await (await request(`/submissions/v1/report?${times}`)).json();
+  byId("report").replaceChildren(...reportElements(report, element, moments));
+}
+
+// Most clients have no sandbox.
+async function showSandbox() {
+  const response = await fetch(`${root}/submissions/v1/sandbox`, { headers: { Authorization: `Bearer ${token}` } });
+  byId("sandbox").hidden = !response.ok;
+  if (!response.ok) return;
+  const sandbox = await response.json();
+  const end = sandbox.expiresAt ? `ends on ${moments.format(new Date(sandbox.expiresAt))}` : "has no end";
+  byId("sandbox").firstElementChild.textContent = `The sandbox ${sandbox.name} ${end}.`;
+}
+
+async function resetSandbox() {
+  if (!confirm("Everything that was sent to the sandbox is lost. Reset it?")) return;
+  await request("/submissions/v1/sandbox/reset", { method: "POST" });
+  leave("The sandbox was reset. Enter key and secret again.");
+}
+
 async function filter() {
   offset = 0;
   remember();
@@ -326,6 +354,9 @@ byId("earlier").addEventListener("click", acting(() => turn(-1)));
 byId("later").addEventListener("click", acting(() => turn(1)));
 byId("same-cause").addEventListener("click", acting(() => (story.close(), only(shown.cause.id))));
 byId("dismiss").addEventListener("click", acting(dismiss));
+byId("times").addEventListener("submit", acting(showReport));
+byId("print").addEventListener("click", acting(async () => (await showReport(), print())));
+byId("reset").addEventListener("click", acting(resetSandbox));
 byId("close").addEventListener("click", () => story.close());
 story.addEventListener("close", () => token && remember());
 addEventListener("popstate", acting(async () => token && restore()));

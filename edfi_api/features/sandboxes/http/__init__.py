@@ -1,0 +1,1 @@
+"""The sandbox of a client over HTTP, beside the ledger of its refusals."""
