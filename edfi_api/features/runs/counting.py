@@ -24,7 +24,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import own_connection
 from edfi_api.core.queries.parameters import is_natural_number
 from edfi_api.core.queries.selection import LAST_VERSION
-from edfi_api.core.storage.driver.sql_files import statements_beside
+from edfi_api.core.storage.driver.sql import statements_beside
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.refusals.occurrences import cause_of, cause_of_problem, problem_type
 from edfi_api.features.runs.counts import Counts, Reads, Refused

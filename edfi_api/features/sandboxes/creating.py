@@ -17,8 +17,13 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.core.data_stores.models import State, Tenant
-from edfi_api.core.data_stores.stores import check_qualifiers, create_data_store, remove_data_store, set_connection
-from edfi_api.core.data_stores.tenants import visible_to
+from edfi_api.core.data_stores.stores import (
+    check_qualifiers,
+    create_data_store,
+    remove_data_store,
+    set_connection,
+    visible_to,
+)
 from edfi_api.core.security.clients import COMMAND, create_application
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
