@@ -1,9 +1,12 @@
 """Sandboxes in databases beside the one of all tests."""
 
+import json
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.features.sandboxes import databases
@@ -30,3 +33,10 @@ def sandboxes(ensure_connection: Any, db: None, settings: Any, monkeypatch: pyte
     forget_stores()
     for name in {*NAMES, *Sandbox.objects.values_list("name", flat=True)}:
         databases.drop_all_of(name)
+
+
+def create(name: str = "lark", *options: str) -> dict[str, str]:
+    """What the command prints of a new sandbox, or of the one that is there."""
+    output = StringIO()
+    call_command("create_sandbox", name, *(options or ("--shape", "sis")), "--format", "json", stdout=output)
+    return json.loads(output.getvalue())

@@ -14,7 +14,7 @@ from edfi_api.features.sandboxes.models import Sandbox
 from edfi_api.features.sandboxes.request_files import FOLDER, Answer, ExampleRequest, RequestFile, file_of, send_all
 from edfi_api.features.sandboxes.shapes import Shape
 from tests.conftest import http
-from tests.features.sandboxes.test_sandboxes import create
+from tests.features.sandboxes.conftest import create
 
 pytestmark = pytest.mark.usefixtures("sandboxes")
 ADDRESS = "http://testserver"

@@ -1,8 +1,6 @@
 """Sandboxes: what is in one, that repeating changes nothing, and that a failure leaves nothing half."""
 
-import json
 from datetime import timedelta
-from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,18 +13,13 @@ from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.features.sandboxes import creating, databases
 from edfi_api.features.sandboxes.models import Sandbox
 from tests.conftest import ApiTestClient, http
+from tests.features.sandboxes.conftest import create
 
 STUDENT = {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 ROWS = (DataStore, Vendor, Application, ApiClient, Sandbox)
 
 
 pytestmark = pytest.mark.usefixtures("sandboxes")
-
-
-def create(name: str = "lark", *options: str) -> dict[str, str]:
-    output = StringIO()
-    call_command("create_sandbox", name, *(options or ("--shape", "sis")), "--format", "json", stdout=output)
-    return json.loads(output.getvalue())
 
 
 def api_of(made: dict[str, str]) -> ApiTestClient:
