@@ -2,6 +2,9 @@
 
 from typing import Any, NamedTuple
 
+# The view of all data routes.
+DATA_VIEW = "data"
+
 
 class DocumentsRead(NamedTuple):
     """How many documents an answer has, and the bytes of their JSON. `what` is "document" for a single one; otherwise

@@ -36,14 +36,13 @@ from edfi_api.site.observability.metrics import (
     STORE_REFUSED,
     STORE_REQUESTS,
 )
-from edfi_api.web.answered_requests import AnsweredRequest
+from edfi_api.web.answered_requests import DATA_VIEW, AnsweredRequest
 from edfi_api.web.batch.record import BatchFigures
 from edfi_api.web.prepared_requests import BEGAN
 
 # Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
 _OTHER = "other"
-_DATA_VIEW = "data"
 _BATCH_VIEW = "batch"
 _PROBLEM_PREFIX = "urn:ed-fi:api:"
 _MOST_CLIENTS = 100
@@ -146,7 +145,7 @@ def _view_and_route(request: HttpRequest) -> tuple[str, str]:
     """
     route = getattr(request, "data_route", None)
     if route is not None:
-        return _DATA_VIEW, route or _OTHER
+        return DATA_VIEW, route or _OTHER
     name = request.resolver_match.view_name if request.resolver_match else _OTHER
     return name, name
 
@@ -217,9 +216,8 @@ def log_request(answered: AnsweredRequest, tenant: str | None = None, known: Map
     log_lines.write(_log, logging.ERROR if answered.status >= 500 else logging.INFO, facts)
 
 
-def observe_prepared(method: str, route: str, status: int, seconds: float, client: str, done: object) -> None:
+def observe_prepared(answered: AnsweredRequest) -> None:
     """Count and log a data request that was answered without the middleware, as the middleware does."""
-    answered = AnsweredRequest(method, _DATA_VIEW, route, status, seconds, client, done=done)
     request_counts.add(answered)
     if is_logged(answered):
         log_request(answered)
