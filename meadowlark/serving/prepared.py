@@ -21,6 +21,7 @@ from wsgiref.types import WSGIEnvironment
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.correlation import CHOSEN, chosen_correlation_id, correlation_headers, current_id
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED
+from edfi_api.web.answered_requests import DATA_VIEW, AnsweredRequest
 from edfi_api.web.prepared_requests import (
     BEGAN,
     CARRIED_OUT,
@@ -50,8 +51,8 @@ _NOT_KEPT = frozenset(
     }
 )  # fmt: skip
 
-# Called for each answer with method, route, status, seconds and client.
-Observe = Callable[[str, str, int, float, str, object], None]
+# Called for each answer.
+Observe = Callable[[AnsweredRequest], None]
 
 
 class Kept(NamedTuple):
@@ -147,7 +148,8 @@ class PreparedRequests:
                 headers.append(("Connection", "close"))
             protocol.response_bytes(done.status, headers, done.body)
             seconds = perf_counter() - began
-            self._observe(scope.method, request.route, done.status, seconds, request.client_key, done.done)
+            facts = (scope.method, DATA_VIEW, request.route, done.status, seconds, request.client_key)
+            self._observe(AnsweredRequest(*facts, done=done.done))
         finally:
             current_id.reset(context)
         return None
