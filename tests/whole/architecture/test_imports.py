@@ -25,6 +25,7 @@ ALLOWED_IMPORTS = {
         "edfi_api.common.logs",
         "edfi_api.common.memory",
         "edfi_api.web.problem_details",
+        "edfi_api.web.answered_requests",
         "edfi_api.web.prepared_requests",
         "edfi_api.common.settings_table",
         "meadowlark.configuration.environment",
