@@ -1,3 +1,3 @@
 """The version of Meadowlark. What it promises is on meadowlark/docs/operate/upgrades.md."""
 
-VERSION = "1.0.0"
+VERSION = "1.1.0"
