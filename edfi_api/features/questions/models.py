@@ -1,11 +1,15 @@
 """Who may ask, what is withheld from them, and what was asked."""
 
+import secrets
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from edfi_api.core.data_stores.models import DataStore
+
+_SECRET_BYTES = 32
 
 
 class QuestionProfile(models.Model):
@@ -128,3 +132,9 @@ class QuestionSecret(models.Model):
 
     class Meta:
         db_table = "question_secret"
+
+    @classmethod
+    def current(cls) -> bytes:
+        """Return the secret; a database from which the row was removed gets another one, and so other pseudonyms."""
+        row, _ = cls.objects.get_or_create(pk=1, defaults={"secret": secrets.token_bytes(_SECRET_BYTES)})
+        return bytes(row.secret)

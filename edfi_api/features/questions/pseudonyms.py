@@ -29,7 +29,7 @@ SELECT d.id::integer AS usi,
 
 def statements(using: str, group: str) -> Iterator[str]:
     """Yield what makes the view, if it is not there, brings it in line with the row filter, and lets a role read it."""
-    secret = bytes(QuestionSecret.objects.get().secret)
+    secret = QuestionSecret.current()
     inner, outer = (bytes(byte ^ pad for byte in secret.ljust(_BLOCK, b"\0")).hex() for pad in (0x36, 0x5C))
     with connections[using].cursor() as cursor:
         cursor.execute("SELECT to_regclass('pseudonym.person') IS NOT NULL, quote_ident(current_user)")

@@ -189,7 +189,7 @@ class Roles:
     def _password(self) -> str:
         """Return what neither the key of the installation nor the database alone allows to derive."""
         key = next(iter(api_settings.STORE_KEYS), None) or settings.SECRET_KEY
-        return hmac.new(key.encode(), secret() + self.person.encode(), sha256).hexdigest()
+        return hmac.new(key.encode(), QuestionSecret.current() + self.person.encode(), sha256).hexdigest()
 
     def _hashed(self) -> str:
         connection = connections[self.using]
@@ -204,11 +204,6 @@ class Roles:
 _OF_THE_APPLICATION = {
     "cursor_factory", "context", "user", "password", "passfile", "sslcert", "sslkey", "sslpassword"
 }  # fmt: skip
-
-
-def secret() -> bytes:
-    """Return the secret of the installation."""
-    return bytes(QuestionSecret.objects.get().secret)
 
 
 def is_withheld(patterns: list[str], schema: str, view: str, column: str) -> bool:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from edfi_api.core.writes.rules.enforcing import FAILURES
-from edfi_api.features.refusals.recorder import REFUSALS
+from edfi_api.features.refusals.metrics import REFUSALS
 from edfi_api.site.observability.metrics import BATCH_SECONDS
 from tests.meadowlark.run.make_run import Client, Run
 from tests.support.ports import free_port, is_answering

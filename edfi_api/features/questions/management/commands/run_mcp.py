@@ -1,8 +1,10 @@
 """`manage.py run_mcp --person NAME`, or `--http 127.0.0.1:8765`"""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS
@@ -28,7 +30,7 @@ class Command(DataStoreCommand):
             "--person", type=name, metavar="NAME", help="the reader of questions who asks over this process"
         )
         how.add_argument("--http", type=name, metavar="HOST:PORT", help="where to listen, such as 127.0.0.1:8765")
-        parser.add_argument("--url", type=name, help="the address behind a proxy, such as https://ask.example.org/mcp")
+        parser.add_argument("--url", type=_url, help="the address behind a proxy, such as https://ask.example.org/mcp")
 
     def handle(
         self, *args: Any, database: str, person: str | None, http: str | None, url: str | None, **options: Any
@@ -48,10 +50,26 @@ class Command(DataStoreCommand):
                 raise CommandError(f"{person} may not ask: the admin has a page of readers of questions")
             served.serve_stdio(place, reader.pk)
             return
-        host, _, port = str(http).rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65_535:
-            raise CommandError(f"{http} is not an address such as 127.0.0.1:8765")
-        served.serve_http(place, host.strip("[]"), int(port), url or f"http://{http}{served.PATH}")
+        host, port = _listening_address(str(http))
+        served.serve_http(place, host, port, url or f"http://{http}{served.PATH}")
+
+
+def _listening_address(text: str) -> tuple[str, int]:
+    """Return host and port."""
+    with suppress(ValueError):
+        parts = urlsplit(f"//{text}")
+        if parts.netloc == text and parts.hostname and parts.port is not None:
+            return parts.hostname, parts.port
+    raise CommandError(f"{text} is not an address such as 127.0.0.1:8765")
+
+
+def _url(text: str) -> str:
+    """The type of an argument that is the address of a web server."""
+    with suppress(ValueError):
+        parts = urlsplit(name(text))
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return text
+    raise ArgumentTypeError(f"{text!r} is not an address such as https://ask.example.org/mcp")
 
 
 def _data_store(database: str) -> int:
