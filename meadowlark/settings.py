@@ -56,7 +56,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 INSTALLED_APPS = [
-    "edfi_api.site.administration.apps.AdministrationConfig",
+    "edfi_api.site.admin_site.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -158,7 +158,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         # Before those of Django's admin.
-        "DIRS": [Path(conf.__file__).parents[1] / "site/administration/templates"],
+        "DIRS": [Path(conf.__file__).parents[1] / "site/admin_site/templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -260,7 +260,7 @@ REST_FRAMEWORK = {
         "edfi_api.core.queries.filters.OrderFilter",
     ],
     "DEFAULT_PAGINATION_CLASS": "edfi_api.core.queries.pagination.EdFiPagination",
-    "EXCEPTION_HANDLER": "edfi_api.web.problem_details.http.handler.exception_handler",
+    "EXCEPTION_HANDLER": "edfi_api.web.problem_details.exception_handler.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 if values["REQUESTS_PER_MINUTE"]:

@@ -61,7 +61,7 @@ if settings.ADMIN_PATH:
         path(f"{settings.ADMIN_PATH}/", admin.site.urls),
     ]
 
-handler400 = "edfi_api.web.problem_details.http.handler.client_error"
-handler403 = "edfi_api.web.problem_details.http.handler.forbidden"
-handler404 = "edfi_api.web.problem_details.http.handler.client_error"
-handler500 = "edfi_api.web.problem_details.http.handler.server_error"
+handler400 = "edfi_api.web.problem_details.exception_handler.client_error"
+handler403 = "edfi_api.web.problem_details.exception_handler.forbidden"
+handler404 = "edfi_api.web.problem_details.exception_handler.client_error"
+handler500 = "edfi_api.web.problem_details.exception_handler.server_error"

@@ -25,7 +25,7 @@ from edfi_api.core.queries.query_indexes import IndexColumn, QueryIndex, is_inde
 from edfi_api.core.queries.selection import Selection
 from edfi_api.core.queries.stored_values import MISSING, begins_with, text_at, value_at
 from edfi_api.core.queries.unknown_parameters import MeantFilters
-from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.driver.sql import Sql, all_of, any_of
 from edfi_api.core.storage.row_policy import IndexedValue, Predicate
 from edfi_api.model.surface.json_schema import schema_at

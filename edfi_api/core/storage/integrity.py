@@ -21,7 +21,7 @@ from edfi_api.core.documents.incoming import Preparer, Preparers
 from edfi_api.core.documents.securables import COLUMNS, Securables
 from edfi_api.core.models import Document
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.descriptor_spelling import UrisOfDescriptors
+from edfi_api.core.storage.descriptor_case_repair import UrisOfDescriptors
 from edfi_api.model.surface.resource import ResourceName
 from references.models import Alias, Reference
 

@@ -15,7 +15,7 @@ from django.db import transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.core.documents.incoming import Preparers
-from edfi_api.core.storage import descriptor_casing, merges, policy_statements, resource_types, upsert_groups
+from edfi_api.core.storage import descriptor_uri_cache, merges, policy_statements, resource_types, upsert_groups
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import (
@@ -137,7 +137,7 @@ def delete(request: DeleteRequest) -> bool:
     except DocumentNotFound:
         return False
     if request.resource.is_descriptor:
-        descriptor_casing.forget(using)
+        descriptor_uri_cache.forget(using)
     record_writer(request.client, using)
     return True
 

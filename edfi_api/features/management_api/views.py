@@ -25,7 +25,7 @@ from edfi_api.features.management_api.access import Caller
 from edfi_api.features.management_api.bodies import BodySerializer, integer, read_object
 from edfi_api.features.management_api.listing import UNFILTERED, Listing, ListingFilter, ListingPagination
 from edfi_api.features.management_api.openapi_schema import ManagementSchema
-from edfi_api.web.problem_details.http.handler import correlation_id
+from edfi_api.web.problem_details.exception_handler import correlation_id
 from edfi_api.web.viewsets.responses import EdFiJsonRenderer, NoNegotiation
 
 _log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from edfi_api.common.one_process import exclusively
 from edfi_api.core.documents import json_object, json_text
 from edfi_api.core.documents.incoming import Preparers
-from edfi_api.core.storage import descriptor_casing, store
+from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.sets import REFUSALS
@@ -341,7 +341,7 @@ class _Pass:
         """Give the document with this id its new key, and all that refer to it. Raises the refusals of an update."""
         body = json_object.parse(candidate.text)
         imported, using = pop_imported(body, PreservedFields.ENVELOPES), self._context.using
-        stored_uris = partial(descriptor_casing.stored_uris, using=using)
+        stored_uris = partial(descriptor_uri_cache.stored_uris, using=using)
         incoming = self._preparers[candidate.resource.name].prepare(body, stored_uris)
         document_uuid = UUID(imported.document_uuid)
         with transaction.atomic(using), connections[using].cursor() as cursor, keeping_versions(cursor):

@@ -17,7 +17,7 @@ from edfi_api.features.changes.change_queries.versions_pages import VersionPages
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
 from edfi_api.features.refusals.admin.summaries import related_refusals
 from edfi_api.features.validation.admin import results_of
-from edfi_api.site.administration import overview
+from edfi_api.site.admin_site import overview
 from edfi_api.web.admin_kit import key_search, related_links
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import DeletionThroughStore

@@ -18,7 +18,7 @@ from edfi_api.core.documents.leniency import Leniency, Tolerated
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE
 from edfi_api.core.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
-from edfi_api.core.storage import descriptor_casing
+from edfi_api.core.storage import descriptor_uri_cache
 from edfi_api.core.storage.requests import UNCONDITIONAL, WriteCondition
 from edfi_api.core.storage.stored import Outcome, stored_versions
 from edfi_api.core.writes import writing as writes
@@ -30,7 +30,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.web.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.web.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.web.problem_details.catalog.ods import RefusedAttempt, answered_problem
-from edfi_api.web.problem_details.http.handler import correlation_id
+from edfi_api.web.problem_details.exception_handler import correlation_id
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import EdFiRequest
 from edfi_api.web.viewsets.ods_representation import shown_id
@@ -69,7 +69,7 @@ class TransactionUris:
     def __call__(self, ids: Iterable[UUID]) -> dict[UUID, str]:
         wanted = list(ids)
         if unknown := [id_ for id_ in wanted if id_ not in self._known]:
-            self._known |= descriptor_casing.read_uris(unknown, self._using)
+            self._known |= descriptor_uri_cache.read_uris(unknown, self._using)
         return {id_: self._known[id_] for id_ in wanted if id_ in self._known}
 
     def forget(self) -> None:

@@ -14,7 +14,7 @@ from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, 
 from edfi_api.core.writes.rules.exceptions import RefusedByRules
 from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.core.writes.writing import Write
-from edfi_api.web.problem_details.http.handler import correlation_id
+from edfi_api.web.problem_details.exception_handler import correlation_id
 from edfi_api.web.problem_details.problem import Problem
 from edfi_api.web.write_recorder import (
     ACCEPTED_WITH_WARNINGS,

@@ -37,7 +37,7 @@ from edfi_api.core.security.requests.authentication import IsApiClient, token_ch
 from edfi_api.core.security.requests.authorization import Authorization
 from edfi_api.core.security.requests.data_stores import USE_SNAPSHOT
 from edfi_api.core.storage import store
-from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.store import Reading
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.writes import writing as writes

@@ -5,7 +5,7 @@ from uuid import uuid4
 from edfi_api.core.security.claims import compile as claims
 from edfi_api.core.security.claims.model import Claims, ClaimSetValue
 from edfi_api.core.security.claims.stored_claims import load
-from edfi_api.core.storage import descriptor_casing
+from edfi_api.core.storage import descriptor_uri_cache
 from edfi_api.core.storage.database_state import database_state
 from tests.conftest import ApiTestClient, new_token
 
@@ -24,11 +24,11 @@ def test_claim_sets_that_were_compiled_long_ago_are_forgotten(db, monkeypatch):
 
 
 def test_casings_that_were_read_first_are_forgotten_first(db, monkeypatch):
-    monkeypatch.setattr(descriptor_casing, "_MOST_REMEMBERED", 3)
+    monkeypatch.setattr(descriptor_uri_cache, "_MOST_REMEMBERED", 3)
     first, *others = [uuid4() for _ in range(3)]
-    remembered = database_state("default").value(descriptor_casing._remembered)
+    remembered = database_state("default").value(descriptor_uri_cache._remembered)
     remembered.update(dict.fromkeys((first, *others), ("uri", 0.0)))
 
-    descriptor_casing._make_room(remembered, 1)
+    descriptor_uri_cache._make_room(remembered, 1)
 
     assert list(remembered) == others

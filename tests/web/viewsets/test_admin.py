@@ -12,7 +12,7 @@ from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.changes.change_queries.models import DeletedDocument
-from edfi_api.site.administration import overview
+from edfi_api.site.admin_site import overview
 from edfi_api.web.admin_kit import read_only, related_links
 from tests.support.admin_users import client_of
 from tests.support.databases import connection

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, OperationalError
 
-from edfi_api.core.storage import descriptor_casing, resource_types
+from edfi_api.core.storage import descriptor_uri_cache, resource_types
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.execution import StatementAborted, execute
 from edfi_api.core.storage.driver.sql import Sql, all_of, merged
@@ -112,7 +112,7 @@ def delete_unreferenced(
     except (IntegrityError, OperationalError, StatementAborted):
         return set()  # A concurrent write is in the way of one of them.
     if resource.is_descriptor:
-        descriptor_casing.forget(using)
+        descriptor_uri_cache.forget(using)
     return deleted
 
 

@@ -181,7 +181,7 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
 def _with_key(text: str, deleted: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
     """The deleted documents that match the text, which has one of the forms that the search for documents accepts
-    (`administration/key_search.py`): a value, `name=value`, a natural key, the URI of a descriptor. Whole values are
+    (`key_search.py`): a value, `name=value`, a natural key, the URI of a descriptor. Whole values are
     compared case-insensitively, by the index over the key values."""
     elements = natural_keys.elements(text)
     uri = natural_keys.without_prefix(text)

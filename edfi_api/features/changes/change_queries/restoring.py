@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.startup import current_surface
-from edfi_api.core.storage import descriptor_casing, store
+from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import (
     DocumentExists,
     DocumentNotFound,
@@ -119,7 +119,7 @@ def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
 
 
 def _prepared(preparers: Preparers, name: ResourceName, body: Any, using: str) -> IncomingDocument:
-    return preparers[name].prepare(body, partial(descriptor_casing.stored_uris, using=using))
+    return preparers[name].prepare(body, partial(descriptor_uri_cache.stored_uris, using=using))
 
 
 def _reasons_of(refusal: Exception) -> list[str]:

@@ -23,7 +23,8 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.documents.paths import put_value
 from edfi_api.core.security.claim_names import Action
-from edfi_api.core.storage import descriptor_casing, resource_types, store
+from edfi_api.core.storage import resource_types, store
+from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts
 from edfi_api.core.storage.requests import WriteRequest
@@ -376,7 +377,7 @@ class KeyChanges:
             raise DocumentNotFound(resource)
         body = json_text.loads(stored.text)
         put_key(body, resource, key)
-        incoming = self.preparers[resource.name].prepare(body, partial(descriptor_casing.stored_uris, using=self.using))
+        incoming = self.preparers[resource.name].prepare(body, partial(stored_uris, using=self.using))
         current = referential_ids([due.document_uuid], self.using).get(due.document_uuid, set())
         if incoming.identity.referential_id in current:
             return

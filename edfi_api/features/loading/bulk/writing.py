@@ -16,7 +16,7 @@ from psycopg.rows import TupleRow
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import IncomingDocument
-from edfi_api.core.storage import descriptor_casing, store
+from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import StatementAborted
 from edfi_api.core.storage.requests import WriteRequest
@@ -61,7 +61,7 @@ class BatchWriter:
         self.leaves_since: int | None = None
         self._using = using
         self._client = client
-        self._stored_uris = partial(descriptor_casing.stored_uris, using=using)
+        self._stored_uris = partial(descriptor_uri_cache.stored_uris, using=using)
         self._preparers = PreparersOnDemand()
 
     def differing_uris(self, prepared: Prepared) -> UrisById:

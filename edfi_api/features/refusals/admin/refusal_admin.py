@@ -21,7 +21,7 @@ from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.features.refusals import overview
-from edfi_api.features.refusals.admin import pages, summaries
+from edfi_api.features.refusals.admin import overview_tables, summaries
 from edfi_api.features.refusals.admin.filters import (
     ApplicationFilter,
     CauseFilter,
@@ -175,30 +175,30 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         """Tables of open entries; each number links to the list."""
         self._refuse_without_permission(request)
         tables = [
-            pages.open_by("vendor", "By vendor and resource", overview.table("vendor")),
-            pages.open_by("problem", "By problem and resource", overview.table("problem")),
+            overview_tables.open_by("vendor", "By vendor and resource", overview.table("vendor")),
+            overview_tables.open_by("problem", "By problem and resource", overview.table("problem")),
         ]
         if request.user.has_perm(VIEW_KEYS):
             self._audit(request, "causes of refusals shown")
-            tables.append(pages.causes(overview.top_causes()))
-        return tables_page(request, self.admin_site, tables, title="Open refusals", above=pages.above())
+            tables.append(overview_tables.causes(overview.top_causes()))
+        return tables_page(request, self.admin_site, tables, title="Open refusals", above=overview_tables.above())
 
     def activity_view(self, request: HttpRequest) -> HttpResponse:
         """What each client has sent, or one by resource."""
         self._refuse_without_permission(request)
         chosen = request.GET.get("client")
         if chosen is None:
-            tables = [pages.activity(overview.activity())]
+            tables = [overview_tables.activity(overview.activity())]
         else:
             client = get_object_or_404(ApiClient.objects.filter(pk=row_in(chosen)))
-            tables = [pages.activity_of(client.name, client.pk, overview.activity_of(client.pk))]
-        return tables_page(request, self.admin_site, tables, title="Activity of clients", above=pages.above())
+            tables = [overview_tables.activity_of(client.name, client.pk, overview.activity_of(client.pk))]
+        return tables_page(request, self.admin_site, tables, title="Activity of clients", above=overview_tables.above())
 
     def rules_view(self, request: HttpRequest) -> HttpResponse:
         """The rules of writes, and what each has found."""
         self._refuse_without_permission(request)
-        tables = [pages.rules(configured_rules().rules, overview.found_by_rules())]
-        return tables_page(request, self.admin_site, tables, title="Rules of writes", above=pages.above())
+        tables = [overview_tables.rules(configured_rules().rules, overview.found_by_rules())]
+        return tables_page(request, self.admin_site, tables, title="Rules of writes", above=overview_tables.above())
 
     @admin.action(description="Export as CSV", permissions=["export"])
     def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase:

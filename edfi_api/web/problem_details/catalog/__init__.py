@@ -7,8 +7,7 @@ text whose rest is here, or are not in problem details at all:
 - `edfi_api/core/documents/violations.py`: the sentence for each broken rule of a body. Loads report the same
   sentences without HTTP.
 - `edfi_api/core/documents/json_object.py`: where a text stops being JSON, mostly in the words of the parser.
-- `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/pagination.py`,
-  `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/parameters.py`, `edfi_api/core/queries/ordering.py`,
+- `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/parameters.py`, `edfi_api/core/queries/ordering.py`,
   `edfi_api/core/queries/filters.py`, `edfi_api/core/queries/listing/fields.py`,
   `edfi_api/core/queries/listing/filters.py`, `edfi_api/features/changes/change_queries/windows.py`,
   `edfi_api/features/changes/history/views.py`, `edfi_api/features/refusals/http/entries.py`,

@@ -10,7 +10,7 @@ import pytest
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.security.profiles.loading import store_profiles
 from edfi_api.core.storage import store
-from edfi_api.core.storage.descriptor_casing import stored_uris
+from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.model.profiles.definition import MemberSelection, ProfileDefinition, ProfileRule, ResourceParts
 from edfi_api.model.profiles.members import members_of

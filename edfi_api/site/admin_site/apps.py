@@ -16,7 +16,7 @@ class AdministrationConfig(SimpleAdminConfig):
     The URL map imports the admin's pages: commands do without them, since they take a tenth of a simple command's time.
     """
 
-    default_site = "edfi_api.site.administration.site.AdministrationSite"
+    default_site = "edfi_api.site.admin_site.site.AdministrationSite"
 
     def ready(self) -> None:
         register(check_dependencies, Tags.admin)

@@ -21,7 +21,7 @@ from django.utils.text import capfirst
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.site.administration import navigation, overview, status
+from edfi_api.site.admin_site import navigation, overview, status
 from edfi_api.site.sign_in.site import SignInSite
 from edfi_api.web.admin_kit.readable_values import is_time, shown_time
 from edfi_api.web.admin_kit.store_choice import PARAMETER, choice_url, choose_view, chosen

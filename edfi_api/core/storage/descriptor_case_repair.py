@@ -21,7 +21,7 @@ from edfi_api.core.documents.extraction import DESCRIPTOR_KEY, DocumentReference
 from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.models import Document
 from edfi_api.core.storage import cascade, resource_types
-from edfi_api.core.storage.descriptor_casing import read_uris
+from edfi_api.core.storage.descriptor_uri_cache import read_uris
 from edfi_api.model.surface.resource import ResourceName
 from references.models import Alias
 

@@ -37,6 +37,9 @@ _GROUPS: dict[str, Sequence[str]] = {
         "change_queries.changeconsumer",
         "change_stream.deadletter",
         "sql_views.sqlreader",
+        "questions.questionreader",
+        "questions.questionprofile",
+        "questions.question",
     ),
     "Operation": ("data_stores.datastore", "data_stores.tenant"),
 }

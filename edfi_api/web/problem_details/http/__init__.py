@@ -1,1 +1,0 @@
-"""Problem details over HTTP: what Django and DRF call for an exception."""
