@@ -179,7 +179,6 @@ class Summary:
 _MEMBERS_BYTES = 64 * 1024
 _LONGEST_TAG = 100
 _LONGEST_UNKNOWN = 100
-_ALIASES = {"uuid": "id", "documentId": "id", "payload": "document", "body": "document"}
 _OF_ALL = {"op", "resource", "ifMatch", "ifNoneMatch", "tag"}
 _OF_WRITES, _OF_STORED = {"document", "profile"}, {"id", "naturalKey"}
 _MEMBERS = {
@@ -191,20 +190,9 @@ _MEMBERS = {
 _EVERY_MEMBER = _OF_ALL | _OF_WRITES | _OF_STORED
 _TEXTS = ("op", "resource", "id", "ifMatch", "ifNoneMatch", "profile", "tag")
 _OBJECTS = ("document", "naturalKey")
+_DOCUMENT_PATH = "$.document."
 # As `ifNoneMatch`, of a create.
 _NO_DOCUMENT = "*"
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A member of an operation, under the name that was sent."""
-
-    sent_as: str
-    value: Any
-
-    @property
-    def path(self) -> str:
-        return f"$.{self.sent_as}"
 
 
 def most_bytes() -> int:
@@ -252,11 +240,12 @@ class OperationReader:
         return operation
 
     def _understand(self, sent: dict[str, Any], operation: Operation) -> None:
-        members, found = _by_name(sent)
+        members = {name: value for name, value in sent.items() if name in _EVERY_MEMBER and value is not None}
+        found = [violations.impossible_member(f"$.{name}") for name in sent if name not in _EVERY_MEMBER]
         found += _wrong_types(members)
-        if not found and "tag" in members and len(members["tag"].value) > _LONGEST_TAG:
+        if not found and "tag" in members and len(members["tag"]) > _LONGEST_TAG:
             found.append(violations.too_long("$.tag", _LONGEST_TAG))
-        elif isinstance(tag := _value(members, "tag"), str):
+        elif isinstance(tag := members.get("tag"), str):
             operation.tag = tag
         operation.kind = kind = _kind(members, found)
         operation.resource = resource = self._resource(members, found)
@@ -265,8 +254,7 @@ class OperationReader:
         if kind is not None:
             found += _misplaced(kind, members)
         if not found and resource is not None and "naturalKey" in members:
-            key = members["naturalKey"]
-            operation.key, wrong = self._natural_keys.read(resource, key.value)
+            operation.key, wrong = self._natural_keys.read(resource, members["naturalKey"])
             found += wrong
         if found:
             raise DataValidationFailed(as_many_as_reported(found))
@@ -274,9 +262,9 @@ class OperationReader:
             raise ResourceNotFound
         self._take(members, operation)
 
-    def _resource(self, members: Mapping[str, _Member], found: list[Violation]) -> Resource | None:
+    def _resource(self, members: Mapping[str, Any], found: list[Violation]) -> Resource | None:
         """Return the resource, or None if it is unknown, or if there are violations anyway."""
-        name = _value(members, "resource")
+        name = members.get("resource")
         if not isinstance(name, str):
             return None
         if "/" in name:
@@ -288,16 +276,16 @@ class OperationReader:
             found.append(violations.unknown_rule("$.resource", f"resource is ambiguous; it may be one of: {paths}."))
         return named[0] if len(named) == 1 else None
 
-    def _take(self, members: Mapping[str, _Member], operation: Operation) -> None:
+    def _take(self, members: Mapping[str, Any], operation: Operation) -> None:
         if "id" in members:
-            operation.document_uuid = document_uuid(members["id"].value)
+            operation.document_uuid = document_uuid(members["id"])
         if "document" in members:
-            operation.document = members["document"].value
-        operation.if_match, operation.if_none_match = _value(members, "ifMatch"), _value(members, "ifNoneMatch")
+            operation.document = members["document"]
+        operation.if_match, operation.if_none_match = members.get("ifMatch"), members.get("ifNoneMatch")
         if operation.kind is Kind.CREATE:
             operation.if_none_match = _NO_DOCUMENT
         if "profile" in members:
-            operation.profile = members["profile"].value
+            operation.profile = members["profile"]
             if not is_of_a_profile(operation.profile):
                 raise UnsupportedMediaType
 
@@ -339,11 +327,9 @@ def _parsed(text: bytes) -> dict[str, Any]:
         return json_object.parse(text)
     except DuplicateProperty as error:
         # In the document alone they have the paths that the single request would name.
-        names = ("document", *(alias for alias, name in _ALIASES.items() if name == "document"))
-        for start in (f"$.{name}." for name in names):
-            if all(path.startswith(start) for path in error.paths):
-                raise DuplicateProperty([f"$.{path.removeprefix(start)}" for path in error.paths]) from error
-        raise
+        if not all(path.startswith(_DOCUMENT_PATH) for path in error.paths):
+            raise
+        raise DuplicateProperty([f"$.{path.removeprefix(_DOCUMENT_PATH)}" for path in error.paths]) from error
 
 
 def _refuse_too_long(document: dict[str, Any]) -> None:
@@ -351,33 +337,18 @@ def _refuse_too_long(document: dict[str, Any]) -> None:
         raise BodyTooLarge(api_settings.MAX_BODY_BYTES)
 
 
-def _by_name(sent: Mapping[str, Any]) -> tuple[dict[str, _Member], list[Violation]]:
-    """The members by their proper names, and what is wrong with those names."""
-    members: dict[str, _Member] = {}
-    found: list[Violation] = []
-    for sent_as, value in sent.items():
-        name = _ALIASES.get(sent_as, sent_as)
-        if name not in _EVERY_MEMBER:
-            found.append(violations.impossible_member(f"$.{sent_as}"))
-        elif name in members:
-            found.append(violations.given_twice(f"$.{sent_as}", members[name].sent_as))
-        elif value is not None:
-            members[name] = _Member(sent_as, value)
-    return members, found
-
-
-def _wrong_types(members: Mapping[str, _Member]) -> list[Violation]:
+def _wrong_types(members: Mapping[str, Any]) -> list[Violation]:
     return [
-        violations.wrong_type(members[name].path, _type_name(members[name].value), expected)
+        violations.wrong_type(f"$.{name}", _type_name(members[name]), expected)
         for names, type_, expected in ((_TEXTS, str, "string"), (_OBJECTS, dict, "object"))
         for name in names
-        if name in members and not isinstance(members[name].value, type_)
+        if name in members and not isinstance(members[name], type_)
     ]
 
 
-def _unknown(members: Mapping[str, _Member]) -> str:
+def _unknown(members: Mapping[str, Any]) -> str:
     """The name of an unknown resource, cut."""
-    name = _value(members, "resource")
+    name = members.get("resource")
     return name[:_LONGEST_UNKNOWN] if isinstance(name, str) else ""
 
 
@@ -386,12 +357,8 @@ def _type_name(value: Any) -> str:
     return names.get(type(value), "number")
 
 
-def _value(members: Mapping[str, _Member], name: str) -> Any:
-    return members[name].value if name in members else None
-
-
-def _kind(members: Mapping[str, _Member], found: list[Violation]) -> Kind | None:
-    sent = _value(members, "op")
+def _kind(members: Mapping[str, Any], found: list[Violation]) -> Kind | None:
+    sent = members.get("op")
     if sent is None:
         return Kind.UPSERT
     if not isinstance(sent, str):
@@ -402,17 +369,17 @@ def _kind(members: Mapping[str, _Member], found: list[Violation]) -> Kind | None
     return Kind(sent.lower())
 
 
-def _misplaced(kind: Kind, members: Mapping[str, _Member]) -> Iterator[Violation]:
+def _misplaced(kind: Kind, members: Mapping[str, Any]) -> Iterator[Violation]:
     """Members that the kind does not have, or needs."""
-    for name, member in members.items():
+    for name in members:
         if name not in _MEMBERS[kind]:
-            yield violations.impossible_member(member.path)
+            yield violations.impossible_member(f"$.{name}")
     if "resource" not in members:
         yield violations.required("$.resource")
     if kind is not Kind.DELETE and "document" not in members:
         yield violations.required("$.document")
     if kind in (Kind.UPDATE, Kind.DELETE):
         if "id" in members and "naturalKey" in members:
-            yield violations.given_twice(members["naturalKey"].path, members["id"].sent_as)
+            yield violations.given_twice("$.naturalKey", "id")
         elif "id" not in members and "naturalKey" not in members:
             yield violations.required("$.id")

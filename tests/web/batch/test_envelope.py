@@ -182,8 +182,8 @@ def test_lines_that_cannot_be_read_are_refused_by_themselves(batch):
         ({"op": "update", "resource": "Student", "document": {}}, ["$.id"]),
         ({"op": "delete", "resource": "Student"}, ["$.id"]),
         ({"op": "delete", "resource": "Student", "id": "x", "naturalKey": {}}, ["$.naturalKey"]),
-        ({"op": "delete", "resource": "Student", "uuid": "x", "document": {}}, ["$.document"]),
-        ({"op": "delete", "resource": "Student", "documentId": "x"}, ["$.id"]),
+        ({"op": "delete", "resource": "Student", "id": "x", "document": {}}, ["$.document"]),
+        ({"op": "delete", "resource": "Student", "documentId": "x"}, ["$.documentId", "$.id"]),
         ({"resource": "Student", "document": {}, "tag": "x" * 101}, ["$.tag"]),
         ({"op": "delete", "resource": "Student", "naturalKey": {}}, ["$.naturalKey.studentUniqueId"]),
         (
