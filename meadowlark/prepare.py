@@ -71,6 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"The settings cannot be used: {error}")
     try:
         wait_for_database(options.wait)
+    except OperationalError as error:
+        return _refuse(f"The database cannot be used: {_in_one_line(error)}{_what_to_check()}")
+    except DatabaseError as error:
+        return _refuse(f"The database cannot be used: {_in_one_line(error)}")
+    try:
         with exclusively(PREPARING, DEFAULT_DB_ALIAS, _report_waiting):
             refuse_unusable_database(options.refuse_newer)
             prepare_database()
@@ -159,6 +164,13 @@ def _refuse(reason: str) -> int:
 def _in_one_line(error: Exception) -> str:
     """PostgreSQL and its driver add hints on further lines."""
     return " ".join(str(error).split())
+
+
+def _what_to_check() -> str:
+    """Of the address of a database that cannot be connected to; empty for the embedded one, which has none."""
+    if not os.environ.get("DATABASE_URL", "").strip():
+        return ""
+    return " (check host, port, user, password and database in DATABASE_URL)"
 
 
 def _report_waiting() -> None:

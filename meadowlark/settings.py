@@ -266,7 +266,12 @@ REST_FRAMEWORK = {
 if values["REQUESTS_PER_MINUTE"]:
     REST_FRAMEWORK["DEFAULT_THROTTLE_CLASSES"] = ["edfi_api.core.security.requests.throttling.RequestsPerMinute"]
 
-# OpenTelemetry's own variable, which its libraries read too.
-TELEMETRY = bool(values["OTEL_EXPORTER_OTLP_ENDPOINT"])
+# What is sent to a collector. The variables are OpenTelemetry's own, and its libraries read some of them too.
+TELEMETRY = frozenset(
+    signal
+    for signal in ("traces", "logs", "metrics")
+    if values["OTEL_EXPORTER_OTLP_ENDPOINT"] and values[f"OTEL_{signal.upper()}_EXPORTER"] == "otlp"
+)
+TELEMETRY_METRICS_SECONDS = values["OTEL_METRIC_EXPORT_INTERVAL"] / 1000
 
 LOGGING = logging_configuration(formatter=values["LOG_FORMAT"], level=values["LOG_LEVEL"])

@@ -91,7 +91,8 @@ def _answered(environ: dict[str, Any], start_response: Callable[..., Any]) -> It
     return _Streamed(cast(StreamingHttpResponse, answer)) if answer.streaming else cast(HttpResponse, answer)
 
 
-_traced = import_module("edfi_api.site.observability.telemetry").traced(_answered) if settings.TELEMETRY else _answered
+_has_traces = "traces" in settings.TELEMETRY
+_traced = import_module("edfi_api.site.observability.telemetry").traced(_answered) if _has_traces else _answered
 
 
 class _Application:
@@ -119,6 +120,6 @@ class _Application:
             return []
 
 
-_has_short_way = not settings.TELEMETRY and "edfi_api.web.middleware.DataGZipMiddleware" not in settings.MIDDLEWARE
+_has_short_way = not _has_traces and "edfi_api.web.middleware.DataGZipMiddleware" not in settings.MIDDLEWARE
 _observe = import_module("edfi_api.site.observability.middleware").observe_prepared
 application = _Application(PreparedRequests(_lent.take_back, _observe) if _has_short_way else None)

@@ -607,8 +607,35 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         text(
             "OTEL_EXPORTER_OTLP_ENDPOINT",
             "",
-            "sends traces there; needs `requirements/telemetry.lock`",
+            "the collector that telemetry is sent to; needs `requirements/telemetry.lock`",
             variable="OTEL_EXPORTER_OTLP_ENDPOINT",
+        ),
+        choice(
+            "OTEL_TRACES_EXPORTER",
+            "otlp",
+            "sends traces to the collector",
+            choices=("otlp", "none"),
+            variable="OTEL_TRACES_EXPORTER",
+        ),
+        choice(
+            "OTEL_LOGS_EXPORTER",
+            "none",
+            "`otlp` sends log lines to the collector",
+            choices=("otlp", "none"),
+            variable="OTEL_LOGS_EXPORTER",
+        ),
+        choice(
+            "OTEL_METRICS_EXPORTER",
+            "none",
+            "`otlp` sends metrics to the collector",
+            choices=("otlp", "none"),
+            variable="OTEL_METRICS_EXPORTER",
+        ),
+        count(
+            "OTEL_METRIC_EXPORT_INTERVAL",
+            60_000,
+            "milliseconds between two exports of metrics",
+            variable="OTEL_METRIC_EXPORT_INTERVAL",
         ),
     ),
 }
@@ -623,6 +650,7 @@ OF_THE_SERVER = {
     "DATABASE_REPLICA_URL", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_TIME_ZONE",
     "ADMIN_SESSION_MINUTES", "TRUSTED_ORIGINS", "WEBHOOK_URL", "WEBHOOK_SECRET", "NATS_SERVERS", "REFUSALS",
     "LOG_FORMAT", "LOG_LEVEL",
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_EXPORTER", "OTEL_LOGS_EXPORTER", "OTEL_METRICS_EXPORTER",
+    "OTEL_METRIC_EXPORT_INTERVAL",
 }
 # fmt: on

@@ -12,6 +12,7 @@ of its own, so that signals of the terminal reach only this process.
 # ruff: noqa: S603 - the commands run here are our own.
 
 import argparse
+import errno
 import json
 import os
 import shlex
@@ -62,6 +63,7 @@ DEMO_RULES = "meadowlark/demo_rules"
 _WITH_OWN_DATABASE = {"MEADOWLARK_GROUP_MILLISECONDS": "20"}
 _RESTART_SECONDS = 60
 _SECONDS_BETWEEN_LOOKS = 30
+_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR})
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
@@ -248,8 +250,17 @@ def main() -> int:
     except (CannotServe, EmbeddedPostgresError) as reason:
         sys.stderr.write(f"{reason}\n")
     except OSError as error:
-        sys.stderr.write(f"Meadowlark cannot run: {error}\n")
+        sys.stderr.write(f"Meadowlark cannot run: {error}{_what_to_do(error)}\n")
     return 1
+
+
+def _what_to_do(error: OSError) -> str:
+    """A sentence for errors of files, which are all in the home."""
+    if error.errno == errno.ENOSPC:
+        return ". Free some space, or name a folder on another disk with MEADOWLARK_HOME."
+    if error.errno in _NOT_WRITABLE:
+        return ". Make the folder writable for this account, or name another one with MEADOWLARK_HOME."
+    return ""
 
 
 class Schedule:

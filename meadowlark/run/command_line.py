@@ -12,7 +12,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import ManagementUtility
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
+from django.db import InterfaceError, InternalError, NotSupportedError, OperationalError, ProgrammingError
 from psycopg import errors
 
 from edfi_api.model.apischema.node import ApiSchemaError
@@ -96,7 +96,7 @@ def _reason(error: BaseException) -> str | None:
             reason = "Stopped. The command may be run again."
         case ModelErrors() | ApiSchemaError() | ImproperlyConfigured():
             reason = str(error)  # Django's checks before almost every command import the URL map, hence the model.
-        case OperationalError() | InterfaceError():
+        case OperationalError() | InterfaceError() | NotSupportedError():
             reason = f"The database cannot be used: {error}"
         case InternalError(__cause__=errors.ReadOnlySqlTransaction()):
             reason = f"The database takes no writes: {error}"

@@ -69,6 +69,8 @@ _SOCKET_NAME = f"{_SOCKET}5432"
 _TEMPORARY = "meadowlark-temporary-"
 _LOG = "postgres.log"
 _PANIC = "PANIC:  "
+_NO_SPACE = "No space left on device"
+_ABOUT_SPACE = "Free some space, or name a folder on another disk with MEADOWLARK_HOME."
 # The server's messages about its state.
 _RESTARTS = "all server processes terminated; reinitializing"
 _IS_READY = "database system is ready to accept connections"
@@ -408,7 +410,8 @@ def _reason(log: str) -> str:
     """The message of the last fatal error in the output of PostgreSQL's programs, or its last lines."""
     for fatal in (_PANIC, "FATAL:  ", "error: "):
         if fatal in log:
-            return log.rpartition(fatal)[2].partition("\n")[0]
+            reason = log.rpartition(fatal)[2].partition("\n")[0]
+            return f"{reason}. {_ABOUT_SPACE}" if reason.endswith(_NO_SPACE) else reason
     return " / ".join(log.splitlines()[-3:]) or "its log is empty."
 
 

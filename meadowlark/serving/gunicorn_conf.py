@@ -118,9 +118,10 @@ def child_exit(server: Arbiter, worker: Worker) -> None:
 
 
 def post_fork(server: Arbiter, worker: Worker) -> None:
-    """Start the thread that exports spans: threads do not survive a fork."""
+    """Start the threads that export telemetry: threads do not survive a fork."""
     allocator.keep_little()
     if _IS_OWN_WORKER:
         listeners.keep_own(worker)
     if settings.TELEMETRY:
-        import_module("edfi_api.site.observability.telemetry").export_spans()
+        telemetry = import_module("edfi_api.site.observability.telemetry")
+        telemetry.export(settings.TELEMETRY, settings.TELEMETRY_METRICS_SECONDS)

@@ -1,5 +1,5 @@
 """Which database has which tables, and whether it has all migrations that this version needs; migrations of a newer one
-do no harm."""
+do no harm, unless they are named as those that take something away."""
 
 import re
 from functools import cache
@@ -15,6 +15,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from edfi_api.core.data_stores.exceptions import NotProvisioned
 from edfi_api.core.storage.database_state import database_state
+from edfi_api.version import VERSION
 
 # The apps whose tables are in the database of every data store.
 DATA_APPS = frozenset(
@@ -49,6 +50,11 @@ _TOP = Path(__file__).parents[3]
 _TABLE = "migration_digest"
 # How a migration names the SQL that it runs, which is in the folder `sql` beside that of migrations.
 _SQL_FILE = re.compile(r'"(\w+\.sql)"')
+
+# The name of a migration that takes away what servers of a version, and of those before it, use: of
+# `0012_contract_1_2_old_keys` those up to 1.2.
+_CONTRACT = re.compile(r"\d+_contract_(\d+)_(\d+)(?:_|$)")
+_OURS = tuple(int(part) for part in VERSION.split(".")[:2])
 
 _FORGET = """
     DELETE FROM migration_digest AS d
@@ -135,6 +141,16 @@ def unknown(using: str) -> list[str]:
     ours = _digests().keys()
     labels = {app for app, _ in ours}
     return sorted(".".join(key) for key in _applied(connections[using]) - ours if key[0] in labels)
+
+
+def contracted(using: str) -> list[str]:
+    """The names of applied migrations of a newer version that have taken away what this version uses."""
+    return [name for name in unknown(using) if _is_contract(name.partition(".")[2])]
+
+
+def _is_contract(name: str) -> bool:
+    found = _CONTRACT.match(name)
+    return found is not None and tuple(map(int, found.groups())) >= _OURS
 
 
 @cache

@@ -15,8 +15,10 @@ from edfi_api.core.data_stores import provisioning_state
 from edfi_api.core.data_stores.powers import POWERS, ROLES_PAGE
 from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development
 
-# Migrations of a newer version are only a warning: during an upgrade, servers of both versions run concurrently.
+# Migrations of a newer version that take nothing away are only a warning: during an upgrade, servers of both versions
+# run concurrently.
 NEWER = "edfi_api.W002"
+_OLDEST_POSTGRESQL = 15
 # PgBouncer assigns the server connection that was returned last; with other clients active, it may be another one.
 _ATTEMPTS = 5
 
@@ -26,7 +28,20 @@ def database_can_be_served(databases: Iterable[str] | None = None, **_: Any) -> 
     """One message, of one line, for each reason why not."""
     if "default" not in (databases or ()):
         return []
-    return [*_encoding("default"), *_pooling("default"), *_migrations("default")]
+    return [*_version("default"), *_encoding("default"), *_pooling("default"), *_migrations("default")]
+
+
+def _version(using: str) -> list[CheckMessage]:
+    major = connections[using].pg_version // 10_000
+    if major >= _OLDEST_POSTGRESQL:
+        return []
+    return [
+        Error(
+            f"The server of the database is PostgreSQL {major}; it has to be {_OLDEST_POSTGRESQL} or newer. Upgrade it"
+            " (pg_upgrade), or set DATABASE_URL to the address of a newer one.",
+            id="edfi_api.E009",
+        )
+    ]
 
 
 def _encoding(using: str) -> list[CheckMessage]:
@@ -86,6 +101,7 @@ def _migrations(using: str) -> list[CheckMessage]:
     if is_of_development(using):
         return [Error(OF_DEVELOPMENT, id="edfi_api.E007")]
     changed, unknown = provisioning_state.changed(using), provisioning_state.unknown(using)
+    contracted = provisioning_state.contracted(using)
     messages: list[CheckMessage] = []
     if changed:
         messages.append(
@@ -96,7 +112,15 @@ def _migrations(using: str) -> list[CheckMessage]:
                 id="edfi_api.E006",
             )
         )
-    if unknown:
+    if contracted:
+        messages.append(
+            Error(
+                "A newer version of Meadowlark has taken away what this version uses"
+                f" ({', '.join(contracted)}); run that one.",
+                id="edfi_api.E010",
+            )
+        )
+    elif unknown:
         messages.append(
             Warning(
                 f"A newer version of Meadowlark has migrated the database ({', '.join(unknown)}); run that one.",

@@ -91,7 +91,8 @@ def _database(using: str) -> str:
 
 
 def _migrations(using: str) -> str:
-    """Migrations of a newer version are accepted: during an upgrade, servers of both versions run concurrently."""
+    """Migrations of a newer version are accepted, unless they take away what this version uses: during an upgrade, servers
+    of both versions run concurrently."""
     executor = MigrationExecutor(connections[using])
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:
@@ -100,4 +101,6 @@ def _migrations(using: str) -> str:
         raise _Unhealthy(
             "Migrations with another text than this version's were applied: manage.py check --database default."
         )
+    if provisioning_state.contracted(using):
+        raise _Unhealthy("A newer version has taken away what this version uses: run the newer one.")
     return "All migrations are applied."

@@ -175,8 +175,13 @@ _DATABASE.register(ScheduleCollector())
 
 def exposition(*, has_clients: bool = True) -> bytes:
     """All metrics in Prometheus's text format, those of each client, by its key, only if wanted."""
-    requests = _requests() if has_clients else _WithoutClients(_requests())
-    return generate_latest(requests) + generate_latest(_DATABASE)
+    return generate_latest(_counted(has_clients=has_clients)) + generate_latest(_DATABASE)
+
+
+def families(*, has_clients: bool) -> Iterator[MetricFamily]:
+    """Yield all metrics, those of each client only if wanted."""
+    yield from _counted(has_clients=has_clients).collect()
+    yield from _DATABASE.collect()
 
 
 class _WithoutClients(Collector):
@@ -187,6 +192,10 @@ class _WithoutClients(Collector):
 
     def collect(self) -> Iterator[MetricFamily]:
         return (family for family in self._registry.collect() if family.name != _OF_CLIENTS)
+
+
+def _counted(*, has_clients: bool) -> Collector:
+    return _requests() if has_clients else _WithoutClients(_requests())
 
 
 def _requests() -> CollectorRegistry:

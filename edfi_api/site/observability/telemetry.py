@@ -1,10 +1,11 @@
-"""OpenTelemetry traces, if OTEL_EXPORTER_OTLP_ENDPOINT names a collector.
+"""OpenTelemetry: traces, and on request logs and metrics, if OTEL_EXPORTER_OTLP_ENDPOINT names a collector.
 
 Needs the optional requirements/telemetry.lock. The libraries read their own variables (OTEL_...), such as the name of
 the service and the sampling rate.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from importlib import import_module
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -97,8 +98,18 @@ def _statement_span(tracer: trace.Tracer, statement: str) -> Any:
     )
 
 
-def export_spans() -> None:
-    """Start exporting spans from a background thread. To be called in each process after the fork."""
+def export(signals: Collection[str], seconds_between_metrics: float) -> None:
+    """Start exporting these signals (traces, logs, metrics) from background threads. To be called in each process after
+    the fork."""
+    if "traces" in signals:
+        _export_spans()
+    if "logs" in signals:
+        import_module("edfi_api.site.observability.telemetry_logs").export_logs()
+    if "metrics" in signals:
+        import_module("edfi_api.site.observability.telemetry_metrics").export_metrics(seconds_between_metrics)
+
+
+def _export_spans() -> None:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)

@@ -18,16 +18,16 @@ TOP = Path(__file__).parents[3]
 class Run:
     """A process of `python -m meadowlark.run`, which `make run` executes after the installation."""
 
-    def __init__(self, home: Path, port: int, *arguments: str, **variables: str) -> None:
+    def __init__(self, home: Path, port: int, *arguments: str, output: Path | None = None, **variables: str) -> None:
         self.address = f"http://127.0.0.1:{port}"
-        self._output = home.with_suffix(".out")
+        self._output = output or home.with_suffix(".out")
         defaults = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_WORKERS": "1"}
         inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-        with self._output.open("w") as output:
+        with self._output.open("w") as written:
             command = [sys.executable, "-m", "meadowlark.run", *arguments]
             environment = inherited | defaults | variables
             self.process = subprocess.Popen(
-                command, cwd=TOP, env=environment, stdout=output, stderr=output, start_new_session=True
+                command, cwd=TOP, env=environment, stdout=written, stderr=written, start_new_session=True
             )
 
     @property

@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from http.client import HTTPConnection
 from itertools import count
 from pathlib import Path
@@ -12,6 +13,7 @@ from threading import Event
 
 import psycopg
 
+from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.support.ports import ADDRESS
 from tests.support.server_processes import Server, meadowlark
 from tests.whole.robustness.waiting import wait_until
@@ -22,19 +24,25 @@ _numbers = count(1)
 
 
 def test_a_reload_and_a_stop_lose_no_request(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
-    with meadowlark(prepared_home(tmp_path / "home")) as server:
-        _reload_while_clients_write(server)
-        with ThreadPoolExecutor(CONNECTING) as pool:
+    home, acknowledged = prepared_home(tmp_path / "home"), set[str]()
+    with meadowlark(home) as server:
+        _reload_while_clients_write(server, acknowledged)
+        with ThreadPoolExecutor(CONNECTING + WRITERS) as pool:
             connecting = [pool.submit(_connect_until_refused, server) for _ in range(CONNECTING)]
+            writing = [pool.submit(_write_until_refused, server, acknowledged) for _ in range(WRITERS)]
             _stop_while_a_request_arrives(server)
-            lost = [failure for each in connecting for failure in each.result()]
+            acknowledged.add("under way")
+            lost = [failure for each in [*connecting, *writing] for failure in each.result()]
+    with EmbeddedPostgres(home) as postgres:
+        stored = _stored(postgres.url)
 
     assert lost == []
+    assert stored == acknowledged
     assert "Exception in worker" not in (tmp_path / "home.log").read_text()
 
 
-def _reload_while_clients_write(server: Server) -> None:
-    stop, acknowledged = Event(), set[str]()
+def _reload_while_clients_write(server: Server, acknowledged: set[str]) -> None:
+    stop = Event()
 
     with ThreadPoolExecutor(WRITERS) as pool:
         writers = [pool.submit(_write_until, stop, server, acknowledged) for _ in range(WRITERS)]
@@ -48,7 +56,7 @@ def _reload_while_clients_write(server: Server) -> None:
         for writer in writers:
             writer.result()
 
-    assert acknowledged == _stored(server)
+    assert acknowledged == _stored(server.database_url)
 
 
 def _stop_while_a_request_arrives(server: Server) -> None:
@@ -87,6 +95,18 @@ def _connect_until_refused(server: Server) -> list[Exception]:
             connection.close()
 
 
+def _write_until_refused(server: Server, acknowledged: set[str]) -> list[Exception]:
+    """What became of writes on new connections, as above; students that were acknowledged are added to the set."""
+    lost: list[Exception] = []
+    while True:
+        try:
+            acknowledged.add(_write(server))
+        except ConnectionRefusedError:
+            return lost
+        except Exception as error:
+            lost.append(error)
+
+
 def _wait_for_more(acknowledged: set[str]) -> None:
     before = len(acknowledged)
     wait_until(lambda: len(acknowledged) >= before + 20, seconds=60)
@@ -102,12 +122,16 @@ def _replace_workers(server: Server) -> None:
 def _write_until(stop: Event, server: Server, acknowledged: set[str]) -> None:
     """Adds acknowledged students to the set; any other outcome of a request is an exception."""
     while not stop.is_set():
-        name = f"student {next(_numbers)}"
-        connection = HTTPConnection(ADDRESS, server.port, timeout=30)
+        acknowledged.add(_write(server))
+
+
+def _write(server: Server) -> str:
+    """Send a new student on a connection of its own; return its name when it was acknowledged."""
+    name = f"student {next(_numbers)}"
+    with closing(HTTPConnection(ADDRESS, server.port, timeout=30)) as connection:
         connection.request("POST", "/data/ed-fi/students", json.dumps(_student(name)), _headers(server))
         assert connection.getresponse().status == 201
-        connection.close()
-        acknowledged.add(name)
+    return name
 
 
 def _student(name: str) -> dict[str, str]:
@@ -118,7 +142,7 @@ def _headers(server: Server) -> dict[str, str]:
     return {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
 
 
-def _stored(server: Server) -> set[str]:
+def _stored(database_url: str) -> set[str]:
     query = "SELECT body ->> 'studentUniqueId' FROM document WHERE body ? 'studentUniqueId'"
-    with psycopg.connect(server.database_url) as connection:
+    with psycopg.connect(database_url) as connection:
         return {name for (name,) in connection.execute(query)}

@@ -4,18 +4,23 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import psycopg
 import pytest
 
-from meadowlark.run.embedded_postgres import EmbeddedPostgres
+from meadowlark.run import embedded_postgres
+from meadowlark.run.embedded_postgres import EmbeddedPostgres, LoginPort
 from tests.meadowlark.run.make_run import Client, Run
 from tests.support.ports import free_port
 
 TOP = Path(__file__).parents[3]
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 SCHOOL = {
     "schoolId": 122,
     "nameOfInstitution": "Lark Meadow High School",
@@ -77,7 +82,23 @@ def test_an_unreachable_database_is_reported_without_a_traceback(tmp_path: Path)
 
     assert run.process.wait(60) == 1
     assert "The database cannot be used" in run.output
+    assert "(check host, port, user, password and database in DATABASE_URL)\n" in run.output
     assert "hidden" not in run.output
+    assert "Traceback" not in run.output
+
+
+def test_a_wrong_password_is_reported_with_what_to_check(
+    tmp_path: Path, prepared_home: Callable[[Path], Path]
+) -> None:
+    port = free_port()
+    with EmbeddedPostgres(prepared_home(tmp_path / "other"), port=LoginPort("clerk", port)):
+        run = Run(tmp_path / "home", free_port(), DATABASE_URL=f"postgresql://clerk:wrong@127.0.0.1:{port}/meadowlark")
+        status = run.process.wait(60)
+
+    assert status == 1
+    assert 'password authentication failed for user "clerk"' in run.output
+    assert "(check host, port, user, password and database in DATABASE_URL)\n" in run.output
+    assert "wrong" not in run.output
     assert "Traceback" not in run.output
 
 
@@ -138,27 +159,71 @@ def test_an_invalid_database_url_is_reported_in_one_line(tmp_path: Path) -> None
     )
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+@needs_root
 @pytest.mark.parametrize("megabytes", [8, pytest.param(62, marks=pytest.mark.long)])
 def test_a_full_disk_is_reported(tmp_path: Path, megabytes: int) -> None:
     """The smaller one is full while PostgreSQL initialises its data, the larger while the database is prepared."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk], check=False)
-    if mounted.returncode:
-        pytest.skip("this machine lets nobody mount")
-    try:
-        run = Run(disk / "home", free_port())
+    with _mounted(tmp_path / "disk", f"size={megabytes}m") as disk:
+        run = Run(disk / "home", free_port(), output=tmp_path / "run.out")
         status = run.process.wait(120)
-    finally:
-        output = run.output
-        subprocess.run(["umount", disk], check=True)
 
+    output = run.output
     assert status == 1
     reasons = [line for line in output.splitlines() if "No space left on device" in line]
     beginnings = ("PostgreSQL could not be initialised", "The database cannot be used", "Meadowlark was not")
     assert reasons and all(reason.startswith(beginnings) for reason in reasons)
+    assert "Free some space" in output or "Check free disk space" in output
     assert "Traceback" not in output
+
+
+@needs_root
+def test_a_read_only_home_is_reported(tmp_path: Path) -> None:
+    with _mounted(tmp_path / "disk", "ro") as disk:
+        run = Run(disk / "home", free_port(), output=tmp_path / "run.out")
+        status = run.process.wait(60)
+
+    assert status == 1
+    assert run.output.splitlines()[1:] == [
+        f"Meadowlark cannot run: [Errno 30] Read-only file system: '{disk}/home'. Make the folder writable for this"
+        " account, or name another one with MEADOWLARK_HOME."
+    ]
+
+
+@pytest.mark.long
+def test_a_first_start_that_is_killed_at_any_phase_is_completed_by_the_next(tmp_path: Path) -> None:
+    home, port = tmp_path / "home", free_port()
+
+    def has(question: str) -> bool:
+        with suppress(psycopg.Error), psycopg.connect(embedded_postgres.url(home)) as connection:
+            return connection.execute(question).fetchone() == (True,)
+        return False
+
+    phases: list[Callable[[Run], bool]] = [
+        lambda _: (home / "postgres.new" / "base").exists(),
+        lambda _: (home / "postgres" / "postmaster.pid").exists(),
+        lambda _: has("SELECT count(*) > 0 FROM django_migrations"),
+        lambda _: has("SELECT count(*) > 100 FROM django_migrations"),
+        lambda _: has("SELECT count(*) > 0 FROM document"),
+        lambda _: has("SELECT count(*) > 0 FROM oauth2_provider_application"),
+        lambda run: "The demo client" in run.output,
+    ]
+    for is_reached in phases:
+        run = Run(home, port)
+        while not is_reached(run):
+            assert run.process.poll() is None, run.output
+            time.sleep(0.005)
+        _kill(run)
+
+    run = Run(home, port)
+    run.wait_until_served()
+    ready = httpx.get(f"{run.address}/health/ready")
+    years = has("SELECT count(*) = 51 FROM document JOIN resource_type t ON t.id = resource_type_id"
+                " WHERE t.name = 'SchoolYearType'")
+
+    assert run.stop(signal.SIGTERM) == 0
+    assert ready.status_code == 200
+    assert years
+    assert "Traceback" not in run.output
 
 
 def test_an_invalid_port_is_refused(tmp_path: Path) -> None:
@@ -174,3 +239,27 @@ def test_an_unusable_schedule_is_refused(tmp_path: Path) -> None:
     assert run.process.wait(60) == 1
     assert "In MEADOWLARK_SCHEDULE, 'daily housekeeping' is not of the form '24h COMMAND'" in run.output
     assert "Traceback" not in run.output
+
+
+@contextmanager
+def _mounted(disk: Path, options: str) -> Iterator[Path]:
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", disk], check=False)
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def _kill(run: Run) -> None:
+    """Kill all processes of a run at once, as a power failure does."""
+    parent = psutil.Process(run.process.pid)
+    family = [parent, *parent.children(recursive=True)]
+    for process in family:
+        process.suspend()
+    for process in family:
+        process.kill()
+    run.process.wait()
+    psutil.wait_procs(family, timeout=30)

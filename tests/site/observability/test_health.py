@@ -35,6 +35,33 @@ def test_a_server_without_database_is_alive_but_not_ready(db: None) -> None:
     assert [result["Name"] for result in ready.json()["Results"]] == ["Database"]
 
 
+@pytest.mark.parametrize(
+    ("migration", "status", "description"),
+    [
+        ("0999_later", 200, "All migrations are applied."),
+        ("0999_contract_0_9_keys", 200, "All migrations are applied."),
+        (
+            "0999_contract_99_0_keys",
+            503,
+            "A newer version has taken away what this version uses: run the newer one.",
+        ),
+    ],
+)
+def test_a_database_of_a_newer_version_is_served_until_it_takes_something_away(
+    migration: str, status: int, description: str, db: None
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('edfi_api', %s, now())", [migration]
+        )
+
+    response = Client().get("/health/ready")
+
+    assert response.status_code == status
+    [migrations] = [result for result in response.json()["Results"] if result["Name"] == "Migrations"]
+    assert migrations["Description"] == description
+
+
 def test_missing_migrations_are_reported(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'descriptors'")

@@ -1,15 +1,17 @@
-"""Traces that a server sends to a collector."""
+"""Traces, logs and metrics that a server sends to a collector."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from signal import SIGTERM
 from threading import Thread
+from typing import Any
 
 import httpx
 import pytest
@@ -82,6 +84,127 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
     assert b"db.query.text" in statements and b"postgresql" in statements
     assert b"SELECT 1" in span
     assert b"Zebulon" not in statements
+
+
+def test_logs_and_metrics_of_all_workers_are_sent_where_they_are_asked_for(
+    received, tmp_path: Path, prepared_home
+) -> None:
+    address, messages = received
+    environment = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": address,
+        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+        "OTEL_SERVICE_NAME": "meadowlark-under-test",
+        "OTEL_TRACES_EXPORTER": "none",
+        "OTEL_LOGS_EXPORTER": "otlp",
+        "OTEL_METRICS_EXPORTER": "otlp",
+        "OTEL_METRIC_EXPORT_INTERVAL": "200",
+        "OTEL_BLRP_SCHEDULE_DELAY": "100",
+        "MEADOWLARK_WORKERS": "2",
+    }
+    run = Run(prepared_home(tmp_path / "home"), free_port(), **environment)
+    try:
+        run.wait_until_served()
+        for _ in range(6):  # On connections of their own, so that each worker answers some.
+            httpx.get(f"{run.address}/data/ed-fi/students", headers={"correlationid": "mine-18"})
+        sent = _sent_until(messages, lambda sent: _requests(sent, 401) == 6 and b"mine-18" in sent["/v1/logs"])
+    finally:
+        run.stop(SIGTERM)
+
+    assert set(sent) == {"/v1/logs", "/v1/metrics"}
+    assert b"meadowlark.correlation_id" in sent["/v1/logs"]
+    assert b"meadowlark.requests" in sent["/v1/logs"]
+    assert b"meadowlark-under-test" in sent["/v1/logs"] and b"meadowlark-under-test" in sent["/v1/metrics"]
+    assert b"meadowlark_client_requests" not in sent["/v1/metrics"]
+    seconds = _last(sent, "meadowlark_request_seconds").histogram
+    assert [point.count for point in seconds.data_points if _labels(point)["view"] == "data"] == [6]
+    assert list(seconds.data_points[0].explicit_bounds)[:3] == [0.002, 0.005, 0.01]
+    [up] = _last(sent, "meadowlark_database_up").gauge.data_points
+    assert up.as_double == 1
+
+
+def test_a_collector_that_does_not_answer_holds_nothing_up(tmp_path: Path, prepared_home) -> None:
+    environment = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+        "OTEL_LOGS_EXPORTER": "otlp",
+        "OTEL_METRICS_EXPORTER": "otlp",
+        "OTEL_METRIC_EXPORT_INTERVAL": "100",
+        "OTEL_BLRP_SCHEDULE_DELAY": "100",
+    }
+    run = Run(prepared_home(tmp_path / "home"), free_port(), **environment)
+    try:
+        run.wait_until_served()
+        statuses = {httpx.get(f"{run.address}/data/ed-fi/students").status_code for _ in range(10)}
+        run.wait_until_printed("opentelemetry.exporter")
+    finally:
+        run.stop(SIGTERM)
+
+    assert statuses == {401}
+
+
+EXPORTED_LOG = """
+import logging
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+from edfi_api.common.logs.correlation import correlated
+from edfi_api.site.observability.telemetry_logs import ExportedLog
+
+exporter, provider = InMemoryLogRecordExporter(), LoggerProvider()
+provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
+logging.getLogger().addHandler(ExportedLog(provider))
+for name in ("urllib3.connectionpool", "opentelemetry.exporter.otlp"):
+    logging.getLogger(name).error("The collector does not answer.")
+with correlated("mine-19"):
+    try:
+        raise ValueError("broken")
+    except ValueError:
+        logging.getLogger("edfi_api.somewhere").exception("It %s.", "fails", extra={"status": 500, "request": object()})
+[line] = exporter.get_finished_logs()
+print(line.log_record.body, line.log_record.severity_number.name, line.instrumentation_scope.name)
+attributes = dict(line.log_record.attributes)
+print("ValueError: broken" in attributes.pop("exception.stacktrace"), attributes)
+"""
+
+
+def test_lines_are_exported_with_their_facts_and_those_of_exporters_are_not() -> None:
+    """Each line about a failed export would cause the next one."""
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "meadowlark.settings"}
+    command = [sys.executable, "-c", EXPORTED_LOG]
+
+    output = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    assert output.splitlines() == [
+        "It fails. ERROR edfi_api.somewhere",
+        "True {'meadowlark.correlation_id': 'mine-19', 'status': 500, 'exception.type': 'ValueError',"
+        " 'exception.message': 'broken'}",
+    ]
+
+
+def _sent_until(
+    messages: Queue[tuple[str, bytes]], is_enough: Callable[[dict[str, bytes]], bool]
+) -> dict[str, bytes]:
+    """Return what was sent to each path: all logs, and the last metrics."""
+    sent: dict[str, bytes] = {}
+    while not {"/v1/logs", "/v1/metrics"} <= sent.keys() or not is_enough(sent):
+        path, message = messages.get(timeout=30)
+        sent[path] = message if path == "/v1/metrics" else sent.get(path, b"") + message
+    return sent
+
+
+def _last(sent: dict[str, bytes], name: str) -> Any:
+    metrics_service = import_module("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    request = metrics_service.ExportMetricsServiceRequest.FromString(sent["/v1/metrics"])
+    [scope] = request.resource_metrics[0].scope_metrics
+    return next(each for each in scope.metrics if each.name == name)
+
+
+def _labels(point: Any) -> dict[str, str]:
+    return {each.key: each.value.string_value for each in point.attributes}
+
+
+def _requests(sent: dict[str, bytes], status: int) -> float:
+    points = _last(sent, "meadowlark_requests").sum.data_points
+    return sum(point.as_double for point in points if _labels(point)["status"] == str(status))
 
 
 QUERY = "firstName=Zebulon&birthDate=2010-02-03"

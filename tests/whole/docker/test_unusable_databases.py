@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from django.db.backends.postgresql.base import DatabaseWrapper
+
 from tests.support.forking import manage, preparing
 from tests.support.ports import free_port
 from tests.whole.docker.conftest import Database, Ended, Run, health
@@ -45,6 +48,54 @@ def test_another_encoding_than_utf8_is_refused(missing_database: Database, home:
         f"{refusal}\nMeadowlark was not started, for the reason above.\n",
     )
     assert not missing_database.has_tables()
+
+
+def test_an_older_postgresql_is_refused(
+    empty_database: Database, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DatabaseWrapper, "pg_version", 140_011)
+    refusal = (
+        "The server of the database is PostgreSQL 14; it has to be 15 or newer. Upgrade it (pg_upgrade), or set"
+        " DATABASE_URL to the address of a newer one."
+    )
+
+    prepared = run(preparing)
+    migrated = run(manage, "migrate")
+
+    assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
+    assert migrated.returncode == 1
+    assert f"?: (edfi_api.E009) {refusal}" in migrated.stderr
+    assert not empty_database.has_tables()
+
+
+def test_a_database_that_does_not_exist_is_reported_with_what_to_check(
+    missing_database: Database, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", missing_database.url)
+
+    prepared = run(preparing)
+
+    assert prepared.returncode == 1
+    assert prepared.stderr.startswith("The database cannot be used: connection failed: ")
+    assert f'database "{missing_database.name}" does not exist' in prepared.stderr
+    assert prepared.stderr.endswith(" (check host, port, user, password and database in DATABASE_URL)\n")
+    assert prepared.stderr.count("\n") == 1
+
+
+def test_a_database_from_which_a_newer_version_has_taken_something_is_refused(
+    prepared_database: Database, run: Run
+) -> None:
+    prepared_database.execute(
+        "INSERT INTO django_migrations (app, name, applied) VALUES ('security', '0999_contract_99_0_links', now())"
+    )
+    refusal = (
+        "A newer version of Meadowlark has taken away what this version uses (security.0999_contract_99_0_links); run"
+        " that one."
+    )
+
+    prepared = run(preparing)
+
+    assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
 
 
 def test_a_migration_applied_with_another_text_is_refused(prepared_database: Database, run: Run) -> None:
