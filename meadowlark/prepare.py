@@ -71,11 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"The settings cannot be used: {error}")
     try:
         wait_for_database(options.wait)
-    except OperationalError as error:
-        return _refuse(f"The database cannot be used: {_in_one_line(error)}{_what_to_check()}")
-    except DatabaseError as error:
-        return _refuse(f"The database cannot be used: {_in_one_line(error)}")
-    try:
         with exclusively(PREPARING, DEFAULT_DB_ALIAS, _report_waiting):
             refuse_unusable_database(options.refuse_newer)
             prepare_database()
@@ -83,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CommandError, ImproperlyConfigured, ModelErrors, ApiSchemaError) as error:
         return _refuse(str(error))
     except DatabaseError as error:
-        return _refuse(f"The database cannot be used: {_in_one_line(error)}")
+        return _refuse(f"The database cannot be used: {_in_one_line(error)}{_what_to_check()}")
     except OSError as error:
         return _refuse(f"The database was not prepared: {_in_one_line(error)}")
     return 0
@@ -167,8 +162,8 @@ def _in_one_line(error: Exception) -> str:
 
 
 def _what_to_check() -> str:
-    """Of the address of a database that cannot be connected to; empty for the embedded one, which has none."""
-    if not os.environ.get("DATABASE_URL", "").strip():
+    """Of the address of a database to which there is no connection; empty for the embedded one, which has none."""
+    if connection.connection is not None or not os.environ.get("DATABASE_URL", "").strip():
         return ""
     return " (check host, port, user, password and database in DATABASE_URL)"
 

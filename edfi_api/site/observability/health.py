@@ -91,8 +91,8 @@ def _database(using: str) -> str:
 
 
 def _migrations(using: str) -> str:
-    """Migrations of a newer version are accepted, unless they take away what this version uses: during an upgrade, servers
-    of both versions run concurrently."""
+    """Migrations of a newer version are accepted, unless they take away what this version uses: during an upgrade,
+    servers of both versions run concurrently."""
     executor = MigrationExecutor(connections[using])
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:

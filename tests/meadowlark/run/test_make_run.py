@@ -87,9 +87,7 @@ def test_an_unreachable_database_is_reported_without_a_traceback(tmp_path: Path)
     assert "Traceback" not in run.output
 
 
-def test_a_wrong_password_is_reported_with_what_to_check(
-    tmp_path: Path, prepared_home: Callable[[Path], Path]
-) -> None:
+def test_a_wrong_password_is_reported_with_what_to_check(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     port = free_port()
     with EmbeddedPostgres(prepared_home(tmp_path / "other"), port=LoginPort("clerk", port)):
         run = Run(tmp_path / "home", free_port(), DATABASE_URL=f"postgresql://clerk:wrong@127.0.0.1:{port}/meadowlark")
@@ -217,8 +215,10 @@ def test_a_first_start_that_is_killed_at_any_phase_is_completed_by_the_next(tmp_
     run = Run(home, port)
     run.wait_until_served()
     ready = httpx.get(f"{run.address}/health/ready")
-    years = has("SELECT count(*) = 51 FROM document JOIN resource_type t ON t.id = resource_type_id"
-                " WHERE t.name = 'SchoolYearType'")
+    years = has(
+        "SELECT count(*) = 51 FROM document JOIN resource_type t ON t.id = resource_type_id"
+        " WHERE t.name = 'SchoolYearType'"
+    )
 
     assert run.stop(signal.SIGTERM) == 0
     assert ready.status_code == 200

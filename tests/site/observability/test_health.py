@@ -51,9 +51,7 @@ def test_a_database_of_a_newer_version_is_served_until_it_takes_something_away(
     migration: str, status: int, description: str, db: None
 ) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO django_migrations (app, name, applied) VALUES ('edfi_api', %s, now())", [migration]
-        )
+        cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('edfi_api', %s, now())", [migration])
 
     response = Client().get("/health/ready")
 

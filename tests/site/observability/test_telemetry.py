@@ -180,9 +180,7 @@ def test_lines_are_exported_with_their_facts_and_those_of_exporters_are_not() ->
     ]
 
 
-def _sent_until(
-    messages: Queue[tuple[str, bytes]], is_enough: Callable[[dict[str, bytes]], bool]
-) -> dict[str, bytes]:
+def _sent_until(messages: Queue[tuple[str, bytes]], is_enough: Callable[[dict[str, bytes]], bool]) -> dict[str, bytes]:
     """Return what was sent to each path: all logs, and the last metrics."""
     sent: dict[str, bytes] = {}
     while not {"/v1/logs", "/v1/metrics"} <= sent.keys() or not is_enough(sent):

@@ -50,9 +50,7 @@ def test_another_encoding_than_utf8_is_refused(missing_database: Database, home:
     assert not missing_database.has_tables()
 
 
-def test_an_older_postgresql_is_refused(
-    empty_database: Database, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_postgresql_is_refused(empty_database: Database, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DatabaseWrapper, "pg_version", 140_011)
     refusal = (
         "The server of the database is PostgreSQL 14; it has to be 15 or newer. Upgrade it (pg_upgrade), or set"
