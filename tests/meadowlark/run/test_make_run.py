@@ -200,7 +200,7 @@ def test_a_first_start_that_is_killed_at_any_phase_is_completed_by_the_next(tmp_
         lambda _: (home / "postgres.new" / "base").exists(),
         lambda _: (home / "postgres" / "postmaster.pid").exists(),
         lambda _: has("SELECT count(*) > 0 FROM django_migrations"),
-        lambda _: has("SELECT count(*) > 100 FROM django_migrations"),
+        lambda _: has("SELECT count(*) > 40 FROM django_migrations"),
         lambda _: has("SELECT count(*) > 0 FROM document"),
         lambda _: has("SELECT count(*) > 0 FROM oauth2_provider_application"),
         lambda run: "The demo client" in run.output,
@@ -208,7 +208,7 @@ def test_a_first_start_that_is_killed_at_any_phase_is_completed_by_the_next(tmp_
     for is_reached in phases:
         run = Run(home, port)
         while not is_reached(run):
-            assert run.process.poll() is None, run.output
+            assert run.process.poll() is None and "A first request" not in run.output, run.output
             time.sleep(0.005)
         _kill(run)
 
@@ -258,8 +258,10 @@ def _kill(run: Run) -> None:
     parent = psutil.Process(run.process.pid)
     family = [parent, *parent.children(recursive=True)]
     for process in family:
-        process.suspend()
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
     for process in family:
-        process.kill()
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     run.process.wait()
     psutil.wait_procs(family, timeout=30)
