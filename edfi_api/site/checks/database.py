@@ -32,7 +32,7 @@ def database_can_be_served(databases: Iterable[str] | None = None, **_: Any) -> 
 
 
 def _version(using: str) -> list[CheckMessage]:
-    major = connections[using].pg_version // 10_000
+    major = connections[using].pg_version // 10_000  # type: ignore[attr-defined]  # Of Django's for PostgreSQL.
     if major >= _OLDEST_POSTGRESQL:
         return []
     return [
