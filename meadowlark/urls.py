@@ -11,7 +11,7 @@ from django.views.generic import RedirectView
 
 from edfi_api.common.addresses import standard_segment
 from edfi_api.common.conf import api_settings
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.changes.change_queries.views import TrackedResourceViewSet
 from edfi_api.features.management_api.urls import management_routes
 from edfi_api.features.validation.extension_model import is_extension_served

@@ -21,7 +21,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.requests.authentication import client_of_token
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import database_state
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.features.refusals.models import Refusal

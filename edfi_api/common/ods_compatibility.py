@@ -101,7 +101,7 @@ class OdsCompatibility(Enum):
         "members and endpoints have names of their own, `ferryBoatReference`, `tankInformation`, by rules that the "
         "contract lists; those of Ed-Fi's compiler are read, too",
         "they have those of Ed-Fi's compiler: `ferryBoatBoatReference`, `tankInformations`",
-        ("core/startup.py",),
+        ("core/served.py",),
         "code is written against them; the bundled standard 6.1 has four such names, all others are of extensions",
     )
     CAPITAL_CHANGE_VERSIONS = OdsWay(

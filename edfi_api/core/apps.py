@@ -13,7 +13,7 @@ class EdFiApiConfig(AppConfig):
 
     def ready(self) -> None:
         from edfi_api.core.data_stores import provisioning_state  # noqa: PLC0415  Needs the app registry.
-        from edfi_api.core.startup import fill_resource_types  # noqa: PLC0415
+        from edfi_api.core.served import fill_resource_types  # noqa: PLC0415
 
         post_migrate.connect(provisioning_state.record, sender=self)
         post_migrate.connect(fill_resource_types, sender=self)

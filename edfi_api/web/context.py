@@ -13,7 +13,7 @@ from edfi_api.core.data_stores.exceptions import TenantMissing, TenantUnknown
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import FIXED, OUTSIDE, AddressForm, has_encoded_separator
 from edfi_api.core.data_stores.stores import check_tenant_segment
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.web.problem_details.exception_handler import client_error
 
 # Fixed words of routes that are public, or that find the tenant by key and secret.

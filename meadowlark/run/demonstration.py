@@ -229,7 +229,7 @@ def _reader_options() -> list[str]:
 
 
 def _vendors(year: SchoolYear, place: _Place) -> Iterator[DemoVendor]:
-    from edfi_api.core.startup import current_surface  # noqa: PLC0415  It needs django.setup().
+    from edfi_api.core.served import current_surface  # noqa: PLC0415  It needs django.setup().
 
     bodies = Bodies(current_surface(), list(bundled_values(api_settings.data_standard)))
     for name, sent in _requests(bodies, year).items():

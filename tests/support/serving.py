@@ -18,11 +18,10 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.common.settings_table import SETTINGS
-from edfi_api.core.compilation import Compilation
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.security.claims.file import fill_claims
 from edfi_api.core.security.requests.authentication import client_of_token
-from edfi_api.core.startup import compilation_of
+from edfi_api.core.served import Compilation, compilation_of
 from edfi_api.core.storage import resource_types
 from edfi_api.features.changes.change_queries import tracked_changes
 from edfi_api.features.changes.change_queries.views import TrackedResourceViewSet

@@ -24,7 +24,7 @@ def _fill_claims(*, using: str, **_: Any) -> None:
     """Receiver of `post_migrate`, which Django also sends after migrating backwards, when the tables are gone."""
     from edfi_api.core.security.claims.file import fill_claims  # noqa: PLC0415  The app registry is filled before.
     from edfi_api.core.security.models import ClaimSet  # noqa: PLC0415
-    from edfi_api.core.startup import current_surface  # noqa: PLC0415
+    from edfi_api.core.served import current_surface  # noqa: PLC0415
 
     if ClaimSet._meta.db_table in connections[using].introspection.table_names():
         fill_claims(current_surface())

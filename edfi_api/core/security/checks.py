@@ -18,7 +18,7 @@ from edfi_api.core.security.claims.stored_claims import stored_claims
 from edfi_api.core.security.claims.strategy_faults import is_applicable, unknown_for, unknown_in
 from edfi_api.core.security.issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
 from edfi_api.core.security.models import Application, ClaimSet, OverridingStrategies, ResourceClaim
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import Resource, Surface
 
 

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.common.arguments import integer, not_empty, path, text
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.routing import Store
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.loading.mapping import Translator, mapping_named
 from edfi_api.features.loading.mapping.files import InvalidMapping, LeadsElsewhere, UnknownMapping
 from edfi_api.features.loading.renames import NotAPair, Renames, renames

@@ -23,7 +23,7 @@ from edfi_api.core.security.claims.exchange import (
 from edfi_api.core.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
 from edfi_api.core.security.claims.strategy_faults import unknown_for
 from edfi_api.core.security.models import Application, ClaimSet, Grant, OverridingStrategies, ResourceClaim
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.management_api import answers, problems, serializers, texts
 from edfi_api.features.management_api.bodies import integer
 from edfi_api.features.management_api.listing import EXACT, Listing

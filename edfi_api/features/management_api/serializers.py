@@ -19,7 +19,7 @@ from edfi_api.core.security.claims.exchange import exported
 from edfi_api.core.security.claims.model import Claims, Grants
 from edfi_api.core.security.models import ExternalIdentity
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.exchange.models import ConnectionState
 from edfi_api.features.exchange.stored_connections import current_phase
 from edfi_api.features.management_api import problems, texts

@@ -27,7 +27,7 @@ from edfi_api.core.security.issuers import issuers
 from edfi_api.core.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity, Vendor
 from edfi_api.core.security.profiles.loading import assign_profiles
 from edfi_api.core.security.profiles.models import Profile, ProfileAssignment
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.management_api import answers, problems, serializers, texts
 from edfi_api.features.management_api.bodies import int32
 from edfi_api.features.management_api.listing import BY_NAME, EXACT, Listing, rows_of

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings, bundled_standards
 from edfi_api.common.logs.printable import counted
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.mapping.translation import LossPlace
 from edfi_api.features.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.core.documents.securables import SecurableKind, groups
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.features.questions.asking import Origin
 from edfi_api.features.sql_views.current import current_views

@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import Preparers
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage.driver.sql import statements_beside
 from edfi_api.features.refusals.ledger import Awaiting, Ledger, Resolving
 from edfi_api.model.surface.resource import ResourceName

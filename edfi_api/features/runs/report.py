@@ -11,7 +11,7 @@ from django.db.models import Max, Min, QuerySet
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.security.models import ApiClient
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.runs.counts import Counts, Reads, Refused
 from edfi_api.features.runs.models import RunMinute
 from edfi_api.version import VERSION

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.compilation import is_api_schema
 from edfi_api.core.documents.securables import SecurableKind
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface, is_api_schema
 from edfi_api.core.storage import resource_types
 from edfi_api.features.sql_views.bodies import ResourceBodies
 from edfi_api.features.sql_views.casts import column_type

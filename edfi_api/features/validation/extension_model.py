@@ -10,8 +10,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.compilation import is_api_schema
-from edfi_api.core.startup import compilation_of
+from edfi_api.core.served import compilation_of, is_api_schema
 from edfi_api.features.validation.result_visibility import ENDPOINT, PROJECT
 from edfi_api.model.surface.resource import Surface
 

@@ -16,7 +16,7 @@ from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import has_errors, read_definitions, refuses
 from edfi_api.core.security.profiles.models import Profile, ProfileAssignment
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import Finding, FindingSeverity, ProfileDefinition, UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, write_json

@@ -7,7 +7,7 @@ from django.db import connections
 from django.db.models import Exists, OuterRef, QuerySet
 
 from edfi_api.core.models import Document, ResourceType
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.web.admin_kit.titles import DocumentKey, titles

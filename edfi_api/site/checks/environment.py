@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
 from edfi_api.common.settings_table import PREFIX, SETTINGS
-from edfi_api.core.startup import current_compilation
+from edfi_api.core.served import current_compilation
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.model.apischema.node import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors

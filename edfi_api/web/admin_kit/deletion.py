@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 
 from edfi_api.core.models import Document
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import store
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.requests import DeleteRequest

@@ -26,7 +26,7 @@ from django.utils.safestring import SafeString
 from edfi_api.core.documents.extraction import id_of_key
 from edfi_api.core.documents.partial_identity import MISSING
 from edfi_api.core.models import Document
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import Resource, ResourceName

@@ -15,7 +15,7 @@ from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.exceptions import StrategyNotApplicable
 from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies
 from edfi_api.core.security.policies.strategy import Subject
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource, ResourceName
 from tests.tools.seeding import district

@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.documents.paths import as_text, values_at
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from tests.support.ports import ADDRESS
 
 # What a fault does instead of an answer.

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.questions.exceptions import Refused
 from edfi_api.features.questions.models import Question, QuestionProfile, QuestionReader
 from edfi_api.features.questions.people import Place

@@ -15,7 +15,7 @@ from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.startup import current_compilation
+from edfi_api.core.served import current_compilation
 from edfi_api.features.validation.extension_model import is_extension_served, published_surface, with_extension
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.metadata import urls as metadata

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.core.startup import current_compilation
+from edfi_api.core.served import current_compilation
 
 _TOP = Path(__file__).parents[3]
 _LIST_MODULES = """
@@ -17,7 +17,7 @@ import django
 os.environ["DJANGO_SETTINGS_MODULE"] = "meadowlark.settings"
 django.setup()
 
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 
 current_surface()
 print(*sys.modules)
@@ -35,7 +35,7 @@ def imported() -> set[str]:
 
 def test_a_surface_from_the_cache_needs_no_compiler(imported: set[str]):
     assert "edfi_api.model.surface.resource" in imported
-    compilers = {"lark", "edfi_api.model.metaed.compiler", "edfi_api.model.xsd.files", "edfi_api.core.model_compiler"}
+    compilers = {"lark", "edfi_api.model.metaed.compiler", "edfi_api.model.xsd.files", "edfi_api.model.surface.builder"}
     assert not compilers & imported
 
 

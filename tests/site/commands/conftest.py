@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.core.startup import current_compilation
+from edfi_api.core.served import current_compilation
 from meadowlark.run.command_line import main
 from tests.model.surface.models import write_project
 

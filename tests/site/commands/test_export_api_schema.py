@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from edfi_api.core.startup import current_compilation, current_surface
+from edfi_api.core.served import current_compilation, current_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from tests.site.commands.conftest import Run
 from tests.support.serving import LAKE_COUNTY

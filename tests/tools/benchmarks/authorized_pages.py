@@ -60,7 +60,7 @@ class Row:
 
 def measure(names: list[str]) -> Iterator[Row]:
     """One row for each resource, query and client."""
-    from edfi_api.core.startup import current_surface  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.served import current_surface  # noqa: PLC0415  Django is set up by now
     from edfi_api.model.surface.resource import ResourceName  # noqa: PLC0415
 
     for name in names:
@@ -223,7 +223,7 @@ def _policy(resource: "Resource", strategy: str, organizations: list[int]) -> "R
     from edfi_api.core.security.authenticated_client import AuthenticatedClient  # noqa: PLC0415
     from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies  # noqa: PLC0415  Django is set up by now
     from edfi_api.core.security.policies.strategy import Subject  # noqa: PLC0415
-    from edfi_api.core.startup import current_surface  # noqa: PLC0415
+    from edfi_api.core.served import current_surface  # noqa: PLC0415
 
     client = AuthenticatedClient(
         row_id=1,

@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from tqdm import tqdm
 
 from edfi_api.core.documents.extraction import Extractor
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from edfi_api.model.surface.resource import Resource, ResourceName

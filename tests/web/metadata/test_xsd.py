@@ -12,9 +12,7 @@ from django.test import Client, override_settings
 from lxml import etree
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
-from edfi_api.core.compilation import Compilation
-from edfi_api.core.model_compiler import compiled
-from edfi_api.core.startup import compilation_of
+from edfi_api.core.served import Compilation, compilation_of, compiled
 from edfi_api.model.apischema.writer import api_schema
 from tests.model.surface.models import write_project
 from tests.model.xsd.models import SHARED_STRINGS, loaded

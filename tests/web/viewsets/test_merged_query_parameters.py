@@ -6,7 +6,7 @@ import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.documents.incoming import Preparers
-from edfi_api.core.startup import compilation_of
+from edfi_api.core.served import compilation_of
 from edfi_api.model.surface.resource import ResourceName
 from tests.model.surface.models import write_project
 from tests.support.serving import Served

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.core.models import Document
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.web.admin_kit.titles import DocumentKey, titles
 from tests.support.admin_users import client_of

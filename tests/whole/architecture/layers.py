@@ -46,7 +46,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
         "edfi_api.core.writes",
         "edfi_api.core.management",
     ),
-    ("edfi_api.core.storage", "edfi_api.core.compilation", "edfi_api.core.model_compiler"),
+    ("edfi_api.core.storage", "edfi_api.core.served"),
     ("edfi_api.core.queries", "edfi_api.core.queries.listing"),
     (
         "edfi_api.core.security",

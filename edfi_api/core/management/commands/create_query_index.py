@@ -6,7 +6,7 @@ from typing import Any
 from edfi_api.common.arguments import add_database
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.queries.index_installation import CannotIndex, create, parse_index
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 
 
 class Command(DataStoreCommand):

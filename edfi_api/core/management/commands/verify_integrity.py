@@ -10,7 +10,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.models import Document
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import descriptor_case_repair
 from edfi_api.core.storage.integrity import disagreements
 

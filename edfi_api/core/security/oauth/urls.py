@@ -5,7 +5,7 @@ from edfi_api.common.addresses import fixed_path
 from edfi_api.core.security.oauth.endpoint import TokenView
 from edfi_api.core.security.oauth.introspection import TokenInfoView
 from edfi_api.core.security.oauth.secret_page import SecretView
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 
 urlpatterns = [
     fixed_path(addresses.OAUTH, TokenView.as_view(), "oauth-token"),

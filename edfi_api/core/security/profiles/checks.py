@@ -11,7 +11,7 @@ from django.db import connections
 
 from edfi_api.core.security.profiles.loading import incompatible_profiles
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 
 _HINT = (

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.marked import marked_functions
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.writes.rules.conditions import Condition
 from edfi_api.core.writes.rules.declared import DeclaredRule, declared_rules
 from edfi_api.core.writes.rules.exceptions import InvalidRules

@@ -11,7 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import IncomingDocument, Preparers
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import (
     DocumentExists,

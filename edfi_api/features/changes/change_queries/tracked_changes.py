@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from edfi_api.core.queries.selection import Window
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql

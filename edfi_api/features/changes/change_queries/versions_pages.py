@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 from edfi_api.core.documents import json_text
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.features.changes.change_queries import history

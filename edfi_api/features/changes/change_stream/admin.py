@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.changes.change_queries.models import ChangeConsumer
 from edfi_api.features.changes.change_stream.delivery import deliver_again
 from edfi_api.features.changes.change_stream.exceptions import UnknownHandler

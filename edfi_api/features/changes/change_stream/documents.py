@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.documents import json_text
 from edfi_api.core.models import ResourceType
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.features.changes.change_queries.models import DOCUMENTS
 from edfi_api.features.changes.change_stream.exceptions import UnknownResource

@@ -4,7 +4,7 @@ from django.urls import URLPattern
 
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.changes.history.views import HistoryView
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.viewsets.edfi_view import UnknownResourceView

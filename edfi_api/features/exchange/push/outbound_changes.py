@@ -15,7 +15,7 @@ from uuid import UUID
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import Preparer, Preparers
 from edfi_api.core.documents.paths import put_value, values_at
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.changes.change_stream.documents import Change, Operation
 from edfi_api.model.surface.resource import Resource
 

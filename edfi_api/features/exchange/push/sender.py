@@ -16,7 +16,7 @@ from uuid import UUID
 
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.features.exchange.push.fix_up_hooks import FixUpHooks, RefusedDocument
 from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete, preparer_of

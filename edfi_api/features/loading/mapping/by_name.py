@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from edfi_api.common.conf import api_settings, source_path
-from edfi_api.core.startup import compilation_of
+from edfi_api.core.served import compilation_of
 from edfi_api.features.loading.mapping.files import LeadsElsewhere, MappingFile, UnknownMapping, read
 from edfi_api.features.loading.mapping.plans import compile_plans
 from edfi_api.features.loading.mapping.translation import DescriptorValues, Step, Translator

@@ -11,7 +11,7 @@ from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development, pending_migrations
 from edfi_api.core.data_stores.stores import set_state
 from edfi_api.core.models import Document
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import ResourceKind
 
 

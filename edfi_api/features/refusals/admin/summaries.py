@@ -14,7 +14,7 @@ from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.models import Document
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.models import SENT, Refusal
 from edfi_api.model.surface.resource import Resource

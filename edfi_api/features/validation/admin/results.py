@@ -23,7 +23,7 @@ from django.utils.safestring import SafeString
 from edfi_api.common.logs import audit
 from edfi_api.core.models import Document
 from edfi_api.core.security.organizations import names_in
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.features.validation.admin.overview import overview_page
 from edfi_api.features.validation.models import ValidationDismissal, ValidationResult, ValidationRule

@@ -3,7 +3,7 @@
 from edfi_api.common import addresses
 from edfi_api.common.addresses import below, fixed_path
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.validation.http.results import (
     AvailableVersionsView,
     ResolvedResultsView,

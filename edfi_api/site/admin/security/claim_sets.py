@@ -31,7 +31,7 @@ from edfi_api.core.security.claims.exchange import (
 )
 from edfi_api.core.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
 from edfi_api.core.security.models import ClaimSet, Grant
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.site.admin.data_stores import TenantOwnedAdmin
 from edfi_api.site.admin.security.pages import OverridingStrategiesInline, links
 from edfi_api.web.admin_kit.authorship import admin_user

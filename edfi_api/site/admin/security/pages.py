@@ -19,7 +19,7 @@ from edfi_api.core.security.organizations import OrganizationNames, data_stores_
 from edfi_api.core.security.policies.table import STRATEGIES
 from edfi_api.core.security.profiles.loading import assign_profiles, notices
 from edfi_api.core.security.profiles.models import Profile
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.web.admin_kit.authorship import admin_user
 

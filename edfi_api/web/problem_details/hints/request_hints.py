@@ -15,7 +15,7 @@ from edfi_api.core.queries.parameters import COMPARISONS_PARAMETER
 from edfi_api.core.queries.unknown_parameters import compared_field
 from edfi_api.core.security import exceptions as security
 from edfi_api.core.security.profiles import exceptions as profiles
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 from edfi_api.web.problem_details import http_exceptions as viewsets

@@ -18,7 +18,7 @@ from django.db import connection
 from pyarrow import parquet
 
 from edfi_api.core.models import Document, ResourceType
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.storage import database_state
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome

@@ -33,7 +33,7 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.management.named_client import application_named, stores_of_tenant, the_only
 from edfi_api.core.security.models import ApiClient, Application, ExternalIdentity
 from edfi_api.core.security.profiles.loading import NoSuchProfiles, assign_profiles, notices, profiles_named
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 
 

@@ -26,7 +26,7 @@ from edfi_api.core.security.claims.strategy_faults import (
     views_without_a_way,
 )
 from edfi_api.core.security.clients import COMMAND
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 
 
 class Command(ReportingCommand):

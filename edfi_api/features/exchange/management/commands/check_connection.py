@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from edfi_api.common.arguments import name
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.exchange.capabilities import Capabilities
 from edfi_api.features.exchange.management.exchange_commands import ERRORS_OF_CONNECTIONS, add_trust, given_trust
 from edfi_api.features.exchange.models import Connection

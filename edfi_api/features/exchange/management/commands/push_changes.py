@@ -13,7 +13,7 @@ from edfi_api.common.arguments import integer, name
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.changes.change_stream.delivery import deliver_for_ever, deliver_once
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy
 from edfi_api.features.exchange.capabilities import Capabilities

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import integer
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.loading.bulk import Candidate
 from edfi_api.features.loading.interchange.loading import load_candidates
 from edfi_api.features.loading.reports.report import RefusalLimit, RefusalLog, add_max_refused, counts, raise_failure

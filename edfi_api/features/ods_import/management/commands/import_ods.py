@@ -17,7 +17,7 @@ from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES, add_tena
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.loading.load_options import add_processes
 from edfi_api.features.loading.provisioning.provisioning import reason
 from edfi_api.features.loading.reports.report import RefusalLog, add_max_refused, raise_failure, refused_in_all, table

@@ -9,7 +9,7 @@ from django.db import connections
 from edfi_api.common.arguments import add_database, name
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.sql_views import copies, indexes
 from edfi_api.features.sql_views.changes import Changes
 from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS

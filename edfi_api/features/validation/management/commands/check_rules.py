@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from edfi_api.common.arguments import add_database, name, path
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.core.writes.rules.configured import ConfiguredRules, rules_named
 from edfi_api.core.writes.rules.configured import configured_rules as write_rules_of_settings
 from edfi_api.core.writes.rules.declared import declaring_files

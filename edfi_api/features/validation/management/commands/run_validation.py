@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import add_database, day, integer, name, text
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.features.validation.checking import served
 from edfi_api.features.validation.connections import NoReplica, ReplicaLags
 from edfi_api.features.validation.requested_runs import end_request, next_request

@@ -11,7 +11,7 @@ from edfi_api.core.data_stores.command_options import add_tenant, given_tenant
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.management.named_client import application_named
 from edfi_api.core.security.profiles.loading import NoSuchProfiles, assign_profiles, notices
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 
 

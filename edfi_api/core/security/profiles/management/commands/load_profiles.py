@@ -21,7 +21,7 @@ from edfi_api.core.data_stores.command_options import add_tenant, given_tenant
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.profiles.loading import NotOfTheTenant, is_fatal, read_definitions, refuses, store_profiles
-from edfi_api.core.startup import current_surface
+from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import Finding, FindingSeverity, ProfileDefinition, UnreadableDefinition
 
