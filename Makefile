@@ -76,11 +76,11 @@ test:
 # Tests with a marker are heavy, and run one after the other unless N says otherwise.
 .PHONY: tests
 tests: export TMPDIR = $(shell $(python) tests/support/temporary_folder.py)
-tests: export MEADOWLARK_CLIENTS = $(if $(filter clients,$(M)),$(abspath $(CLIENTS)/bin))
 tests: N := $(if $(M),0,auto)
 tests: $(VENV)/ready-for-tests $(if $(filter clients,$(M)),$(CLIENTS)/ready) $(if $(filter browser,$(M)),$(VENV)/ready-for-browser) \
 	$(if $(filter compose,$(M)),$(VENV)/ready-for-compose) $(if $(filter long,$(M)),$(RELEASE)/ready)
-	$(if $(STANDARD),MEADOWLARK_DATA_STANDARD=$(STANDARD)) $(if $(EXAMPLES),EXAMPLES=$(EXAMPLES)) \
+	$(if $(filter clients,$(M)),MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin)) \
+		$(if $(STANDARD),MEADOWLARK_DATA_STANDARD=$(STANDARD)) $(if $(EXAMPLES),EXAMPLES=$(EXAMPLES)) \
 		$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest $(if $(M),-m '$(M)') $(if $(IN_A_STORE),-p tests.support.in_a_store) \
 		--numprocesses=$(N) --dist=worksteal $(ARGS) $(or $(T),$(if $(IN_A_STORE),$(OF_STORES),$(if $(STANDARD),$(OF_STANDARDS))))

@@ -35,6 +35,7 @@ def exclusively(name: str | int, using: str, otherwise: Callable[[], Exception |
             while not _takes(name, guard):
                 time.sleep(_PAUSE_SECONDS)
         yield
+        guard.rollback()  # The server ends a closed connection later, and the next process may begin at once.
     finally:
         guard.close()
 

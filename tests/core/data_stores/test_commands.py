@@ -244,7 +244,7 @@ def test_each_data_store_has_sql_views_of_its_own(year, make_store):
         run("refresh_sql_views", "--all-data-stores")
     with pytest.raises(CommandError, match="no view is a copy"):
         run("refresh_sql_views", "--data-store", "2026")
-    assert run("drop_sql_views", "--data-store", "2027") == ["3 objects dropped"]
+    assert run("drop_sql_views", "--data-store", "2027")[-1] == "3 objects dropped"
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from typing import Any
 
 from tests.support.server_processes import ADDRESS, Server, constant_view, meadowlark, token_of_new_client
 from tests.tools.benchmarks.command_line import parser_of_rounds, write_json
+from tests.tools.benchmarks.verification import verify
 from tests.tools.benchmarks.workloads import Workloads, student
 
 CONNECTIONS = (64, 200, 1000)
@@ -52,6 +53,7 @@ def main() -> int:
         first = running.enter_context(meadowlark(Path(folder) / "home"))
         others = [_another(first, Path(folder) / f"home{place}", running) for place in range(2, options.servers + 1)]
         rows = list(_measured(first, [first.port, *others], Path(folder), options))
+        verify(first.database_url, Path(folder) / "home")
     write_json(options.json, rows)
     return 0
 

@@ -106,10 +106,7 @@ BATCHES = {
 @pytest.mark.parametrize("query", ["mode=atomic", pytest.param("mode=independent&order=free", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "batch",
-    [
-        pytest.param(each, marks=[] if each in ("many violations", "large documents") else pytest.mark.long)
-        for each in BATCHES
-    ],
+    [pytest.param(each, marks=[] if each == "many violations" else pytest.mark.long) for each in BATCHES],
 )
 def test_batches_of_any_operations(worker, batch, query):
     members, number = BATCHES[batch]
@@ -128,6 +125,7 @@ def test_more_batches_than_are_executed_at_once(worker):
     assert worker.peak < MOST_MEMORY
 
 
+@pytest.mark.long
 def test_a_batch_without_line_breaks(worker):
     body = json.dumps([operation(n, unknown="x" * 1_000_000) for n in range(60)]).encode()
 

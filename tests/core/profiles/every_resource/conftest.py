@@ -36,12 +36,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     is_whole = is_chosen("standards", metafunc.config)
     marks = [pytest.mark.standards] if is_whole else []
     chosen = list(cases(every=True)) if is_whole else _some()
-    examples = [
+    parameters = [
         pytest.param(case.served, case, position + turn, id=f"{case}-{position + turn}", marks=marks)
         for position, case in enumerate(chosen)
         for turn in range(examples(1))
     ]
-    metafunc.parametrize(("served_here", "case", "number"), examples, indirect=["served_here"], scope="module")
+    metafunc.parametrize(("served_here", "case", "number"), parameters, indirect=["served_here"], scope="module")
 
 
 def _some() -> list[Case]:

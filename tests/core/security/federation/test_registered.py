@@ -218,6 +218,7 @@ def test_a_private_key_and_one_for_encryption_verify_nothing(
     assert refusal(provider.token(), log) == ("unknown key", provider.issuer)
 
 
+@pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
 def test_a_short_rsa_key_is_refused(provider: IdentityProvider, known: ApiClient, accept: Accept, log: Log) -> None:
     accept(provider, algorithms=["RS256"])
     short = SigningKey(rsa.generate_private_key(public_exponent=65537, key_size=1024), "short", "RS256")  # noqa: S505

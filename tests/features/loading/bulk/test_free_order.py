@@ -157,15 +157,15 @@ def test_a_circle_too_large_for_one_transaction_is_refused(
     assert results == [False] * 4 + [True] * 2
 
 
-def test_a_long_line_of_parents_is_written_in_one_round(db, surface: Surface, district: District, monkeypatch) -> None:
+def test_a_long_line_of_parents_is_written_in_one_pass(db, surface: Surface, district: District, monkeypatch) -> None:
     list(write_documents(district.descriptors()))
-    rounds = []
-    one_round = FreeOrder._round
-    monkeypatch.setattr(FreeOrder, "_round", lambda self: rounds.append(1) or one_round(self))
+    passes = []
+    one_pass = FreeOrder._pass
+    monkeypatch.setattr(FreeOrder, "_pass", lambda self: passes.append(1) or one_pass(self))
     from_the_bottom = [district.agency(number, number + 1 if number < 40 else None) for number in range(1, 41)]
 
     assert all(load_in_free_order(surface, from_the_bottom))
-    assert len(rounds) == 1
+    assert len(passes) == 1
 
 
 @given(st.permutations(["first", "second", "third", "target"]))
