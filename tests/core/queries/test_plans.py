@@ -184,7 +184,7 @@ def test_totals_by_relationships_read_an_index_once(everything, by_relationships
     assert int(by_relationships.get(f"{path}?totalCount=true&limit=0")["Total-Count"]) == total
     _, cost = _repeated(by_relationships, f"{path}?totalCount=true&limit=0")
     assert cost.full_scans == 0
-    assert cost.rows <= 2 * total + 200
+    assert cost.rows <= 2 * total + _ROWS_ASIDE  # Other tests have left dead rows, which their indexes still have.
 
 
 def test_a_frequent_value_is_found_in_the_nearest_rows_by_a_client_that_sees_most(everything, by_relationships):
