@@ -14,6 +14,8 @@ from django.http import HttpRequest
 
 # The WSGI variable under which a view leaves a prepared request; it exists if the server can use one.
 PREPARED = "meadowlark.prepared_request"
+# The WSGI variable with what the server takes for the id of a document at the end of the path; None if there is none.
+DOCUMENT_ID = "meadowlark.document_id"
 # The WSGI variables of a request that a prepared one has carried out: its `CarriedOut`, and the time at which it began,
 # by `time.perf_counter`.
 CARRIED_OUT, BEGAN = "meadowlark.carried_out", "meadowlark.began"

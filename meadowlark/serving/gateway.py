@@ -12,7 +12,7 @@ from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
-from edfi_api.web.prepared_requests import CARRIED_OUT, PREPARED
+from edfi_api.web.prepared_requests import CARRIED_OUT, DOCUMENT_ID, PREPARED
 from edfi_api.web.problem_details.problem import SYSTEM_ERROR, Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE, Senders
@@ -175,7 +175,7 @@ class _Exchange:
         self._gateway.busy[self] = self._client
         self._is_last = body is Unread.INCOMPLETE
         if self._plain is not None and CARRIED_OUT not in self._variables:
-            self._variables[PREPARED] = None
+            self._variables |= {PREPARED: None, DOCUMENT_ID: self._plain.document_id}
         environ.add_body(self._variables, None if isinstance(body, Unread) else body)
         # What the application sets in this context is still there when the rest of a large answer is made.
         context = copy_context()

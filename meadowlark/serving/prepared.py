@@ -25,6 +25,7 @@ from edfi_api.web.answered_requests import DATA_VIEW, AnsweredRequest
 from edfi_api.web.prepared_requests import (
     BEGAN,
     CARRIED_OUT,
+    DOCUMENT_ID,
     PREPARED,
     CarriedOut,
     PreparedRequest,
@@ -47,7 +48,7 @@ _LONGEST_HEADERS = 4096
 _NOT_KEPT = frozenset(
     {
         "PATH_INFO", "QUERY_STRING", "CONTENT_LENGTH", "REMOTE_ADDR", "REMOTE_PORT", "HTTP_AUTHORIZATION", "wsgi.input",
-        PREPARED, HELD_UNTIL_ANSWERED,
+        PREPARED, DOCUMENT_ID, HELD_UNTIL_ANSWERED,
     }
 )  # fmt: skip
 

@@ -44,7 +44,7 @@ from edfi_api.core.writes import writing as writes
 from edfi_api.core.writes.writing import WritableResource, Write, WrittenDocument
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.web.answered_requests import DocumentsRead
-from edfi_api.web.prepared_requests import CARRIED_OUT, PREPARED, CarriedOut
+from edfi_api.web.prepared_requests import CARRIED_OUT, DOCUMENT_ID, PREPARED, CarriedOut
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.web.viewsets.prepared import PreparedAction, PreparedRead
@@ -147,7 +147,9 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         if self.leniency is not None:
             add_handling(response, request._request, self.leniency)
-        if PREPARED in request.META and isinstance(response, FinishedResponse) and self.may_be_prepared(request):
+        # The server and the route may see an id in different places of a path, such as one with a slash at its end.
+        is_alike = PREPARED in request.META and request.META[DOCUMENT_ID] == kwargs.get("document_id")
+        if is_alike and isinstance(response, FinishedResponse) and self.may_be_prepared(request):
             own_headers = tuple(name for name, _ in response.headers._store.values())
             request.META[PREPARED] = self.prepared(cast(EdFiRequest, request), own_headers, **kwargs)
         return super().finalize_response(request, response, *args, **kwargs)

@@ -292,6 +292,19 @@ def test_both_ways_answer_count_and_log_the_same(world: World, data: st.DataObje
     assert len(logged_short) >= len(short_way)
 
 
+@pytest.mark.parametrize("end", ["/", "?", "/?"])
+@pytest.mark.parametrize("token", ["sandbox", "bound"])
+def test_a_path_with_something_after_the_id_is_answered_each_time(world: World, token: str, end: str) -> None:
+    with closing(Sender(world.server)) as sender:
+        path, authorization = world.paths["enrolled"], bearer(world.tokens[token])
+        expected = comparable(sender.get(path, Authorization=authorization))
+
+        answers = [comparable(sender.get(f"{path}{end}", Authorization=authorization)) for _ in range(4)]
+
+    assert expected.status == 200
+    assert answers == [expected] * 4
+
+
 def comparable(answer: Answer) -> Answer:
     """Without what differs between two answers to the same request."""
     headers = [(name, value) for name, value in answer.headers if name not in ("date", "correlationid")]
