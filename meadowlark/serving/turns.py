@@ -82,10 +82,9 @@ class Turns:
         return monotonic() < self._shared_until
 
     def _wait(self, client: str, work: Work) -> bool:
-        waiting = self._waiting.setdefault(client, deque())
-        if len(waiting) >= self._most_waiting:
+        if len(self._waiting.get(client, ())) >= self._most_waiting:
             return False
-        waiting.append(work)
+        self._waiting.setdefault(client, deque()).append(work)
         return True
 
     def _next_after(self, client: str) -> tuple[str, Work] | None:

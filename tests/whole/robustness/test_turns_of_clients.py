@@ -121,6 +121,23 @@ def test_requests_of_one_client_beyond_a_number_are_refused_at_once() -> None:
     assert later == [200] * 4
 
 
+def test_all_threads_work_again_after_a_refusal_where_no_request_may_wait() -> None:
+    with held(most_waiting=0) as (application, port):
+        greedy = [sent(port, "greedy", "/slow") for _ in range(2)]
+        wait_until(lambda: application.at_work == 2, 30)
+        refused = status_of(port, "greedy", "/slow")
+        application.let_go.set()
+        later = [received(each).status for each in greedy]
+        wait_until(lambda: not application.busy, 30)
+        application.let_go.clear()
+        again = [sent(port, "greedy", "/slow") for _ in range(2)]
+        wait_until(lambda: application.at_work == 2, 30)
+        application.let_go.set()
+        afterwards = [received(each).status for each in again]
+
+    assert (refused, later, afterwards) == (429, [200] * 2, [200] * 2)
+
+
 def test_bodies_that_wait_are_among_those_that_a_worker_holds() -> None:
     """It holds 16 MB: 88 bodies of 190 kB."""
     with held() as (application, port):
