@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.one_process import exclusively
 from edfi_api.core.data_stores.models import State, Tenant
 from edfi_api.core.data_stores.stores import (
     check_qualifiers,
@@ -35,6 +36,7 @@ from edfi_api.features.sandboxes.models import Sandbox
 from edfi_api.features.sandboxes.shapes import Shape
 
 _TYPE = "Sandbox"
+_CHECK = "checking what is wanted"
 # How long a sandbox that has ended is kept: until then its end may be put off on the page of its client.
 KEPT = timedelta(days=7)
 
@@ -62,8 +64,15 @@ class Made:
 
 
 def create_sandbox(wanted: Wanted, *, by: str = COMMAND) -> Made:
-    """Make a sandbox. Raises SandboxFailed, also if there is one of this name."""
-    with step("checking what is wanted"):
+    """Make a sandbox. Raises SandboxFailed, also if there is one of this name, or if another process makes one."""
+    being_made = SandboxFailed(_CHECK, f"a sandbox {wanted.name} is being made")
+    # The databases that are dropped could be those of a sandbox that was made after it was looked for.
+    with exclusively(f"sandbox {wanted.name}", DEFAULT_DB_ALIAS, lambda: being_made):
+        return _create(wanted, by)
+
+
+def _create(wanted: Wanted, by: str) -> Made:
+    with step(_CHECK):
         _check(wanted)
     database = databases.database_name(wanted.name, 1)
     # That of a command that was killed.
@@ -151,7 +160,7 @@ def _check(wanted: Wanted) -> None:
     check_qualifiers(wanted.context or {}, api_settings.ROUTE_QUALIFIERS)
     Sandbox(name=wanted.name, shape=wanted.shape).clean_fields(exclude=["is_populated", "data_store", "client"])
     if Sandbox.objects.filter(name=wanted.name).exists():
-        raise SandboxFailed("checking what is wanted", f"there is a sandbox {wanted.name} already")
+        raise SandboxFailed(_CHECK, f"there is a sandbox {wanted.name} already")
 
 
 def _database(name: str, shape: Shape, *, is_populated: bool) -> AbstractContextManager[None]:

@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from edfi_api.common.one_process import exclusively, wait_for_lock
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.security.models import ApiClient, Application, Vendor
 from edfi_api.core.security.requests.authentication import client_of_token
@@ -133,6 +134,16 @@ def test_a_creation_that_fails_names_its_step_and_leaves_nothing(step, monkeypat
             create()
 
     assert (rows(), database_names()) == (before, [])
+    assert numbers(api_of(create()), "schools") == [3]
+
+
+def test_of_two_that_make_one_sandbox_the_second_one_ends_before_it_drops_anything():
+    before = rows()
+    being_made = "It failed at checking what is wanted: a sandbox lark is being made"
+    with exclusively("sandbox lark", "default", wait_for_lock), pytest.raises(CommandError, match=being_made):
+        create()
+
+    assert rows() == before
     assert numbers(api_of(create()), "schools") == [3]
 
 
