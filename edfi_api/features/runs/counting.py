@@ -49,9 +49,6 @@ _LONGEST_PAUSE = 60.0
 _SECONDS_AT_EXIT = 2.0
 # More clients and minutes than a process has between two writes; the rest is lost while the database is away for long.
 _MOST_MINUTES = 5_000
-# More different causes of a client in a minute are counted together.
-_MOST_CAUSES = 1_000
-_OTHER_CAUSES = "other causes"
 _WRITE = statements_beside(__file__)("write_minutes")
 _log = logging.getLogger(__name__)
 
@@ -71,11 +68,6 @@ class _Minute:
         self.counts = Counts()
         self.first_at = self.last_at = at
         self.is_written = False
-
-    def refuse(self, refused: Refused, number: int = 1) -> None:
-        if refused not in self.counts.refused and len(self.counts.refused) >= _MOST_CAUSES:
-            refused = refused._replace(cause=_OTHER_CAUSES)
-        self.counts.refused[refused] += number
 
 
 class RunCounter:
@@ -115,7 +107,7 @@ class RunCounter:
                     minute.counts.writes[resource, "changed"] -= number
                     minute.counts.writes[resource, "unchanged"] += number
             for number, refused in batch.refusals.values():
-                minute.refuse(_refusal(refused), number)
+                minute.counts.refuse(_refusal(refused), number)
         self._begin()
 
     def write(self, connection: BaseDatabaseWrapper) -> None:
@@ -157,7 +149,7 @@ class RunCounter:
         counts, done = minute.counts, each.done
         counts.request(kind, each.status, each.seconds)
         if each.status >= 400:
-            minute.refuse(_refusal_of(each))
+            counts.refuse(_refusal_of(each))
         elif kind == "write":
             counts.writes[each.route, _DONE.get(done, "changed")] += 1
         elif kind == "read":

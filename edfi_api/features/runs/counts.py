@@ -11,6 +11,9 @@ _RATIO = 1.04
 _LOG_RATIO = math.log(_RATIO)
 # In seconds; less is as much.
 _SHORTEST = 1e-5
+# More different causes are counted together by resource, and when there are twice as many, those of all resources.
+_MOST_CAUSES = 1_000
+_OTHER_CAUSES, _OTHER_RESOURCES = "other causes", "other resources"
 
 
 @dataclass(slots=True)
@@ -69,12 +72,22 @@ class Counts:
         self.requests[kind, status] += 1
         self.times[kind, math.ceil(math.log(max(seconds, _SHORTEST)) / _LOG_RATIO)] += 1
 
+    def refuse(self, refused: Refused, number: int = 1) -> None:
+        """Count refusals of one cause."""
+        if refused not in self.refused and len(self.refused) >= _MOST_CAUSES:
+            refused = refused._replace(cause=_OTHER_CAUSES)
+        if refused not in self.refused and len(self.refused) >= 2 * _MOST_CAUSES:
+            refused = refused._replace(resource=_OTHER_RESOURCES)
+        self.refused[refused] += number
+
     def read(self, resource: str, what: str, reads: Reads) -> None:
         self.reads.setdefault((resource, what), Reads()).add(reads)
 
     def add(self, other: "Counts") -> None:
-        for name in ("writes", "refused", "requests", "times"):
+        for name in ("writes", "requests", "times"):
             getattr(self, name).update(getattr(other, name))
+        for refused, number in other.refused.items():
+            self.refuse(refused, number)
         for key, reads in other.reads.items():
             self.read(*key, reads)
 

@@ -5,7 +5,8 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
 
@@ -95,13 +96,20 @@ class BatchFigures:
 
     def add_refusal(self, refused: RefusedWrite) -> None:
         """Count a refused operation by its cause. Those of further causes, when there are many, are counted together
-        by their resource and problem."""
+        by their resource and problem; and by their problem alone when there are many resources, whose names may be
+        anything that a client has sent."""
         problem = refused.problem
-        kind = (refused.resource, refused.operation, problem.get("status"), problem.get("type"))
-        key: Hashable = (*kind, refused.missing[:1], str(problem.get("validationErrors")))
+        kind = (refused.operation, problem.get("status"), problem.get("type"))
+        violations = sha256(str(problem.get("validationErrors")).encode("utf-8", "surrogatepass")).digest()
+        key: Hashable = (*kind, refused.resource, refused.missing[:1], violations)
         if key not in self.refusals and len(self.refusals) >= _MOST_CAUSES:
-            key = kind
-        self.refusals.setdefault(key, [0, refused])[0] += 1
+            key = (*kind, refused.resource)
+        if key not in self.refusals and len(self.refusals) >= 2 * _MOST_CAUSES:
+            key, refused = kind, refused._replace(resource=_UNKNOWN)
+        counted = self.refusals.get(key)
+        if counted is None:
+            counted = self.refusals[key] = [0, _without_body(refused)]
+        counted[0] += 1
 
     def end(self) -> None:
         """Write what is known in the end."""
@@ -286,6 +294,17 @@ def _resource(operation: Operation) -> str:
         return operation.resource.url_path
     name = operation.sent_resource.strip("/")
     return name and f"/{name}"
+
+
+def _without_body(refused: RefusedWrite) -> RefusedWrite:
+    """What is kept of one refusal of many: the first violation, and of the body the key of a target that is missing."""
+    problem, missing = refused.problem, refused.missing[:1]
+    if violations := problem.get("validationErrors"):
+        problem = problem | {"validationErrors": dict([next(iter(violations.items()))])}
+    if missing and refused.preparer and refused.sent and missing[0].value is None and missing[0].referential_id:
+        key = refused.preparer.natural_key_of_target(refused.sent, missing[0].referential_id)
+        missing = (replace(missing[0], value=key),)
+    return refused._replace(problem=problem, missing=missing, sent=None)
 
 
 def _body(operation: Operation) -> dict[str, Any] | None:

@@ -102,6 +102,20 @@ def test_causes_of_a_client_in_a_minute_are_bounded(counting, db):
     assert counts.refused[other] in range(1, 101)
 
 
+def test_refusals_of_resources_that_a_client_has_invented_are_bounded():
+    counts = [Counts(), Counts()]
+    for number in range(3000):
+        for each in counts:
+            each.refuse(Refused(f"/unknown/{number}", "upsert", 404, "not-found", f"cause {number}"))
+
+    total = Counts.total(counts)
+
+    other = Refused("other resources", "upsert", 404, "not-found", "other causes")
+    assert [len(each.refused) for each in (*counts, total)] == [2001, 2001, 2001]
+    assert (counts[0].refused[other], total.refused[other]) == (1000, 2000)
+    assert sum(total.refused.values()) == 6000
+
+
 def test_only_requests_of_clients_to_data_are_counted(counting, db):
     counter = CounterInTest()
     read = DocumentsRead(1, 100)

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
-from edfi_api.web.batch import views
+from edfi_api.features.runs import counting
+from edfi_api.web.batch import record, views
 from edfi_api.web.batch.singles import Singles
 from edfi_api.web.batch.views import batch_routes
 from edfi_api.web.metadata.discovery import discovery_document, specifications
@@ -44,6 +45,25 @@ def test_a_batch_is_one_line_in_the_log_without_keys(batch, log):
     assert facts["seconds"] > 0
     assert "S10" not in log.text
     assert "S99" not in log.text
+
+
+def test_of_refusals_no_body_is_kept_and_of_invented_resources_no_more_than_are_counted(batch, monkeypatch):
+    monkeypatch.setattr(record, "_MOST_CAUSES", 2)
+    counted = []
+    monkeypatch.setattr(counting.run_counter, "count_batch", counted.append)
+    nowhere = {"classPeriodName": "A", "schoolReference": {"schoolId": 7}}
+    operations = [{"resource": "ClassPeriod", "document": nowhere}]
+    operations += [{"resource": f"Unknown{number}", "document": {}} for number in range(9)]
+
+    assert batch.send(operations, mode="independent").status_code == 200
+
+    [figures] = counted
+    numbers = [number for number, _ in figures.refusals.values()]
+    kept = [refused for _, refused in figures.refusals.values()]
+    assert (sum(numbers), len(kept)) == (10, 5)
+    assert [refused.resource for refused in kept][-1] == "unknown"
+    assert {refused.sent for refused in kept} == {None}
+    assert counting._refusal(kept[0]).cause == "School NK#schoolId=7 is missing"
 
 
 def test_denials_are_audited_up_to_a_number(api, batch, documents, log):
