@@ -31,7 +31,7 @@ _HEADING_OR_QUESTION = re.compile(r"^(## .+|\d+\. .+\n\n```sql\n[^`]*```)$", re.
 # Commands by subject: the apps that have them.
 _SUBJECTS = {
     "Documents and the model": ("descriptors", "edfi_api.core"),
-    "Loading, export and provisioning": ("edfi_api.features.loading",),
+    "Loading, export and provisioning": ("edfi_api.features.loading", "edfi_api.features.tables"),
     "Clients and claim sets": ("edfi_api.core.security", "edfi_api.site.sign_in"),
     "API profiles": ("edfi_api.core.security.profiles",),
     "Data stores": ("edfi_api.core.data_stores",),

@@ -89,6 +89,7 @@ INSTALLED_APPS = [
     "edfi_api.features.validation",
     "edfi_api.features.loading",
     "edfi_api.features.sandboxes",
+    "edfi_api.features.tables",
     "descriptors",
     "edfi_api.site.schedule",
     "edfi_api.site.sign_in.apps.SignInConfig",

@@ -563,6 +563,10 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         ),
         count("QUESTION_DAYS", 400, "for how many days `purge_questions` leaves the trace of questions"),
     ),
+    "Tables": (
+        count("TABLE_BYTES", 10 * 2**20, "the longest table, in CSV or XLSX, that can be uploaded", shown="10 MiB"),
+        count("TABLE_DAYS", 30, "for how many days `purge_tables` leaves the reports of tables that were loaded"),
+    ),
     "Rules of writes": (
         texts(
             "WRITE_RULES",

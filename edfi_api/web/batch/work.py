@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+
+from django.db import transaction
 
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import IncomingDocument, Preparers
@@ -37,6 +39,10 @@ _Provided = int | tuple[str, str]
 _PEOPLE = ("student", "contact", "staff")
 # More than an atomic batch has by default. Each takes up to a kilobyte.
 MOST_CAUSES = 5_000
+
+
+class _Undone(Exception):
+    """Rolls back what was only tried."""
 
 
 @dataclass
@@ -105,6 +111,27 @@ class Batch:
         answer.end(self.summary.members())
         yield answer.take()
 
+    def results(self) -> Iterator[Result]:
+        """What becomes of each operation, independently of the others, for a caller in this process. Ends early when
+        the time is over."""
+        try:
+            for result, refusal in self._attempts():
+                self._record(result, refusal)
+                yield result
+        finally:
+            record_writer(self.singles.client, self.singles.using)
+
+    def tried(self) -> list[Result]:
+        """What would become of each operation: all are carried out in a transaction that is rolled back. Nothing is
+        recorded."""
+        found: list[Result] = []
+        with suppress(_Undone), transaction.atomic(self.singles.using):
+            for result, refusal in self._attempts():
+                self._hints.add_hints(result, refusal)
+                found.append(result)
+            raise _Undone
+        return found
+
     def _all_or_nothing(self, answer: Answer) -> None:
         failures = Failures()
         with self._transaction():
@@ -131,11 +158,14 @@ class Batch:
         with ending_at_deadlock(), holding(lock, self.singles.using):
             yield
 
-    def _note(self, result: Result, refusal: Exception | None, answer: Answer) -> None:
+    def _record(self, result: Result, refusal: Exception | None) -> None:
         self.summary.count(result)
         self.figures.add(result)
         self._recorded.note(result, refusal)
         self._hints.add_hints(result, refusal)
+
+    def _note(self, result: Result, refusal: Exception | None, answer: Answer) -> None:
+        self._record(result, refusal)
         resource = result.operation.resource
         if isinstance(uris := self.singles.stored_uris, TransactionUris) and resource and resource.is_descriptor:
             uris.forget()

@@ -24,6 +24,7 @@ FEATURES_IMPORT = {
     "runs": {"refusals"},
     "sandboxes": {"loading"},
     "sql_views": {"changes"},
+    "tables": {"loading"},
     "validation": {"changes"},
 }
 
@@ -68,6 +69,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     (
         "edfi_api.features.loading.bulk",
         "edfi_api.features.loading.reports",
+        "edfi_api.features.loading.cells",
         "edfi_api.features.loading.json_lines",
         "edfi_api.features.loading.provisioning",
     ),

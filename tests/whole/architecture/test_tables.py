@@ -19,6 +19,7 @@ EXCHANGE = "edfi_api.features.exchange"
 REFUSALS = "edfi_api.features.refusals"
 VALIDATION = "edfi_api.features.validation"
 QUESTIONS = "edfi_api.features.questions"
+TABLES = "edfi_api.features.tables"
 MANAGEMENT = "edfi_api.features.management_api"
 HISTORY, STREAM = "edfi_api.features.changes.change_queries", "edfi_api.features.changes.change_stream"
 
@@ -93,6 +94,9 @@ OWNERS = {
     "restoration": HISTORY,
     "secret_link": SECURITY,
     "superseded_document": HISTORY,
+    "table_load": TABLES,
+    "table_row": TABLES,
+    "table_template": TABLES,
     "tenant": DATA_STORES,
     "validation_dismissal": VALIDATION,
     "validation_request": VALIDATION,

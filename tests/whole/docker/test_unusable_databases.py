@@ -189,6 +189,7 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
             "security",
             "sign_in",
             "sql_views",
+            "tables",
             "validation",
         )
     ]
