@@ -67,6 +67,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "security.apiclient": _VIEW,
         "security.application": _VIEW,
         "security.vendor": _VIEW,
+        "tables.tableload": ("import",),
         "validation.validationdismissal": ("view", "add"),
         "validation.validationresult": _VIEW,
         "validation.validationrule": _CHANGE,
@@ -103,8 +104,8 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "validation.validationrun": _VIEW,
     },
 }
-# The only permission whose name is not that of an action and a model.
-_OTHER_CODENAMES = {("refusals", "view_keys"): "view_refusal_keys"}
+# Permissions whose names are not those of an action and a model.
+_OTHER_CODENAMES = {("refusals", "view_keys"): "view_refusal_keys", ("tables", "import"): "import_table"}
 
 
 def make_groups(using: str) -> None:

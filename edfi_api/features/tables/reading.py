@@ -24,7 +24,7 @@ from edfi_api.features.loading.cells.csv_text import NotCsv, Row, csv_rows
 from edfi_api.features.tables.exceptions import UnreadableTable
 
 MOST_ROWS = 50_000
-MOST_COLUMNS = 500
+MOST_COLUMNS = 250
 LONGEST_CELL = 30_000
 # Of the parts of a spreadsheet together; a spreadsheet of the most rows and twenty columns has about as much.
 _MOST_UNPACKED = 64 * 2**20

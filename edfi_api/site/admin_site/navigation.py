@@ -33,6 +33,7 @@ _GROUPS: dict[str, Sequence[str]] = {
         "sign_in.adminidentity",
     ),
     "Exchange": (
+        "tables.tableload",
         "exchange.connection",
         "change_queries.changeconsumer",
         "change_stream.deadletter",

@@ -60,6 +60,7 @@ TABLE = {
     "security/vendor":                 (ALL,                     "view",                             "view"),
     "sign_in/adminidentity":           ("",                      "",                                 "view"),
     "sql_views/sqlreader":             (ALL,                     "",                                 "view"),
+    "tables/tableload":                ("",                      "view",                             ""),
     "validation/validationresult":     ("",                      "view",                             ""),
     "validation/validationrule":       ("view",                  "view change",                      "view"),
     "validation/validationrun":        ("view",                  "view",                             "view"),

@@ -87,3 +87,9 @@ def file(tmp_path: Path) -> Callable[[str, bytes], Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def client_with_any(client_with: Callable[..., ApiClient]) -> ApiClient:
+    """A client that may write everything."""
+    return client_with()

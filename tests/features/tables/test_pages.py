@@ -1,0 +1,177 @@
+"""The pages of tables in the admin: upload, columns, documents, load, report."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from edfi_api.features.tables import jobs
+from edfi_api.features.tables.models import LoadState, TableLoad, TableTemplate
+from edfi_api.features.tables.worker import worker
+from tests.features.tables.conftest import NINTH, bodies, xlsx
+
+LIST = "/admin/tables/tableload/"
+RESOURCE = "/ed-fi/studentSchoolAssociations"
+ROWS = (
+    ["Student ID", "School", "Grade Level", "Entry date"],
+    ["0042", 7, "Ninth grade", "2026-08-20"],
+    ["91002", 7, "Eleventh", "2026-08-20"],
+)
+
+
+@pytest.fixture
+def office(db, monkeypatch) -> Client:
+    """A user who may import tables; the worker is run by the tests."""
+    monkeypatch.setattr(worker, "wake", lambda: None)
+    user = User.objects.create_user("office", is_staff=True)
+    names = ("import_table", "view_apiclient")
+    user.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def upload(office: Client, client, *rows, resource: str = RESOURCE, **given):
+    file = SimpleUploadedFile("class.xlsx", xlsx(*rows))
+    return office.post(LIST, {"file": file, "resource": resource, "client": client.pk, **given})
+
+
+def test_a_class_list_is_loaded_in_four_steps(school, office, client_with):
+    client = client_with()
+    to_columns = upload(office, client, *ROWS)
+    load = TableLoad.objects.get()
+    columns = office.get(to_columns["Location"]).content.decode()
+    assert 'name="member-2" value="entryGradeLevelDescriptor"' in columns
+    members = {
+        "member-0": "studentReference.studentUniqueId",
+        "member-1": "schoolReference.schoolId",
+        "member-2": "entryGradeLevelDescriptor",
+        "member-3": "entryDate",
+        "values-2": "Eleventh = Ninth grade",
+    }
+    to_documents = office.post(to_columns["Location"], members)
+    preview = office.get(to_documents["Location"]).content.decode()
+    assert "1 would be refused." in preview
+    assert bodies("StudentSchoolAssociation") == []
+
+    to_report = office.post(f"{LIST}{load.key}/run/", {"do": "load"})
+    assert "load waiting" in office.get(to_report["Location"]).content.decode()
+    assert jobs.run_next()
+
+    report = office.get(to_report["Location"]).content.decode()
+    assert bodies("StudentSchoolAssociation") == [
+        {
+            "studentReference": {"studentUniqueId": "0042"},
+            "schoolReference": {"schoolId": 7},
+            "entryGradeLevelDescriptor": NINTH,
+            "entryDate": "2026-08-20",
+        }
+    ]
+    assert "<strong>loaded</strong>" in report
+    assert "A3 (Student ID):" in report
+    text = b"".join(office.get(f"{LIST}{load.key}/report.csv")).decode("utf-8-sig").splitlines()
+    assert text[1].startswith("2,created,")
+    assert text[2].startswith("3,refused,,A3,Student ID,studentReference.studentUniqueId,")
+    load.refresh_from_db()
+    assert (load.content, load.created, load.refused) == (None, 1, 1)
+
+
+def test_a_dry_run_keeps_the_file_and_writes_nothing(school, office, client_with):
+    upload(office, client_with(), *ROWS)
+    load = TableLoad.objects.get()
+
+    office.post(f"{LIST}{load.key}/run/", {"do": "try"})
+    assert jobs.run_next()
+
+    load.refresh_from_db()
+    assert (load.state, load.created, load.refused, load.total) == ("done", 1, 1, 2)
+    assert load.content is not None
+    assert bodies("StudentSchoolAssociation") == []
+
+
+def test_a_load_whose_process_has_ended_says_so_and_can_be_started_again(school, office, client_with):
+    upload(office, client_with(), *ROWS)
+    load = TableLoad.objects.get()
+    long_ago = load.created_at - 2 * jobs.SILENT
+    TableLoad.objects.update(state=LoadState.RUNNING, is_dry_run=False, reported_at=long_ago)
+
+    assert "The process that had it has ended." in office.get(f"{LIST}{load.key}/report/").content.decode()
+    office.post(f"{LIST}{load.key}/run/", {"do": "load"})
+    assert jobs.run_next()
+
+    assert len(bodies("StudentSchoolAssociation")) == 1
+
+
+def test_a_template_is_kept_exported_and_used_again(school, office, client_with):
+    client = client_with()
+    upload(office, client, *ROWS)
+    load = TableLoad.objects.get()
+    office.post(f"{LIST}{load.key}/template/", {"name": "Class list"})
+    kept = TableTemplate.objects.get()
+
+    exported = json.loads(office.get(f"{LIST}templates/{kept.pk}/export/").content)
+    again = upload(office, client, *ROWS, resource="", template=kept.pk)
+
+    assert exported["resource"] == RESOURCE
+    assert {"member": "entryDate", "column": "Entry date"} in exported["columns"]
+    assert again.status_code == 302
+
+
+def test_a_template_of_data_import_is_read_and_what_runs_scripts_is_named(office):
+    leaves = {
+        "studentReference": {"studentUniqueId": {"source": "column", "sourceColumn": "SID"}},
+        "schoolReference": {"schoolId": {"source": "static", "value": 7}},
+        "entryGradeLevelDescriptor": {"source": "lookup-table", "sourceColumn": "Grade", "sourceTable": "Grades"},
+        "educationPlans": [{"educationPlanDescriptor": {"source": "no-mapping"}}],
+    }
+    export = {
+        "title": "Enrolments",
+        "template": {
+            "maps": [{"name": "SSA", "resourcePath": RESOURCE, "map": json.dumps(leaves), "preprocessor": "clean.ps1"}],
+            "lookups": [{"sourceTable": "Grades", "key": "9", "value": NINTH}],
+            "bootstraps": [{"name": "Schools"}],
+        },
+    }
+    file = SimpleUploadedFile("export.json", json.dumps(export).encode())
+
+    office.post(f"{LIST}templates/", {"file": file})
+
+    kept = TableTemplate.objects.get()
+    assert kept.content["columns"] == [
+        {"member": "studentReference.studentUniqueId", "column": "SID"},
+        {"member": "schoolReference.schoolId", "value": "7"},
+        {"member": "entryGradeLevelDescriptor", "column": "Grade", "values": {"9": NINTH}},
+    ]
+    assert kept.left_out == [
+        "SSA: preprocessor (clean.ps1) runs a script, and is left out.",
+        "bootstraps: Schools sends fixed documents, and is left out.",
+    ]
+
+
+def test_others_see_neither_the_pages_nor_the_table(school, office, client_with):
+    upload(office, client_with(), *ROWS)
+    key = TableLoad.objects.get().key
+    stranger, colleague = Client(), Client()
+    stranger.force_login(User.objects.create_user("stranger", is_staff=True))
+    user = User.objects.create_user("colleague", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="import_table"))
+    colleague.force_login(user)
+
+    assert stranger.get(LIST).status_code == 403
+    assert colleague.get(LIST).status_code == 200
+    assert {colleague.get(f"{LIST}{key}/{step}/").status_code for step in ("columns", "documents", "report")} == {404}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04broken", b"\xd0\xcf\x11\xe0old", b"\x00\x01\x02", b"<html>\x81\x8d</html>"]
+)
+def test_a_file_that_cannot_be_read_is_refused_in_words(office, client_with, content):
+    file = SimpleUploadedFile("class.xlsx", content)
+
+    answer = office.post(LIST, {"file": file, "resource": RESOURCE, "client": client_with().pk})
+
+    assert answer.status_code == 200
+    assert "errorlist" in answer.content.decode()
+    assert not TableLoad.objects.exists()
