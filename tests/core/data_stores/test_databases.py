@@ -26,6 +26,7 @@ def _databases(second_server):
         return {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
 
 
+@pytest.mark.long
 def test_copies_of_a_template_are_complete_and_independent(year, db, url, client_of, second_server):
     arguments = ["--from-template", "--context"]
     made = run("provision_data_store", "2027", "--url", url("first"), *arguments, "schoolYear=2027")

@@ -123,6 +123,7 @@ def some_and_all(steps):
     )
 
 
+@pytest.mark.long
 @some_and_all(PROVISION)
 def test_provisioning_is_killed_at_its_steps_and_repeated(year, url, client, steps):
     database = url("killed")
@@ -142,6 +143,7 @@ def test_provisioning_is_killed_at_its_steps_and_repeated(year, url, client, ste
     assert run("verify_integrity", "--data-store", "2027")[0].endswith("documents agree with their rows")
 
 
+@pytest.mark.long
 @some_and_all(CLONE)
 def test_a_clone_is_killed_at_its_steps_and_repeated(year, url, client, steps):
     run("provision_data_store", "2027", "--context", "schoolYear=2027", "--url", url("source"), "--from-template")

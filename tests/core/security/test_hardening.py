@@ -74,6 +74,7 @@ def test_https_is_enforced_and_the_admin_can_be_moved() -> None:
     assert old["status"] == 404
 
 
+@pytest.mark.long
 def test_the_admin_can_be_removed() -> None:
     admin, root, home = responses_of(
         ("/admin/", HTTPS), ("/admin/login/", HTTPS), ("/", HTTPS | {"Accept": "text/html"}), MEADOWLARK_ADMIN_PATH=""

@@ -187,6 +187,7 @@ def test_figures_are_those_that_the_client_counted(server: RealServer, tokens: d
             assert sum(each["requests"] for each in report["requests"]) == number
 
 
+@pytest.mark.long
 def test_a_report_says_why_and_in_which_environment(server: RealServer, tokens: dict[str, str]):
     with closing(CountingClient(server, "why", tokens["why"])) as client:
         client.run(2)

@@ -144,6 +144,7 @@ def test_the_server_has_no_privileges_of_root(new_home: Path) -> None:
     assert fields["NoNewPrivs"] == "1"
 
 
+@pytest.mark.long
 @needs_root
 def test_an_installation_that_only_root_may_enter_is_used_through_a_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -185,6 +186,7 @@ def test_the_server_stops_with_its_context_and_data_is_kept(home: Path) -> None:
         assert _query_value(server.url, "SELECT value FROM kept") == 42
 
 
+@pytest.mark.long
 def test_two_homes_are_independent(tmp_path: Path) -> None:
     with EmbeddedPostgres(tmp_path / "a") as first, EmbeddedPostgres(tmp_path / "b") as second:
         _do(first.url, "CREATE TABLE mine ()")
@@ -221,6 +223,7 @@ def test_the_server_ends_with_a_killed_owner_and_commits_survive(home: Path) -> 
     sleep.kill()
 
 
+@pytest.mark.long
 def test_a_killed_server_is_detected_and_commits_survive(home: Path) -> None:
     with EmbeddedPostgres(home) as server:
         _do(server.url, "CREATE TABLE kept AS SELECT 42 AS value")
@@ -243,6 +246,7 @@ def test_a_stale_process_id_of_another_process_is_ignored(home: Path) -> None:
         assert _query_value(server.url, "SELECT 1") == 1
 
 
+@pytest.mark.long
 def test_an_interrupted_initialisation_starts_again(new_home: Path) -> None:
     (new_home / "postgres.new" / "base").mkdir(parents=True)
 
@@ -281,6 +285,7 @@ def test_a_temporary_server_leaves_no_files() -> None:
     assert not folder.parent.exists()
 
 
+@pytest.mark.long
 def test_a_temporary_server_of_a_killed_owner_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +315,7 @@ def test_a_temporary_server_of_a_killed_owner_is_removed_by_the_next(
             process.kill()
 
 
+@pytest.mark.long
 def test_the_short_folder_of_a_killed_server_is_removed_too(tmp_path: Path) -> None:
     deep = tmp_path / ("d" * 100)
 

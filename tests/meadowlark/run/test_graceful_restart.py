@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event
 
 import psycopg
+import pytest
 
 from meadowlark.run.embedded_postgres import EmbeddedPostgres
 from tests.support.ports import ADDRESS
@@ -23,6 +24,7 @@ CONNECTING = 8
 _numbers = count(1)
 
 
+@pytest.mark.long
 def test_a_reload_and_a_stop_lose_no_request(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     home, acknowledged = prepared_home(tmp_path / "home"), set[str]()
     with meadowlark(home) as server:

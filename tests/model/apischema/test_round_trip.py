@@ -55,6 +55,7 @@ def test_a_bundled_standard_is_equal_after_a_round_trip(
     assert returned == expressible(surface, [surface.core_project.package_name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("standard", OTHERS_MARKED)
 def test_an_extension_is_equal_after_a_round_trip(standard: str, surface_of_files: Callable[..., Surface]) -> None:
     surface = compiled(BUNDLED_STANDARDS / standard, LAKE_COUNTY)
@@ -64,6 +65,7 @@ def test_an_extension_is_equal_after_a_round_trip(standard: str, surface_of_file
     assert returned == expressible(surface, [surface.core_project.package_name, "lake-county-model-1.2"])
 
 
+@pytest.mark.long
 def test_the_file_of_the_core_has_nothing_of_extensions(surface_of_files: Callable[..., Surface]) -> None:
     alone = compiled(BUNDLED_STANDARDS / "5.2")
     together = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
@@ -250,6 +252,7 @@ def test_the_file_of_the_core_has_the_open_api_skeletons(subject: str) -> None:
     assert "openApiBaseDocuments" not in lake_county
 
 
+@pytest.mark.long
 def test_nested_arrays_are_written_below_their_parent() -> None:
     surface = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
     (_, lake_county) = (api_schema(surface, project)["projectSchema"] for project in surface.projects)

@@ -96,6 +96,7 @@ def test_any_windows_1252_in_documentation_can_be_served(folder: Path, text: str
     assert all(31 < problem.place.column <= 31 + len(text) for problem in problems)
 
 
+@pytest.mark.long
 def test_a_chain_of_thousands_of_commons_is_compiled_or_refused(messages_of: MessagesOf):
     links = (
         f'Common C{number} documentation "." common C{number + 1} documentation "." is optional'

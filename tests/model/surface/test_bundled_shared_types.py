@@ -61,6 +61,7 @@ LENGTHS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("standard", ["3.3.1-b", "4.0", "5.2", "6.1"])
 def test_an_extension_can_refer_to_those_that_stand_as_plain_properties(tmp_path: Path, standard: str) -> None:
     award = """
@@ -74,6 +75,7 @@ Domain Entity Award
     assert resource.json_schema["properties"]["honorDescription"]["maxLength"] == 80
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("standard", ["5.2", "6.1"])
 def test_a_former_name_is_reported_with_the_one_that_it_has_now(tmp_path: Path, standard: str) -> None:
     text = """

@@ -72,6 +72,7 @@ def written(made: Made) -> Iterator[tuple[Resource, dict[str, Any], Any]]:
             yield resource, body, made.writer.interchange(resource.name, body)
 
 
+@pytest.mark.long
 def test_only_these_entities_are_in_no_interchange(made: Made) -> None:
     entities = {resource.name.resource for resource in made.surface.resources if resource.kind is ResourceKind.ENTITY}
 

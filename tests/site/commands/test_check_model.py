@@ -70,6 +70,7 @@ def test_a_published_deviation_that_does_not_apply_is_an_error(run: Run, tmp_pat
     assert outcome.failure == "2 errors, 1 warning"  # It has no `URI`, which XML schemas need.
 
 
+@pytest.mark.long
 def test_an_extension_alone_is_checked_with_the_configured_standard(run: Run, configured, broken: Path) -> None:
     configured(DATA_STANDARD="3.3.1-b")
 
@@ -104,6 +105,7 @@ Domain Entity Ride
 """, "1.0.0")  # fmt: skip
 
 
+@pytest.mark.long
 def test_warnings_about_the_standard_are_only_counted(run: Run, doubtful: Path) -> None:
     own = f"{doubtful}/Model.metaed:4:17: warning: domain entity 'LearningObjective' is deprecated: "
 
@@ -117,6 +119,7 @@ def test_warnings_about_the_standard_are_only_counted(run: Run, doubtful: Path) 
     )
 
 
+@pytest.mark.long
 def test_all_warnings_are_listed_on_request(run: Run, doubtful: Path) -> None:
     output = run("check_model", "--all", "3.3.1-b", doubtful).output
 

@@ -63,6 +63,7 @@ def busy(server: Run) -> None:
     time.sleep(0.5)  # A process counts its requests within a tenth of a second.
 
 
+@pytest.mark.long
 def test_every_metric_and_label_of_the_queries_is_served(server: Run) -> None:
     busy(server)
     samples = httpx.get(f"{server.address}/metrics").text
@@ -126,6 +127,7 @@ def query(server: Run, tmp_path: Path) -> Iterator[Callable[[str], list[Any]]]:
         process.wait(30)
 
 
+@pytest.mark.long
 def test_every_query_of_the_dashboard_and_the_alerts_has_an_answer(query: Callable[[str], list[Any]]) -> None:
     silent = [expression for expression in QUERIES if not query(expression)]
 

@@ -61,6 +61,7 @@ def test_a_new_entry_is_not_due_yet(scheduler: Start) -> None:
     assert "purge_validation: started" not in running.output
 
 
+@pytest.mark.long
 def test_what_was_due_while_nothing_ran_is_caught_up_with_once(scheduler: Start) -> None:
     due("00:00 purge_refusals")
 
@@ -81,6 +82,7 @@ def test_of_two_schedulers_one_starts_a_command(scheduler: Start) -> None:
     assert sum(each.output.count("purge_refusals: started") for each in both) == 1
 
 
+@pytest.mark.long
 def test_a_command_that_still_runs_elsewhere_is_not_started(scheduler: Start) -> None:
     with purges_held():
         both = [scheduler(PURGE), scheduler(PURGE)]
@@ -110,6 +112,7 @@ def test_a_command_that_fails_or_is_killed_does_not_stop_the_others(scheduler: S
     assert outcome_of(failing) == "failed"
 
 
+@pytest.mark.long
 def test_a_killed_connection_fails_one_run(scheduler: Start) -> None:
     with purges_held():
         running = scheduler(PURGE)
@@ -124,6 +127,7 @@ def test_a_killed_connection_fails_one_run(scheduler: Start) -> None:
     assert "Traceback" not in running.output
 
 
+@pytest.mark.long
 def test_a_database_that_is_away_is_waited_for(scheduler: Start) -> None:
     running = scheduler(PURGE)
     running.wait_until_printed(DONE)

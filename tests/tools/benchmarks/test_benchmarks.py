@@ -136,6 +136,7 @@ def test_the_lean_view_answers_with_the_stored_body_to_a_client_with_a_token(tmp
         assert httpx.get(f"http://{ADDRESS}:{port}/{path}/{id_}", headers=other).status_code == 401
 
 
+@pytest.mark.long
 def test_bench_data_fails_if_rows_and_bodies_disagree(database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE document SET organization = 7 WHERE body ->> 'sessionName' = 'Fall'")

@@ -81,6 +81,7 @@ class Pages:
             yield from ((user, client, f"/validation/v1/validationResults{query}") for query in VALIDATION)
 
 
+@pytest.mark.long
 def test_each_page_is_answered(pages) -> None:
     for _, request in pages.with_rows(20, 10):
         request()

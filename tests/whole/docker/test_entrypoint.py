@@ -111,6 +111,7 @@ def test_containers_start_concurrently_on_an_empty_database(start: Start, empty_
     assert [container.stop() for container in containers] == [0, 0]
 
 
+@pytest.mark.long
 def test_a_container_waits_while_another_process_prepares_the_database(
     start: Start, prepared_database: Database
 ) -> None:

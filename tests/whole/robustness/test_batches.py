@@ -204,6 +204,7 @@ def test_results_are_sent_while_a_batch_is_worked_off_and_what_is_sent_is_on_dis
     assert len(stored) < count
 
 
+@pytest.mark.long
 def test_a_batch_of_a_client_that_has_gone_ends(one_worker):
     server, count, first = one_worker, 20_000, 40_000
     before = batches_that_ended(server)

@@ -183,6 +183,7 @@ def test_a_killed_server_hurts_no_store_on_another(stores: Stores) -> None:
     wait_until(lambda: {stores.send("2026") for _ in range(6)} == {200}, 30)
 
 
+@pytest.mark.long
 def test_known_tokens_reach_stores_while_the_admin_database_is_away(stores: Stores) -> None:
     """For longer than a token is cached, on every worker; unknown and new tokens wait for it."""
     stores.add("2050", stores.postgres.url)

@@ -234,6 +234,7 @@ def test_a_full_disk_of_documents_is_503(real_server: RealServer, client: RealCl
             connection.execute("DROP TABLESPACE small")
 
 
+@pytest.mark.long
 def test_a_full_disk_of_the_write_ahead_log_loses_no_acknowledged_write(
     real_server: RealServer, client: RealClient, small_disk
 ) -> None:

@@ -240,6 +240,7 @@ def test_the_connection_is_usable_after_head(real_server, path):
     assert "no-body response" not in real_server.log.read_text()
 
 
+@pytest.mark.long
 def test_clients_that_disconnect_during_shutdown_cause_no_error(tmp_path):
     """Of its workers twice, and of the server."""
     with constant_view(tmp_path / "home") as (port, gunicorn):

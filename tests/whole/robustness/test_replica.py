@@ -173,6 +173,7 @@ def test_a_recovered_replica_is_used_again(replica, writer, reader):
     wait_until(lambda: not is_found(reader, code), seconds=SECONDS)
 
 
+@pytest.mark.long
 def test_sql_views_arrive_with_the_log(server, replica) -> None:
     server.manage("create_sql_views", "--schema", "util")
 
@@ -183,6 +184,7 @@ def test_sql_views_arrive_with_the_log(server, replica) -> None:
     assert version == "5.2"
 
 
+@pytest.mark.long
 def test_rules_read_the_replica_when_it_has_caught_up(server, writer, replica, tmp_path) -> None:
     (tmp_path / "rule.sql").write_text(
         """/*
@@ -216,6 +218,7 @@ SELECT id AS document_id, 1 AS education_organization_id, body ->> 'codeValue' A
     assert found == [(term,)]
 
 
+@pytest.mark.long
 def test_a_promoted_replica_is_not_used(replica, writer, reader):
     replica.execute("SELECT pg_promote()")
 

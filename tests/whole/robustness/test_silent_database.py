@@ -74,6 +74,7 @@ def test_requests_go_to_the_other_address(server: TwoAddresses) -> None:
     assert max(other[1] for other in others) < 1
 
 
+@pytest.mark.long
 def test_without_another_address_it_is_503(server: TwoAddresses) -> None:
     with ExitStack() as afterwards:
         for address in server.addresses:

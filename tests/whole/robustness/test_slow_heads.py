@@ -84,6 +84,7 @@ def test_a_too_long_head_is_refused_before_it_ends(server):
         assert whole_answer(long).status == 431
 
 
+@pytest.mark.long
 def test_a_request_head_that_never_ends_is_closed(tmp_path):
     """Even if parts of it keep arriving."""
     with (
@@ -98,6 +99,7 @@ def test_a_request_head_that_never_ends_is_closed(tmp_path):
             time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_an_incomplete_request_head_is_answered_during_shutdown(tmp_path):
     with constant_view(tmp_path / "home") as (port, gunicorn), connected(port) as slow, connected(port) as idle:
         idle.sendall(GET)

@@ -186,6 +186,7 @@ def _namespace(endpoint: str) -> str:
     return f"uri://ed-fi.org/{endpoint[0].upper()}{endpoint[1:]}Descriptor"
 
 
+@pytest.mark.long
 def test_no_acknowledged_write_is_lost_when_workers_and_database_are_killed(school: RealServer, pytestconfig) -> None:
     seconds = pytestconfig.getoption("--stress-seconds")
     rounds = max(1, round(seconds / _ROUND_SECONDS))
@@ -264,6 +265,7 @@ def _assert_acknowledged_writes_are_stored(server: RealServer, writers: list[Wri
         assert sent.get(version, body) == body, "what is there is what was acknowledged under its version"
 
 
+@pytest.mark.long
 def test_the_log_of_the_server_has_no_traceback(real_server: RealServer) -> None:
     """Runs last, after all tests above."""
     assert "Traceback" not in real_server.log.read_text()

@@ -27,7 +27,7 @@ TERMS = "/data/ed-fi/termDescriptors"
 STUDENT = {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 LINES = "application/x-ndjson"
 
-pytestmark = [needs_peaks]
+pytestmark = [needs_peaks, pytest.mark.long]
 
 
 class Answer(NamedTuple):

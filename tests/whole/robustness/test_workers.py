@@ -87,6 +87,7 @@ def workers(gunicorn: psutil.Process) -> set[int]:
     return {worker.pid for worker in gunicorn.children()}
 
 
+@pytest.mark.long
 def test_a_worker_that_is_stopped_while_it_starts_ends(tmp_path):
     """Before it has handlers of its own: those of the arbiter, which it inherits, only note a signal."""
     application = "tests.support.slowly_forked_application:application"
@@ -131,6 +132,7 @@ def test_removing_a_worker_stops_only_one_and_loses_no_request(server):
     assert set(statuses) == {200}
 
 
+@pytest.mark.long
 def test_a_reload_back_to_the_configured_number_loses_no_request(server):
     port, gunicorn = server
     change_count(gunicorn, signal.SIGTTIN, 3)
@@ -142,6 +144,7 @@ def test_a_reload_back_to_the_configured_number_loses_no_request(server):
     assert set(statuses) == {200}
 
 
+@pytest.mark.long
 def test_a_removed_worker_with_a_request_under_way_gets_no_connections(server):
     port, gunicorn = server
     before = workers(gunicorn)
@@ -163,6 +166,7 @@ def test_a_removed_worker_with_a_request_under_way_gets_no_connections(server):
     assert set(statuses) == {200}
 
 
+@pytest.mark.long
 def test_workers_start_again_after_all_were_stopped(tmp_path):
     """By SIGWINCH, which gunicorn obeys as a daemon: the way back from a new master process to the old one."""
     port, pid_file = free_port(), tmp_path / "pid"
@@ -198,6 +202,7 @@ def test_the_sockets_of_every_worker_stay_non_blocking_when_another_takes_them_o
         assert not os.get_blocking(second.fileno())
 
 
+@pytest.mark.long
 def test_connections_are_distributed_after_adding_and_removing_workers(server):
     """Connections of a socket without a worker would wait forever."""
     port, gunicorn = server
@@ -208,6 +213,7 @@ def test_connections_are_distributed_after_adding_and_removing_workers(server):
             assert set(pool.map(send, [port] * 64)) == {200}
 
 
+@pytest.mark.long
 def test_a_worker_that_is_added_after_one_was_removed_gets_connections(server):
     port, gunicorn = server
     change_count(gunicorn, signal.SIGTTOU, 1)
@@ -289,6 +295,7 @@ def gunicorn(log: Path, *options: str, **variables: str) -> Iterator[subprocess.
         process.wait(TIMEOUT)
 
 
+@pytest.mark.long
 def test_several_addresses_and_unix_sockets_are_served(tmp_path):
     path, port = tmp_path / "socket", free_port()
     binds = ["--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}"]
@@ -307,6 +314,7 @@ def test_several_addresses_and_unix_sockets_are_served(tmp_path):
             process.send_signal(signal.SIGTTOU)
 
 
+@pytest.mark.long
 def test_gunicorns_own_worker_can_be_selected(tmp_path):
     with constant_view(tmp_path / "home", MEADOWLARK_WORKER="gthread") as (port, gunicorn):
         assert send(port) == 200

@@ -98,6 +98,7 @@ class _Load:
             self.stop.wait(0.01)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("transactional_db")
 def test_a_rotation_of_keys_refuses_no_good_token(
     transactional_db: None, accepted: Provider, settings: DjangoSettings, log: Log, monkeypatch: pytest.MonkeyPatch
@@ -130,6 +131,7 @@ def test_a_rotation_of_keys_refuses_no_good_token(
     assert refusal(old, log) == ("unknown key", accepted.issuer)
 
 
+@pytest.mark.long
 def test_a_provider_that_goes_over_to_another_kind_of_keys(
     accepted: Provider, db: None, settings: DjangoSettings, tmp_path: Any
 ) -> None:

@@ -63,6 +63,7 @@ def test_changes_of_transactions_open_while_idle_are_delivered(process, committi
     eventually(lambda: len(started.lines()) == 1, seconds=5)
 
 
+@pytest.mark.long
 def test_a_killed_follower_delivers_every_change_after_restart(process, committing_api):
     stop, numbers = threading.Event(), count()
 

@@ -44,6 +44,7 @@ def load_in_a_process(path, **streams):
     return subprocess.Popen(command, cwd=_TOP, env=os.environ | {"DATABASE_URL": url}, **streams)
 
 
+@pytest.mark.long
 def test_a_load_that_is_killed_can_be_run_again(periods, preparers, capsys):
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     busy = busy_backends()

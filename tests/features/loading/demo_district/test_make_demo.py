@@ -221,6 +221,7 @@ def test_the_database_is_reached_by_the_printed_address_and_by_dbshell(demo: Dem
     assert (shell.stdout, shell.stderr) == ("meadowlark\n", "")
 
 
+@pytest.mark.long
 def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> None:
     standard, home, first = demo
     if standard != "5.2":
