@@ -27,7 +27,7 @@ help:
 	@echo '      exchange  servers push and pull: a district, thousands of changes, kills'
 	@echo '      hypothesis  tests of properties; EXAMPLES=150'
 	@echo '      image  build the image on Debian packages and serve it; needs root, buildah and debootstrap'
-	@echo '      long  what takes more than ten seconds each'
+	@echo '      long  what takes seconds of a processor each'
 	@echo '      modes  every documented way to start, twice, on fresh homes; what is printed is run in a shell'
 	@echo '      standards  what depends on the data standard, for every bundled one; an hour'
 	@echo '  STANDARD=4.0           serving another data standard'
