@@ -28,6 +28,11 @@ class Contributor:
     # front page of the admin (`edfi_api/web/admin_kit/status_lines.py`).
     status_lines: Sequence[str] = ()
     status_lines_of_databases: Sequence[str] = ()
+    # Functions that yield blocks of the page of a document in the admin, and sentences about what is wrong with it
+    # (`edfi_api/web/admin_kit/document_panels.py`).
+    document_panels: Sequence[str] = ()
+    # Functions from the admin of documents to the routes of pages below it.
+    document_pages: Sequence[str] = ()
     # Commands that remove once a day what is no longer needed: in each database with documents, if they are about
     # documents. `manage.py housekeeping` runs them.
     housekeeping: Sequence[str] = ()

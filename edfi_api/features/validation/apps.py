@@ -14,6 +14,7 @@ class ValidationConfig(Contributor, AppConfig):
     verbose_name = "Validation"
     metrics = ("edfi_api.features.validation.metrics.metrics",)
     status_lines_of_databases = ("edfi_api.features.validation.admin.status.last_validation",)
+    document_panels = ("edfi_api.features.validation.admin.document_panels.findings",)
     housekeeping = ("edfi_api.features.validation.management.commands.purge_validation.Command",)
     openapi_documents = {"validation": "edfi_api.features.validation.http"}
     published_resources = ("edfi_api.features.validation.extension_model.published_surface",)

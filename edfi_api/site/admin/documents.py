@@ -8,19 +8,19 @@ from django.contrib.admin import ModelAdmin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.common.contributions import contributions
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
-from edfi_api.features.changes.change_queries.versions_pages import VersionPages, timeline, versions_address
-from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
-from edfi_api.features.refusals.admin.summaries import related_refusals
-from edfi_api.features.validation.admin import results_of
+from edfi_api.site.admin.document_blocks import own_panels
 from edfi_api.site.admin_site import overview
 from edfi_api.web.admin_kit import key_search, related_links
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import DeletionThroughStore
+from edfi_api.web.admin_kit.document_panels import ShownDocument, page_of
 from edfi_api.web.admin_kit.list_filters import (
     CHOSEN_RESOURCE,
     ChangedFilter,
@@ -31,9 +31,9 @@ from edfi_api.web.admin_kit.list_filters import (
 )
 from edfi_api.web.admin_kit.natural_keys import abridged
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
-from edfi_api.web.admin_kit.readable_values import MARK, marked_body, readable_values
-from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, store_number
-from edfi_api.web.admin_kit.titles import TitledAdmin, resource_of, titled
+from edfi_api.web.admin_kit.readable_values import MARK, is_marked_only_in_body, marked_body
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.web.admin_kit.titles import TitledAdmin, titled
 from references.identity import as_uuid
 
 
@@ -47,7 +47,7 @@ class PresentResourcesFilter(admin.RelatedFieldListFilter):
 
 
 @admin.register(Document)
-class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, VersionPages, ReadOnlyAdmin):
+class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, ReadOnlyAdmin):
     """A document with its body, its identities and its related documents."""
 
     empty_text = "There are no documents yet. Clients write them through the API; load_documents loads files."
@@ -107,20 +107,19 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, Version
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def _page_of(self, request: HttpRequest, document: Any) -> dict[str, Any]:
-        """What the page tells of a document; None for what the user may not view."""
-        user, using = request.user, shown_in(request).using
-        resource = resource_of(document.resource_type)
+        """Return what the page tells of a document."""
+        shown = ShownDocument.of(request, document)
         return {
             "title": document.resource_type.name,
             "subtitle": str(document.document_title),
             "shown_key": abridged(document.natural_key),
-            "values": readable_values(document.body, document.marked),
-            "referrers": related_links.by_resource(document),
-            "refusals": related_refusals(document, store_number(request)) if user.has_perm(VIEW_KEYS) else None,
-            "results": results_of(document) if user.has_perm("validation.view_validationresult") else None,
-            "versions": timeline(resource, document.document_uuid, using) if resource else [],
-            "versions_address": versions_address(document.resource_type_id, document.document_uuid),
+            "page": page_of(shown, own_panels(shown)),
+            "is_marked_in_body": is_marked_only_in_body(document.body, document.marked),
         }
+
+    def get_urls(self) -> list[URLPattern]:
+        contributed = (route for routes in contributions("document_pages") for route in routes(self))
+        return [*contributed, *super().get_urls()]
 
     def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
         """Decide by Django's permissions, which `ReadOnlyAdmin` overrides."""

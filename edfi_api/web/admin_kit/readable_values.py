@@ -57,13 +57,17 @@ def marked_body(body: Mapping[str, Any], values: Collection[str]) -> SafeString:
     unless the readable values have it."""
     lines = json.dumps(body, indent=2, ensure_ascii=False).split("\n")
     marked = [number for number, line in enumerate(lines) if _has_one_of(line, values)]
-    is_above = any(each.is_marked for each in readable_values(body, values))
-    target = None if is_above or not marked else marked[0]
+    target = marked[0] if marked and is_marked_only_in_body(body, values) else None
     shown = [
         format_html(_TARGET if number == target else "<mark>{}</mark>", line) if number in marked else line
         for number, line in enumerate(lines)
     ]
     return format_html("<pre>{}</pre>", format_html_join("\n", "{}", ((line,) for line in shown)))
+
+
+def is_marked_only_in_body(body: Mapping[str, Any], values: Collection[str]) -> bool:
+    """Whether values are to be marked, and no readable value has one of them."""
+    return bool(values) and not any(each.is_marked for each in readable_values(body, values))
 
 
 def _has_one_of(line: str, values: Collection[str]) -> bool:

@@ -362,6 +362,31 @@ def test_refusals_are_found_by_the_name_of_a_person(steward, api, refused):
     assert "604822" not in shown(steward, "?q=Mae+Nobody").partition('id="changelist-form"')[2]
 
 
+def test_the_page_of_a_student_begins_with_refused_writes_about_it(steward, api, refused):
+    assert api.post("/students", STUDENT).status_code == 201
+    grade = {"namespace": "uri://ed-fi.org/GradeLevelDescriptor", "codeValue": "Ninth grade", "shortDescription": "9"}
+    assert api.post("/gradeLevelDescriptors", grade).status_code == 201
+    row = Document.objects.get(resource_type__name="Student").pk
+    address = f"/admin/edfi_api/document/{row}/change/"
+    assert "No refused write and no finding is open." in steward.get(address).content.decode()
+
+    api.post("/studentSchoolAssociations", ENROLLMENT)
+    refused()
+    problems = steward.get(address).content.decode().partition('id="problems"')[2].partition("</section>")[0]
+    sentence = " ".join(re.sub(r"<[^>]+>|\s+", " ", problems).split())
+    store_school(api)
+    assert api.post("/studentSchoolAssociations", ENROLLMENT).status_code == 201
+    refused()
+    later = steward.get(address).content.decode()
+
+    assert sentence.startswith(
+        "> Open problems studentSchoolAssociations Mae Ortiz · 7 · 2025-08-18 : refused once to tests"
+    )
+    assert "School 7 does not exist. It is open." in sentence
+    assert "No refused write and no finding is open." in later
+    assert "Accepted</a> at" in later.partition('<details class="module" id="refusals">')[2].partition("</details>")[0]
+
+
 def test_refusals_whose_cause_is_gone_can_be_chosen(steward, two):
     Refusal.objects.filter(resource="/ed-fi/classPeriods").update(cause_gone=True)
 

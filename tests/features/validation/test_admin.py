@@ -202,7 +202,7 @@ def test_the_overview_counts_by_rule_and_organization_and_links_to_the_results(
 
     page_of_school = f"/admin/edfi_api/document/{Document.objects.get(hierarchy__0=78).pk}/change/"
     of_school = client.get(page_of_school).content.decode()
-    assert of_school.partition('id="results"')[2].partition("</section>")[0].count(">open</span>") == 1
+    assert of_school.partition('id="problems"')[2].partition("</section>")[0].count(">open</span>") == 1
     link = f'<a href="{ADMIN}/validationresult/?rule__id__exact={rule}&amp;organization='
     assert f'{link}77">2</a>' in by_school and f'{link}78">1</a>' in by_school
     assert f'{link}{agency}">3</a>' in by_agency and f"{link}77" not in by_agency
@@ -248,7 +248,9 @@ def test_a_result_is_dismissed_until_a_day(admin_client, rows, log) -> None:
     assert f"until {until} by administrator" in answer.content.decode()
     document = Document.objects.get(natural_key="NK#studentUniqueId=1")
     of_document = admin_client.get(f"/admin/edfi_api/document/{document.pk}/change/").content.decode()
-    assert f'no middle name <span class="quiet">dismissed until {until}</span>' in of_document
+    assert "No refused write and no finding is open." in of_document
+    dismissed = of_document.partition('<details class="module" id="results">')[2].partition("</details>")[0]
+    assert f'no middle name <span class="quiet">dismissed until {until}</span>' in dismissed
     overview = admin_client.get(f"{ADMIN}/validationresult/overview/").content.decode()
     assert "Nothing is open." in overview and '<td class="number">0</td>' in overview
     listed = {state: admin_client.get(f"{ADMIN}/validationresult/?state={state}") for state in ("open", "dismissed")}

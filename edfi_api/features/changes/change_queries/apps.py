@@ -13,6 +13,8 @@ class ChangeQueriesConfig(Contributor, AppConfig):
     label = "change_queries"
     verbose_name = "Change queries"
     status_lines_of_databases = ("edfi_api.features.changes.change_queries.status.last_purge",)
+    document_panels = ("edfi_api.features.changes.change_queries.versions_pages.timeline",)
+    document_pages = ("edfi_api.features.changes.change_queries.versions_pages.version_pages",)
     housekeeping = ("edfi_api.features.changes.change_queries.management.commands.purge_changes.Command",)
     openapi_documents = {
         "change_queries": "edfi_api.features.changes.change_queries",

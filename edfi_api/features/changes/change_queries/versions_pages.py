@@ -14,7 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.core.documents import json_text
@@ -27,6 +27,7 @@ from edfi_api.features.changes.change_queries import history
 from edfi_api.features.changes.change_queries.history import ABSENT, DELETE, NEWEST, Difference, Version, differences
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, kept_version, restore_version
 from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.web.admin_kit.document_panels import Order, Panel, ShownDocument
 from edfi_api.web.admin_kit.list_filters import row_in
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.store_choice import address_with_store, shown_in, with_choice
@@ -48,17 +49,21 @@ class ShownVersion:
     can_be_restored: bool
 
 
-class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
-    """Adds the page of versions to the admin of documents."""
+def version_pages(documents: "ModelAdmin[Any]") -> list[URLPattern]:
+    """Return the route of the page of versions, below the admin of documents."""
+    page = documents.admin_site.admin_view(VersionsView(documents))
+    return [path("versions/<int:resource_type>/<uuid:document_uuid>/", page, name="edfi_api_document_versions")]
 
-    def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(self.versions_view)
-        address = "versions/<int:resource_type>/<uuid:document_uuid>/"
-        return [path(address, page, name="edfi_api_document_versions"), *super().get_urls()]
 
-    def versions_view(self, request: HttpRequest, resource_type: int, document_uuid: UUID) -> HttpResponse:
+class VersionsView:
+    """The view of the page of versions."""
+
+    def __init__(self, documents: "ModelAdmin[Any]") -> None:
+        self._documents = documents
+
+    def __call__(self, request: HttpRequest, resource_type: int, document_uuid: UUID) -> HttpResponse:
         """GET shows a page of versions, POST restores one through the store."""
-        if not self.has_view_permission(request):
+        if not self._documents.has_view_permission(request):
             raise PermissionDenied
         return with_choice(request, lambda: self._versions(request, resource_type, document_uuid))
 
@@ -75,18 +80,18 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
             raise Http404
         named = titles([DocumentKey(resource, version.natural_key) for version in found], using)
         context = {
-            **self.admin_site.each_context(request),
+            **self._documents.admin_site.each_context(request),
             "title": f"Versions of {resource.name.resource}",
             "subtitle": str(named[0]),
             "document": named[0],
-            "versions": list(_shown(found, named, self._may_restore(request), is_first_page=before == NEWEST)),
+            "versions": list(_shown(found, named, _may_restore(request), is_first_page=before == NEWEST)),
             "older": found[_SHOWN - 1].change_version if len(found) > _SHOWN else None,
         }
         return TemplateResponse(request, "edfi_api/document_versions.html", context)
 
     def _preview(self, request: HttpRequest, resource: Resource, document_uuid: UUID) -> HttpResponse:
         """What the restoration of a version would change, before it is asked for."""
-        if not self._may_restore(request):
+        if not _may_restore(request):
             raise PermissionDenied
         using, number = shown_in(request).using, row_in(request.GET["restore"])
         try:
@@ -97,7 +102,7 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         is_deleted = newest.operation == DELETE
         title = title_of(resource, kept.natural_key, using)
         context = {
-            **self.admin_site.each_context(request),
+            **self._documents.admin_site.each_context(request),
             "title": "Restore a version",
             "subtitle": str(title),
             "document": title,
@@ -110,42 +115,39 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         return TemplateResponse(request, "edfi_api/restore_version.html", context)
 
     def _restore(self, request: HttpRequest, resource: Resource, document_uuid: UUID) -> HttpResponse:
-        if not self._may_restore(request):
+        if not _may_restore(request):
             raise PermissionDenied
         version, using = row_in(request.POST.get("version", "")), shown_in(request).using
         try:
             restore_version(resource, document_uuid, version, using, request.user.get_username())
             document = Document.objects.using(using).get(document_uuid=document_uuid)
-            self.log_change(request, document, f"Restored version {version}.")
-            self.message_user(request, f"Version {version} is restored.", messages.SUCCESS)
+            self._documents.log_change(request, document, f"Restored version {version}.")
+            self._documents.message_user(request, f"Version {version} is restored.", messages.SUCCESS)
         except CannotRestore as refusal:
-            self.message_user(request, f"Version {version} cannot be restored: {refusal}", messages.ERROR)
+            self._documents.message_user(request, f"Version {version} cannot be restored: {refusal}", messages.ERROR)
         except TooMuchContention:
-            self.message_user(request, "Nothing was restored, because of concurrent writes. Try again.", messages.ERROR)
+            self._documents.message_user(
+                request, "Nothing was restored, because of concurrent writes. Try again.", messages.ERROR
+            )
         return HttpResponseRedirect(request.path)
 
-    def _may_restore(self, request: HttpRequest) -> bool:
-        """A restored version is an update, or an insert if the document was deleted."""
-        return request.user.has_perms(["edfi_api.add_document", "edfi_api.change_document"])
 
-
-@dataclass(frozen=True, slots=True)
-class TimelineEntry:
-    """A version in a line."""
-
-    at: SafeString | str
-    operation: str
-    writer: str
-
-
-def timeline(resource: Resource, document_uuid: UUID, using: str) -> list[TimelineEntry]:
-    """The latest versions of a document."""
-    found = history.versions(resource, document_uuid, _IN_TIMELINE, using=using)
-    writers = _writers(found)
-    return [
-        TimelineEntry(timestamp(datetime.fromisoformat(version.at)), version.operation.replace("_", " "), writer)
-        for version, writer in zip(found, writers, strict=True)
+def timeline(shown: ShownDocument) -> Iterator[Panel]:
+    """Yield the block with the latest versions of a document."""
+    if shown.resource is None:
+        return
+    document = shown.document
+    found = history.versions(shown.resource, document.document_uuid, _IN_TIMELINE, using=shown.using)
+    lines = [
+        (timestamp(datetime.fromisoformat(version.at)), version.operation.replace("_", " "), writer)
+        for version, writer in zip(found, _writers(found), strict=True)
     ]
+    content = format_html(
+        '<ol class="related-links">{}</ol><p><a href="{}">What each of them changed</a></p>',
+        format_html_join("", '<li>{} {} <span class="quiet">by</span> {}</li>', lines),
+        versions_address(document.resource_type_id, document.document_uuid),
+    )
+    yield Panel("timeline", "Versions", content, shown.details, Order.VERSIONS)
 
 
 def versions_address(resource_type: int, document_uuid: UUID) -> str:
@@ -156,6 +158,11 @@ def versions_address(resource_type: int, document_uuid: UUID) -> str:
 def link(resource_type: int, document_uuid: UUID) -> SafeString:
     """A link to the page."""
     return format_html('<a href="{}">Versions</a>', versions_address(resource_type, document_uuid))
+
+
+def _may_restore(request: HttpRequest) -> bool:
+    """A restored version is an update, or an insert if the document was deleted."""
+    return request.user.has_perms(["edfi_api.add_document", "edfi_api.change_document"])
 
 
 def _resource(number: int, using: str) -> Resource:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -31,8 +31,6 @@ from references.models import Alias
 _DOCUMENT = "admin:edfi_api_document_change"
 _DOCUMENTS = "admin:edfi_api_document_changelist"
 _REFUSAL = "admin:refusals_refusal_change"
-
-_SHOWN = 10
 
 # Reasons by the beginning of a problem type, the longest first, for problems whose messages do not say it by
 # themselves.
@@ -180,17 +178,24 @@ def with_element(element: str) -> Q:
     return Q(natural_key__endswith=element) | Q(natural_key__contains=f"{element}#")
 
 
-def related_refusals(document: Document, data_store: int) -> list[SafeString]:
-    """What became of the latest refusals about the document, the latest first."""
+def related_refusals(document: Document, data_store: int, most: int) -> list[Refusal]:
+    """Return refusals about the document, those that are open before others, the latest first. Each has a title."""
     about = Q(document_uuid=document.document_uuid) | Q(natural_key=document.natural_key)
-    key = elements(document.natural_key)
-    if len(key) == 1 and key[0].name and "." not in key[0].name:
-        about |= with_element(f"{key[0].name}={key[0].value}")
-    entries = list(latest(Refusal.objects.all()).filter(about, data_store=data_store).order_by("-id")[:_SHOWN])
+    if element := own_element(document):
+        about |= with_element(element)
+    found = latest(Refusal.objects.all()).filter(about, data_store=data_store)
+    entries = list(found.order_by(F("resolved_at").desc(nulls_first=True), "-id")[:most])
     keys = [DocumentKey(resource_of_entry(each), each.natural_key or "") for each in entries]
     for entry, title in zip(entries, titles(keys, str(document._state.db)), strict=True):
         entry.document_title = title  # type: ignore[attr-defined]  # Read by `summary`.
-    return [summary(entry, with_title=True) for entry in entries]
+    return entries
+
+
+def own_element(document: Document) -> str:
+    """`studentUniqueId=604822` of a document that is identified by one value, which others refer to; else empty."""
+    key = elements(document.natural_key)
+    is_alone = len(key) == 1 and key[0].name and "." not in key[0].name
+    return f"{key[0].name}={key[0].value}" if is_alone else ""
 
 
 def why(entry: Any) -> str:

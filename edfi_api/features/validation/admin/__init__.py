@@ -1,6 +1,6 @@
 """Admin pages for rules, runs and results of validation. Importing the modules registers them."""
 
-from edfi_api.features.validation.admin.results import ValidationResultAdmin, results_of
+from edfi_api.features.validation.admin.results import ValidationResultAdmin
 from edfi_api.features.validation.admin.rules import ValidationRuleAdmin, ValidationRunAdmin
 
-__all__ = ["ValidationResultAdmin", "ValidationRuleAdmin", "ValidationRunAdmin", "results_of"]
+__all__ = ["ValidationResultAdmin", "ValidationRuleAdmin", "ValidationRunAdmin"]

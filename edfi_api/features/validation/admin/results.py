@@ -36,7 +36,7 @@ from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
 from references.identity import as_uuid
 
 _AND_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id = %s UNION SELECT %s"
-_RESULTS_SHOWN = 50
+RESULTS_SHOWN = 50
 _OTHERS_SHOWN = 50
 _RESULT = "admin:validation_validationresult_change"
 
@@ -303,9 +303,9 @@ def _link_to(document: int, text: str, mark: Mapping[str, object]) -> SafeString
     return format_html('<a href="{}">{}</a>', f"{address}?{marked}#{MARKED}" if marked else address, text)
 
 
-def results_of(document: Document) -> list[SafeString]:
-    """Links to the results about a document, for a person also about what refers to it, and for an organization about
-    what belongs to it; open ones first, and dismissed ones after them."""
+def results_of(document: Document) -> list[Any]:
+    """Return the results about a document, for a person also about what refers to it, and for an organization about
+    what belongs to it; open ones first, and dismissed ones after them. Each has the last day of its dismissal."""
     using = document._state.db or DEFAULT_DB_ALIAS
     about = Q(document_uuid=document.document_uuid)
     if document.is_person:
@@ -318,10 +318,11 @@ def results_of(document: Document) -> list[SafeString]:
     ordered = described.order_by(
         F("resolved_at").desc(nulls_first=True), F("dismissed_until").desc(nulls_first=True), "-id"
     )
-    return [_line_of(each) for each in ordered[:_RESULTS_SHOWN]]
+    return list(ordered[: RESULTS_SHOWN + 1])
 
 
-def _line_of(result: Any) -> SafeString:
+def line_of(result: Any) -> SafeString:
+    """Return what a result of `results_of` says, with a link to it."""
     state: str | SafeString = "open"
     if result.resolved_at:
         state = format_html("resolved {}", timestamp(result.resolved_at))

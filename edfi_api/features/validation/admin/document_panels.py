@@ -1,0 +1,37 @@
+"""What the page of a document says of results of validation about it."""
+
+from collections.abc import Iterator
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from edfi_api.features.validation.admin.results import RESULTS_SHOWN, line_of, results_of
+from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, Problems, ShownDocument
+from edfi_api.web.admin_kit.related_links import as_list
+from edfi_api.web.admin_kit.tables import filtered
+
+_RESULTS = "admin:validation_validationresult_changelist"
+
+
+def findings(shown: ShownDocument) -> Iterator[Panel | Problems]:
+    """Yield what is open, and apart from it what is resolved, or dismissed as no problem."""
+    if not shown.may("validation.view_validationresult"):
+        return
+    found = results_of(shown.document)
+    are_open = [each for each in found if each.resolved_at is None and each.dismissed_until is None]
+    past = [each for each in found if each not in are_open]
+    more = _list_of(shown) if len(are_open) > RESULTS_SHOWN else ""
+    yield Problems("finding", [line_of(each) for each in are_open[:RESULTS_SHOWN]], more)
+    if past:
+        content = as_list([line_of(each) for each in past])
+        yield Panel("results", "Findings that are resolved or dismissed", content, Place.FOLDED, Order.FINDINGS)
+
+
+def _list_of(shown: ShownDocument) -> SafeString:
+    """A link to the list of open results about the document."""
+    document = shown.document
+    if document.hierarchy:
+        filters = {"organization": document.hierarchy[0]}
+    else:
+        filters = {"q": (document.is_person and (document.student or document.staff)) or document.document_uuid}
+    return format_html('<a href="{}">and more: list them all</a>', filtered(_RESULTS, filters))

@@ -1,0 +1,137 @@
+"""The blocks of the page of a document, which apps contribute: `document_panels` in their `apps.py`
+(`edfi_api/common/contributions.py`).
+
+Such a function is given a `ShownDocument`. It yields nothing for documents that do not concern it, and nothing that
+the user may not view:
+
+    def findings(shown: ShownDocument) -> Iterator[Panel | Problems]:
+        if shown.may("validation.view_validationresult"):
+            yield Problems("finding", sentences)
+            yield Panel("results", "Validation", content, Place.FOLDED)
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from edfi_api.common.contributions import contributions
+from edfi_api.core.models import Document
+from edfi_api.model.surface.resource import Resource
+from edfi_api.web.admin_kit.store_choice import shown_in, store_number
+from edfi_api.web.admin_kit.titles import resource_of
+
+
+class Place(IntEnum):
+    """Where a block stands: above all others, below the problems, or closed at the end of the page."""
+
+    TOP = 0
+    BODY = 1
+    FOLDED = 2
+
+
+class Order(IntEnum):
+    """The order of blocks in a place. Others choose numbers between these."""
+
+    VALUES = 10
+    REFERRERS = 20
+    REFUSED = 30
+    FINDINGS = 40
+    VERSIONS = 50
+    REFERENCES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """What a page is about. `resource` is None if the served standard does not have it. `details` is where blocks about
+    the document itself belong: pages of persons, which are about what refers to them, have those folded."""
+
+    request: HttpRequest
+    document: Any
+    resource: Resource | None
+    details: Place = Place.BODY
+
+    @classmethod
+    def of(cls, request: HttpRequest, document: Document, details: Place = Place.BODY) -> "ShownDocument":
+        """Return what the page of a stored document is about."""
+        return cls(request, document, resource_of(document.resource_type), details)
+
+    def may(self, permission: str) -> bool:
+        """Whether the user has the permission."""
+        return bool(self.request.user.has_perm(permission))
+
+    @property
+    def using(self) -> str:
+        """The alias of the database that has the document."""
+        return shown_in(self.request).using
+
+    @property
+    def data_store(self) -> int:
+        """The number of the data store in the ledger of refusals."""
+        return store_number(self.request)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A block with its heading; `name` is the id of its element. A wide one takes the whole width of the page."""
+
+    name: str
+    heading: str
+    content: SafeString
+    place: Place = Place.BODY
+    order: int = 100
+    is_wide: bool = False
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """What is wrong with the document now: sentences with links, the most urgent first. `kind` is what was looked for,
+    in the singular: the page says so where there is none. `more` is a link to the rest, if there are more."""
+
+    kind: str
+    sentences: Sequence[SafeString]
+    more: SafeString | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """The blocks of a page by place, and what is wrong."""
+
+    panels: Sequence[Panel]
+    problems: Sequence[Problems] = field(default_factory=tuple)
+
+    @property
+    def top(self) -> list[Panel]:
+        return self._in(Place.TOP)
+
+    @property
+    def body(self) -> list[Panel]:
+        return self._in(Place.BODY)
+
+    @property
+    def folded(self) -> list[Panel]:
+        return self._in(Place.FOLDED)
+
+    @property
+    def has_problems(self) -> bool:
+        return any(each.sentences for each in self.problems)
+
+    @property
+    def all_is_well(self) -> str:
+        """`No refused write and no finding is open.`; empty if the user may view no kind of problem."""
+        kinds = " and ".join(f"no {each.kind}" for each in self.problems)
+        return f"{kinds} is open.".capitalize() if kinds else ""
+
+    def _in(self, place: Place) -> list[Panel]:
+        return sorted((each for each in self.panels if each.place == place), key=lambda panel: panel.order)
+
+
+def page_of(shown: ShownDocument, own: Iterable[Panel | Problems] = ()) -> DocumentPage:
+    """Return the page of a document: `own` blocks, and those that apps contribute."""
+    found = [*own, *(block for each in contributions("document_panels") for block in each(shown))]
+    panels = [each for each in found if isinstance(each, Panel)]
+    return DocumentPage(panels, [each for each in found if isinstance(each, Problems)])
