@@ -23,6 +23,8 @@ from edfi_api.model.surface.resource import Resource
 JSON = "application/json; charset=utf-8"
 # Longer responses are spooled to disk until they are sent.
 MOST_IN_MEMORY = 2 * 2**20
+# Items of an array up to this size are written together.
+_BYTES_AT_ONCE = 2**18
 _BLOCK = 65_536
 _NO_HEADERS: Mapping[str, str] = {}
 # The headers of answers that depend on who asks.
@@ -59,17 +61,31 @@ class JsonArray:
     def __init__(self) -> None:
         self.length = 0
         self.file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115
+        # Items that are not in the file yet, and their bytes: a write for each would take longer than all else here.
+        self._kept: list[bytes] = []
+        self._kept_bytes = 0
 
     def append(self, item: bytes) -> None:
-        if self.file.tell() + len(item) > MOST_IN_MEMORY:  # Otherwise it is written to memory first.
-            self.file.rollover()
-        self.file.write(b"," if self.length else b"[")
-        self.file.write(item)
+        if self._kept and self._kept_bytes + len(item) > _BYTES_AT_ONCE:
+            self._write()
+        self._kept.append(item)
+        self._kept_bytes += len(item)
         self.length += 1
 
     def finish(self) -> SpooledTemporaryFile[bytes]:
-        self.file.write(b"]" if self.length else b"[]")
+        self._write()
+        self.file.write(b"]")
         return self.file
+
+    def _write(self) -> None:
+        text = b",".join(self._kept)
+        self._kept.clear()
+        self._kept_bytes = 0
+        position = self.file.tell()
+        if position + len(text) >= MOST_IN_MEMORY:  # Otherwise it is written to memory first.
+            self.file.rollover()
+        self.file.write(b"," if position else b"[")
+        self.file.write(text)
 
 
 def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:
