@@ -13,7 +13,8 @@ import yaml
 from tests.tools.compose.project import Project, student, student_numbers, wait_until
 from tests.tools.image.images import TOP
 
-pytestmark = pytest.mark.compose
+# The addresses of containers are private ones, from the pools of Docker.
+pytestmark = [pytest.mark.compose, pytest.mark.allow_hosts(["127.0.0.1", "::1", "172.16.0.0/12", "192.168.0.0/16"])]
 
 PROFILES = [
     "COMPOSE_PROFILES=pgbouncer,replica,tls,monitoring",
