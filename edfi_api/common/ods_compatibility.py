@@ -88,7 +88,7 @@ class OdsCompatibility(Enum):
         "one that differs from a member of the resource in case only is refused with 400, which names both",
         (
             "features/loading/bulk/preparation.py",
-            "features/loading/json_lines/csv_rows.py",
+            "features/loading/cells/columns.py",
             "web/batch/natural_keys.py",
             "web/batch/singles.py",
             "web/viewsets/requests.py",

@@ -33,6 +33,7 @@ def idle(process, committing_api):
     started = process(*FOLLOW)
     eventually(started.lines)
     eventually(_is_waiting)
+    eventually(_is_quiet)
     return started
 
 
@@ -42,6 +43,13 @@ def _is_waiting():
             "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 0 AND objsubid = 2)"
         )
         return cursor.fetchone()[0]
+
+
+def _is_quiet():
+    """Whether its last query before it waits has ended, too."""
+    before = backends()
+    time.sleep(0.2)
+    return backends() == before
 
 
 def test_an_idle_follower_sends_no_queries_until_a_change(idle, committing_api):
