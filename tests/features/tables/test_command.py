@@ -91,15 +91,22 @@ def test_a_dry_run_says_what_a_load_would_and_writes_nothing(school, client_with
     assert bodies("StudentSchoolAssociation") == []
 
 
-def test_the_rights_are_those_of_the_client(school, client_with, file, template):
-    """School 8 is not one of the client's, and its claim set has no descriptors."""
+def test_the_rights_are_those_of_the_client(school, client_with, file, template, tmp_path):
+    """The school of the template is not one of the client's."""
     client = client_with("district", "SISVendor", 8)
     path = file("class.csv", b"Student ID,Entered,Grade\n0042,2026-08-20,Ninth grade\n")
 
+    report = tmp_path / "report.csv"
+
     with pytest.raises(CommandError, match="1 row of 1 refused"):
-        printed("import_table", path, client=client.client_id, template=str(template))
+        printed("import_table", path, client=client.client_id, template=str(template), report=report)
 
     assert bodies("StudentSchoolAssociation") == []
+    [row] = csv.DictReader(report.read_text("utf-8-sig").splitlines())
+    assert row["problem"] == (
+        "No relationships have been established between the caller's education organization id claim ('8') and the"
+        " resource item's 'SchoolId' value."
+    )
 
 
 def test_headers_that_are_paths_need_no_template(school, client_with, file):
