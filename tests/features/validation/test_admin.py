@@ -255,6 +255,8 @@ def test_a_result_is_dismissed_until_a_day(admin_client, rows, log) -> None:
     assert "Nothing is open." in overview and '<td class="number">0</td>' in overview
     listed = {state: admin_client.get(f"{ADMIN}/validationresult/?state={state}") for state in ("open", "dismissed")}
     assert [">studentUniqueId=1<" in each.content.decode() for each in listed.values()] == [False, True]
+    of_rules = admin_client.get(f"{ADMIN}/validationrule/").content.decode()
+    assert "rule__id__exact=" in of_rules and '">1</a>' not in of_rules
     assert "validation result dismissed" in [line["event"] for line in log.of("meadowlark.audit")]
 
     with connection.cursor() as cursor:

@@ -71,9 +71,17 @@ class ResultStateFilter(ResolutionFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.chosen not in {_DISMISSED, "open"}:
             return super().queryset(request, queryset)
-        is_dismissed = Exists(current(queryset.db).filter(result_key=OuterRef("result_key")))
-        found = queryset.filter(resolved_at=None)
-        return found.filter(is_dismissed) if self.chosen == _DISMISSED else found.exclude(is_dismissed)
+        return _unresolved(queryset, are_dismissed=self.chosen == _DISMISSED)
+
+
+def open_results(using: str) -> QuerySet[ValidationResult]:
+    """Return the results that are open, as the list shows them: without those that are dismissed."""
+    return _unresolved(ValidationResult.objects.using(using), are_dismissed=False)
+
+
+def _unresolved(results: QuerySet[Any], *, are_dismissed: bool) -> QuerySet[Any]:
+    is_dismissed = Exists(current(results.db).filter(result_key=OuterRef("result_key")))
+    return results.filter(is_dismissed if are_dismissed else ~is_dismissed, resolved_at=None)
 
 
 def current(using: str) -> QuerySet[ValidationDismissal]:

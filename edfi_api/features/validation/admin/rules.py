@@ -12,7 +12,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.common.logs import audit
-from edfi_api.features.validation.models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule
+from edfi_api.features.validation.admin.results import open_results
+from edfi_api.features.validation.models import ValidationRule, ValidationRun, ValidationRunRule
 from edfi_api.features.validation.values import UnusableValue, parsed
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin
@@ -79,8 +80,7 @@ class ValidationRuleAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
 
     @admin.display(description="open results")
     def open(self, rule: ValidationRule) -> SafeString:
-        results = ValidationResult.objects.using(rule._state.db)
-        number = results.filter(rule=rule, resolved_at=None)[:10_001].count()
+        number = open_results(str(rule._state.db)).filter(rule=rule)[:10_001].count()
         address = reverse("admin:validation_validationresult_changelist")
         return format_html('<a href="{}?rule__id__exact={}">{}</a>', address, rule.pk, f"{number:,}")
 
