@@ -6,7 +6,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from edfi_api.web.admin_kit import related_links
-from edfi_api.web.admin_kit.document_panels import Order, Panel, ShownDocument
+from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, ShownDocument
 from edfi_api.web.admin_kit.readable_values import readable_values
 
 _TEMPLATES = "admin/edfi_api/document"
@@ -16,9 +16,9 @@ def own_panels(shown: ShownDocument) -> Iterator[Panel]:
     """Yield the blocks; the values that the address names are marked."""
     document = shown.document
     values = {"values": readable_values(document.body, document.marked)}
-    yield Panel("values", "Data", _rendered("values", values), shown.details, Order.VALUES)
+    yield Panel("values", "Data", _rendered("values", values), Place.BODY, Order.VALUES)
     kinds = {"referrers": related_links.by_resource(document)}
-    yield Panel("referrers", "What refers to it", _rendered("referrers", kinds), shown.details, Order.REFERRERS)
+    yield Panel("referrers", "What refers to it", _rendered("referrers", kinds), Place.BODY, Order.REFERRERS)
 
 
 def _rendered(name: str, context: Mapping[str, object]) -> SafeString:

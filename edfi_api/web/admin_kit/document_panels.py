@@ -7,12 +7,12 @@ the user may not view:
     def findings(shown: ShownDocument) -> Iterator[Panel | Problems]:
         if shown.may("validation.view_validationresult"):
             yield Problems("finding", sentences)
-            yield Panel("results", "Validation", content, Place.FOLDED)
+            yield Panel("results", "Validation", content, Place.FOLDED, Order.FINDINGS)
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass
+from enum import Enum, IntEnum
 from typing import Any
 
 from django.http import HttpRequest
@@ -25,12 +25,11 @@ from edfi_api.web.admin_kit.store_choice import shown_in, store_number
 from edfi_api.web.admin_kit.titles import resource_of
 
 
-class Place(IntEnum):
-    """Where a block stands: above all others, below the problems, or closed at the end of the page."""
+class Place(Enum):
+    """Where a block stands: below the problems, or closed at the end of the page."""
 
-    TOP = 0
-    BODY = 1
-    FOLDED = 2
+    BODY = "body"
+    FOLDED = "folded"
 
 
 class Order(IntEnum):
@@ -41,23 +40,20 @@ class Order(IntEnum):
     REFUSED = 30
     FINDINGS = 40
     VERSIONS = 50
-    REFERENCES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ShownDocument:
-    """What a page is about. `resource` is None if the served standard does not have it. `details` is where blocks about
-    the document itself belong: pages of persons, which are about what refers to them, have those folded."""
+    """What a page is about. `resource` is None if the served standard does not have it."""
 
     request: HttpRequest
     document: Any
     resource: Resource | None
-    details: Place = Place.BODY
 
     @classmethod
-    def of(cls, request: HttpRequest, document: Document, details: Place = Place.BODY) -> "ShownDocument":
+    def of(cls, request: HttpRequest, document: Document) -> "ShownDocument":
         """Return what the page of a stored document is about."""
-        return cls(request, document, resource_of(document.resource_type), details)
+        return cls(request, document, resource_of(document.resource_type))
 
     def may(self, permission: str) -> bool:
         """Whether the user has the permission."""
@@ -76,15 +72,13 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A block with its heading; `name` is the id of its element. A wide one takes the whole width of the page."""
+    """A block with its heading; `name` is the id of its element."""
 
     name: str
     heading: str
     content: SafeString
-    place: Place = Place.BODY
-    order: int = 100
-    is_wide: bool = False
-    is_open: bool = False
+    place: Place
+    order: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +96,7 @@ class DocumentPage:
     """The blocks of a page by place, and what is wrong."""
 
     panels: Sequence[Panel]
-    problems: Sequence[Problems] = field(default_factory=tuple)
-
-    @property
-    def top(self) -> list[Panel]:
-        return self._in(Place.TOP)
+    problems: Sequence[Problems]
 
     @property
     def body(self) -> list[Panel]:
@@ -130,7 +120,7 @@ class DocumentPage:
         return sorted((each for each in self.panels if each.place == place), key=lambda panel: panel.order)
 
 
-def page_of(shown: ShownDocument, own: Iterable[Panel | Problems] = ()) -> DocumentPage:
+def page_of(shown: ShownDocument, own: Iterable[Panel | Problems]) -> DocumentPage:
     """Return the page of a document: `own` blocks, and those that apps contribute."""
     found = [*own, *(block for each in contributions("document_panels") for block in each(shown))]
     panels = [each for each in found if isinstance(each, Panel)]
