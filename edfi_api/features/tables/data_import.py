@@ -14,10 +14,10 @@ from typing import Any
 import orjson
 
 from edfi_api.features.tables.exceptions import InvalidTemplate
-from edfi_api.features.tables.template import MappedMember, Template
+from edfi_api.features.tables.template import MOST_MEMBERS, MappedMember, Template
 
 _DEEPEST = 20
-_MOST = 500
+_MOST_MAPS = 100
 _LEAF = frozenset({"source", "sourcecolumn", "sourcetable", "column", "value", "static", "default", "lookup"})
 _NOT_MAPPED = frozenset({"no-mapping", "nomapping", "none", ""})
 
@@ -46,6 +46,8 @@ def read_data_import(decoded: Mapping[str, Any]) -> ReadTemplates:
     found = ReadTemplates()
     lookups = _lookups(_get(content, "lookups"))
     maps = _get(content, "maps")
+    if isinstance(maps, list) and len(maps) > _MOST_MAPS:
+        raise InvalidTemplate([f"A file has {_MOST_MAPS} maps at most."])
     for each in maps if isinstance(maps, list) else [content]:
         if isinstance(each, dict):
             _read_map(each, str(_get(decoded, "title") or ""), lookups, found)
@@ -67,8 +69,8 @@ def _read_map(given: dict[str, Any], title: str, lookups: dict[str, dict[str, st
     if isinstance(content, dict) and "resourcemaps" in _small(content):
         content = _decoded(_get(content, "resourceMaps"))
     columns = [each for each in _members(content, "", lookups, 0) if each.column or each.value]
-    if len(columns) > _MOST:
-        raise InvalidTemplate([f"{name}: a template has {_MOST} members at most."])
+    if len(columns) > MOST_MEMBERS:
+        raise InvalidTemplate([f"{name}: a template has {MOST_MEMBERS} members at most."])
     if columns:
         resource = str(_get(given, "resourcePath") or _get(given, "resource") or "")
         found.templates.append(Template(resource, tuple(columns), name))

@@ -38,12 +38,6 @@ class DescriptorWords:
             self._types[name] = _DescriptorType(name, self._using)
         return self._types[name].meaning(text)
 
-    def choices(self, name: ResourceName) -> list[str]:
-        """The code values of this type."""
-        if name not in self._types:
-            self._types[name] = _DescriptorType(name, self._using)
-        return self._types[name].code_values
-
 
 class _DescriptorType:
     """The stored descriptors of one type, by each of their words."""
@@ -60,7 +54,8 @@ class _DescriptorType:
             for words, member in zip(self._by_words, ("codeValue", "shortDescription", "description"), strict=True):
                 if isinstance(text := body.get(member), str):
                     words[_folded(text)].add(uri)
-        self.code_values = sorted(set(codes))
+        # As they are compared, by code value.
+        self._codes = {code: _folded(code) for code in sorted(set(codes))}
 
     def meaning(self, text: str) -> str | NoDescriptor:
         """The nearest words count: a code value more than a description, both more than other words for it."""
@@ -71,9 +66,10 @@ class _DescriptorType:
                     return next(iter(found))
                 if found:
                     return NoDescriptor(f'"{text}" may be any of these: {_listed(sorted(found))}. Write which one.')
-        if not self.code_values:
+        if not self._codes:
             return NoDescriptor(f'No {self._name.resource} is stored, so nothing can be called "{text}".')
-        near = [code for code in self.code_values if _folded(text) in _folded(code)] or self.code_values
+        part = _folded(text)
+        near = [code for code, folded in self._codes.items() if part in folded] or self._codes
         return NoDescriptor(f'No {self._name.resource} is called "{text}". There are: {_listed(near)}.')
 
 

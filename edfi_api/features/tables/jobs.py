@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import cast
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from edfi_api.common.conf import api_settings
@@ -34,6 +34,10 @@ from edfi_api.model.surface.resource import Resource
 SILENT = timedelta(seconds=90)
 _CONTENT_IS_KEPT = timedelta(days=1)
 _log = logging.getLogger(__name__)
+
+
+class TakenOver(Exception):
+    """The load was started again, or deleted: another process has it, or none."""
 
 
 class OpenedLoad:
@@ -137,12 +141,14 @@ def _run(load: TableLoad) -> None:
     except (DatabaseError, InterfaceError):
         _log.exception("the table %s was not loaded to its end", load.key)
         failure = "The database did not answer. What was written stays; start it again."
+    except TakenOver:
+        return
     except Exception:  # A bug ends one load, not those that wait.
         _log.exception("the table %s was not loaded to its end", load.key)
         failure = "The server has failed. What was written stays; its log says more."
     ended = {"state": LoadState.FAILED if failure else LoadState.DONE, "failure": failure, "ended_at": timezone.now()}
     is_loaded = not failure and not load.is_dry_run
-    TableLoad.objects.filter(pk=load.pk).update(**ended, **({"content": None} if is_loaded else {}))
+    _of_this_run(load).update(**ended, **({"content": None} if is_loaded else {}))
 
 
 _EXPECTED = (ClientGone, InvalidTemplate, UnreadableTable, DataStoreNotFound)
@@ -152,12 +158,18 @@ def _load(load: TableLoad, using: str) -> None:
     opened = OpenedLoad(load)
     loader, mapping = loader_of(opened, using, is_dry_run=load.is_dry_run)
     total = sum(1 for _ in opened.table.rows())
-    TableLoad.objects.filter(pk=load.pk).update(total=total, reported_at=timezone.now())
+    _of_this_run(load).update(total=total, reported_at=timezone.now())
     for results in loader.results(mapping.documents(opened.table.rows())):
         _keep(load, results)
 
 
+def _of_this_run(load: TableLoad) -> QuerySet[TableLoad]:
+    """The load as long as nobody has started it again."""
+    return TableLoad.objects.filter(pk=load.pk, state=LoadState.RUNNING, started_at=load.started_at)
+
+
 def _keep(load: TableLoad, results: Iterable[RowResult]) -> None:
+    """Add results and their counts. Raises TakenOver."""
     rows = [
         TableRow(
             load=load, row=each.row, outcome=each.outcome, document=each.document_uuid, problems=list(each.problems)
@@ -166,10 +178,10 @@ def _keep(load: TableLoad, results: Iterable[RowResult]) -> None:
     ]
     counts = {outcome: sum(row.outcome == outcome for row in rows) for outcome in OUTCOMES}
     with transaction.atomic(DEFAULT_DB_ALIAS):
+        added = {name: F(name) + number for name, number in counts.items()}
+        if not _of_this_run(load).update(reported_at=timezone.now(), **added):
+            raise TakenOver
         TableRow.objects.bulk_create(rows, batch_size=500)
-        TableLoad.objects.filter(pk=load.pk).update(
-            reported_at=timezone.now(), **{name: F(name) + number for name, number in counts.items()}
-        )
 
 
 def forget_old_contents() -> int:

@@ -76,6 +76,12 @@ class TableMapping:
         self._columns = list(_columns(template, members, header))
         self._adds_items = any(-1 in each.steps for each in self._columns)
 
+    @property
+    def members(self) -> dict[int, str]:
+        """The paths of members by the numbers of their columns, in the order of these."""
+        found = {each.number: each.mapped.member for each in self._columns if each.number is not None}
+        return dict(sorted(found.items()))
+
     def documents(self, rows: Iterable[Row]) -> Iterator[MappedDocument]:
         """The documents of rows; successive rows that differ only in what each adds to an array are one document."""
         current: tuple[str, list[Row]] | None = None

@@ -11,11 +11,13 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import chain, islice
-from typing import Any
+from typing import IO, Any
+from xml.parsers import expat
 
 from openpyxl import load_workbook
 from openpyxl.utils import get_column_letter
@@ -35,8 +37,8 @@ _LAST_ROW = 1_048_576
 _LOOKED_AT = 20
 # A row is the header if it has so much of the most cells that a row has.
 _SHARE_OF_HEADER = 0.6
+_BLOCK = 4096
 _ZIP, _OLE = b"PK", b"\xd0\xcf\x11\xe0"
-_DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
 _ZEROS = re.compile(r"0{2,}")
 _DIGITS = 15
 _DAMAGED = "The spreadsheet is damaged, or not of a kind that can be read. Save it anew as .xlsx."
@@ -185,10 +187,29 @@ def _check_parts(content: bytes) -> None:
                 raise UnreadableTable("This is neither CSV nor a spreadsheet (.xlsx).")
             for part in parts:
                 with archive.open(part) as file:
-                    if any(each in file.read(2048) for each in _DECLARATIONS):
-                        raise UnreadableTable("Its XML has a document type, as spreadsheets never have.")
+                    _refuse_document_type(file)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
         raise UnreadableTable(_DAMAGED) from error
+
+
+class _RootFound(Exception):
+    """No document type can follow."""
+
+
+def _refuse_document_type(file: IO[bytes]) -> None:
+    """Read XML up to its first element. What is not XML is left to the library, which does not parse it either."""
+
+    def refuse(*_: object) -> None:
+        raise UnreadableTable("Its XML has a document type, as spreadsheets never have.")
+
+    def end(*_: object) -> None:
+        raise _RootFound
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = refuse, end
+    with suppress(_RootFound, expat.ExpatError):
+        while block := file.read(_BLOCK):
+            parser.Parse(block)
 
 
 def _of_sheet(sheet: Any) -> Iterator[Row]:

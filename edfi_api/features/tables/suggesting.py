@@ -14,6 +14,9 @@ from edfi_api.features.tables.template import MappedMember
 _NO_WORD = re.compile(r"[\W_]+")
 _COUNTED = re.compile(r" \(\d+\)$")
 _LEAST = 0.82
+# What two names have in common by their letters counts so much. Longer names of columns are sentences.
+_BY_LETTERS = 0.95
+_LONGEST_NAME = 100
 # Of a name that is the beginning or the end of a member's, unless so many members begin or end like that.
 _PART = 0.84
 _TOO_GENERAL = frozenset(
@@ -32,12 +35,12 @@ def bundled_words() -> Mapping[str, Any]:
 
 def suggested(columns: Sequence[str], members: Members) -> list[MappedMember]:
     """What the columns mean, as far as their names say it: each member once, the best fit first."""
-    offered = [each for each in members.all if "[1]" not in each.path]
+    offered = [(each, _names(each)) for each in members.all if "[1]" not in each.path]
     fits = [
         (fit, number, member)
         for number, column in enumerate(columns)
-        for member in offered
-        if (fit := _fit(column, member)) >= _LEAST
+        for member, names in offered
+        if (fit := _fit(column, member, names)) >= _LEAST
     ]
     chosen: dict[int, Member] = {}
     taken: set[str] = set()
@@ -48,16 +51,16 @@ def suggested(columns: Sequence[str], members: Members) -> list[MappedMember]:
     return [MappedMember(chosen[number].path, columns[number]) for number in sorted(chosen)]
 
 
-def _fit(column: str, member: Member) -> float:
-    """How well the name of a column fits a member, from 0 to 1 and a little more."""
+def _fit(column: str, member: Member, names: Sequence[str]) -> float:
+    """How well the name of a column fits a member, which has these names, from 0 to 1 and a little more."""
     if column == member.path:
         return 2.0
-    name = _words(_COUNTED.sub("", column))
+    name = _words(_COUNTED.sub("", column)) if len(column) <= _LONGEST_NAME else ""
     if not name:
         return 0.0
     bonus = _IDENTITY * member.is_identity + _REQUIRED * member.is_required
     given = dict.fromkeys((name, bundled_words()["headers"].get(name, name)))
-    return max(_alike(each, other) for each in given for other in _names(member)) + bonus
+    return max(_alike(each, other) for each in given for other in names) + bonus
 
 
 def _names(member: Member) -> list[str]:
@@ -76,7 +79,12 @@ def _alike(one: str, other: str) -> float:
         return 0.98
     if one not in _TOO_GENERAL and (other.endswith(f" {one}") or other.startswith(f"{one} ")):
         return _PART
-    return SequenceMatcher(None, one, other).ratio() * 0.95
+    matcher = SequenceMatcher(None, one, other)
+    # Upper bounds, which take a fraction of the time, decide for most pairs.
+    least = (_LEAST - _IDENTITY - _REQUIRED) / _BY_LETTERS
+    if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
+        return 0.0
+    return matcher.ratio() * _BY_LETTERS
 
 
 def _words(text: str) -> str:

@@ -1,6 +1,8 @@
 """The pages of tables in the admin: upload, columns, documents, load, report."""
 
+import io
 import json
+import zipfile
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -8,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from edfi_api.features.tables import jobs
+from edfi_api.features.tables.loading import Loader
 from edfi_api.features.tables.models import LoadState, TableLoad, TableTemplate
 from edfi_api.features.tables.worker import worker
 from tests.features.tables.conftest import NINTH, bodies, xlsx
@@ -104,6 +107,42 @@ def test_a_load_whose_process_has_ended_says_so_and_can_be_started_again(school,
     assert len(bodies("StudentSchoolAssociation")) == 1
 
 
+def test_a_load_that_is_started_again_meanwhile_is_left_to_the_later_process(school, office, client_with, monkeypatch):
+    upload(office, client_with(), *ROWS)
+    load = TableLoad.objects.get()
+    run = f"{LIST}{load.key}/run/"
+    office.post(run, {"do": "load"})
+    results = Loader.results
+
+    def results_of_a_silent_process(loader, documents):
+        for found in results(loader, documents):
+            TableLoad.objects.update(reported_at=load.created_at - 2 * jobs.SILENT)
+            office.post(run, {"do": "load"})
+            yield found
+
+    monkeypatch.setattr(Loader, "results", results_of_a_silent_process)
+    assert jobs.run_next()
+    load.refresh_from_db()
+    assert (load.state, load.done, load.rows.count(), load.content is None) == (LoadState.QUEUED, 0, 0, False)
+
+    monkeypatch.setattr(Loader, "results", results)
+    assert jobs.run_next()
+
+    load.refresh_from_db()
+    assert (load.state, load.unchanged, load.refused, load.rows.count()) == (LoadState.DONE, 1, 1, 2)
+
+
+def test_names_of_columns_may_be_of_any_length(office, client_with):
+    names = ["Student ID", *(f"{number} {'ab cd ' * 1_500}" for number in range(249))]
+    file = SimpleUploadedFile("class.csv", "\n".join([",".join(names), "0042"]).encode())
+
+    answer = office.post(LIST, {"file": file, "resource": RESOURCE, "client": client_with().pk})
+
+    assert answer.status_code == 302
+    mapped = TableLoad.objects.get().mapping["columns"]
+    assert mapped == [{"member": "studentReference.studentUniqueId", "column": "Student ID"}]
+
+
 def test_a_template_is_kept_exported_and_used_again(school, office, client_with):
     client = client_with()
     upload(office, client, *ROWS)
@@ -150,6 +189,21 @@ def test_a_template_of_data_import_is_read_and_what_runs_scripts_is_named(office
     ]
 
 
+def test_what_is_left_out_of_a_file_of_several_maps_is_said_once(office):
+    leaves = {"studentUniqueId": {"source": "column", "sourceColumn": "SID"}}
+    maps = [{"name": f"Map {number}", "resourcePath": "/ed-fi/students", "map": leaves} for number in range(101)]
+
+    def kept(number: int) -> str:
+        export = {"template": {"maps": maps[:number], "bootstraps": [{"name": "Schools"}]}}
+        file = SimpleUploadedFile("export.json", json.dumps(export).encode())
+        return office.post(f"{LIST}templates/", {"file": file}, follow=True).content.decode()
+
+    said = kept(2).partition('class="messagelist"')[2].partition("</ul>")[0]
+    assert said.count("Schools sends fixed documents") == 1
+    assert "A file has 100 maps at most." in kept(101)
+    assert TableTemplate.objects.count() == 2
+
+
 def test_others_see_neither_the_pages_nor_the_table(school, office, client_with):
     upload(office, client_with(), *ROWS)
     key = TableLoad.objects.get().key
@@ -162,6 +216,30 @@ def test_others_see_neither_the_pages_nor_the_table(school, office, client_with)
     assert stranger.get(LIST).status_code == 403
     assert colleague.get(LIST).status_code == 200
     assert {colleague.get(f"{LIST}{key}/{step}/").status_code for step in ("columns", "documents", "report")} == {404}
+
+
+def with_document_type(encoding: str) -> bytes:
+    """A spreadsheet of which one part declares a document type, far behind its beginning."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(xlsx(*ROWS))) as read, zipfile.ZipFile(found, "w") as written:
+        for name in read.namelist():
+            text = read.read(name).decode()
+            if name == "xl/workbook.xml":
+                text = f'<?xml version="1.0" encoding="{encoding}"?><!--{"x" * 9_000}--><!DOCTYPE workbook>' + (
+                    text.partition("?>")[2] if text.startswith("<?xml") else text
+                )
+                written.writestr(name, text.encode(encoding))
+                continue
+            written.writestr(name, text)
+    return found.getvalue()
+
+
+def test_xml_with_a_document_type_is_refused(office, client_with):
+    client = client_with()
+    for encoding in ("utf-8", "utf-16"):
+        file = SimpleUploadedFile("class.xlsx", with_document_type(encoding))
+        answer = office.post(LIST, {"file": file, "resource": RESOURCE, "client": client.pk})
+        assert "Its XML has a document type, as spreadsheets never have." in answer.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import islice
 import orjson
 
 from edfi_api.features.tables.jobs import OpenedLoad, database_of, loader_of
-from edfi_api.features.tables.loading import RowResult
+from edfi_api.features.tables.loading import REFUSED, RowResult
 from edfi_api.features.tables.mapping import MappedDocument, Problem
 from edfi_api.features.tables.reading import column_letter
 
@@ -45,30 +45,26 @@ class Preview:
 
 def preview_of(opened: OpenedLoad) -> Preview:
     """Try the first rows. Raises UnreadableTable, InvalidTemplate, and what `database_of` does."""
-    load, template = opened.load, opened.template()
+    load = opened.load
     rows = list(islice(opened.table.rows(), ROWS))
     with database_of(load.client_id, load.data_store) as leased:
         loader, mapping = loader_of(opened, leased.using, is_dry_run=True)
         documents = list(mapping.documents(rows))
         results = {each.row: each for chunk in loader.results(documents) for each in chunk}
     columns = opened.table.header.columns
-    numbers = {" ".join(name.split()).casefold(): number for number, name in reversed(list(enumerate(columns)))}
-    mapped = {
-        numbers[" ".join(each.column.split()).casefold()]: each.member for each in template.columns if each.column
-    }
     begun = {each.rows[0]: each for each in documents}
     shown = [
         ShownRow(
             row.number,
             results[row.number].outcome,
-            [_cell(columns[number], number, row.cells[number], results[row.number]) for number in sorted(mapped)],
+            [_cell(columns[number], number, row.cells[number], results[row.number]) for number in mapping.members],
             [each for each in results[row.number].problems if not each.column],
             _text(begun.get(row.number)),
         )
         for row in rows
     ]
-    heads = [(columns[number], mapped[number]) for number in sorted(mapped)]
-    return Preview(heads, shown, sum(row.outcome == "refused" for row in shown))
+    heads = [(columns[number], member) for number, member in mapping.members.items()]
+    return Preview(heads, shown, sum(row.outcome == REFUSED for row in shown))
 
 
 def _cell(name: str, number: int, text: str, result: RowResult) -> ShownCell:

@@ -10,8 +10,8 @@ import orjson
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
+from django.db.models import Q, QuerySet
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -32,12 +32,11 @@ from edfi_api.features.tables.admin.forms import (
     read_columns,
 )
 from edfi_api.features.tables.admin.preview import ROWS, preview_of
-from edfi_api.features.tables.descriptor_words import DescriptorWords
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
 from edfi_api.features.tables.jobs import OpenedLoad, has_stopped, queue
 from edfi_api.features.tables.kept_templates import suggested_template, templates_in
 from edfi_api.features.tables.loading import REFUSED, RowResult
-from edfi_api.features.tables.mapping import Problem, TableMapping
+from edfi_api.features.tables.mapping import Problem
 from edfi_api.features.tables.members import Members, in_words
 from edfi_api.features.tables.models import LoadState, TableLoad, TableRow, TableTemplate
 from edfi_api.features.tables.reading import column_letter, open_table
@@ -45,6 +44,7 @@ from edfi_api.features.tables.report import COLUMNS, problem_text, report_rows
 from edfi_api.features.tables.template import Template, template_of
 from edfi_api.features.tables.worker import worker
 from edfi_api.web.admin_kit.authorship import admin_user
+from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 
 PERMISSION = "tables.import_table"
 _LIST = "admin:tables_tableload_changelist"
@@ -58,7 +58,7 @@ View = Callable[..., HttpResponseBase]
 
 
 @admin.register(TableLoad)
-class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+class TableLoadAdmin(ReadOnlyAdmin):
     """Its list is the page of the upload; rows are made and changed by the steps after it."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
@@ -67,17 +67,9 @@ class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's ta
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm(PERMISSION)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
     def get_urls(self) -> list[URLPattern]:
         own: list[tuple[str, str, View]] = [
+            ("", "tableload_changelist", self.upload),
             ("templates/", "template_upload", self.template_upload),
             ("templates/<int:template>/export/", "template_export", self.template_export),
             ("templates/<int:template>/delete/", "template_delete", self.template_delete),
@@ -91,7 +83,7 @@ class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's ta
             ("<str:key>/report.csv", "csv", self.csv),
             ("<str:key>/report/", "report", self.report),
         ]
-        return [path("", self.admin_site.admin_view(self.upload), name="tables_tableload_changelist")] + [
+        return [
             path(route, self.admin_site.admin_view(self._permitted(view)), name=f"tables_{name}")
             for route, name, view in own
         ]
@@ -99,18 +91,14 @@ class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's ta
     def _permitted(self, view: View) -> View:
         @wraps(view)
         def permitted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            self._refuse_without_permission(request)
+            if not self.has_view_permission(request):
+                raise PermissionDenied
             return view(request, *args, **kwargs)
 
         return permitted
 
-    def _refuse_without_permission(self, request: HttpRequest) -> None:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-
     def upload(self, request: HttpRequest) -> HttpResponseBase:
         """The first step, with the user's latest tables and the kept templates."""
-        self._refuse_without_permission(request)
         form = UploadForm(_clients(request), request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid() and (load := _stored(request, form)):
             return _to("columns", load)
@@ -144,7 +132,7 @@ class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's ta
                 template = read_columns(request.POST, header.columns, load.resource)
                 load.mapping = template_of(template.as_json()).as_json()
                 load.save(update_fields=["mapping"])
-                self._check(load, opened, template)
+                opened.mapping(DEFAULT_DB_ALIAS)  # Refuses what does not fit the table.
                 return _to("documents", load)
             except InvalidTemplate as error:
                 errors = error.reasons
@@ -216,7 +204,8 @@ class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's ta
 
     def report(self, request: HttpRequest, key: str) -> HttpResponseBase:
         """The fourth step: the progress of the load, then what became of each row."""
-        load = get_object_or_404(_own(request).select_related("client"), key=key)
+        found = _own(request).select_related("client").defer("content")
+        load = get_object_or_404(found.annotate(has_content=Q(content__isnull=False)), key=key)
         rows = load.rows.order_by("row")
         shows_all = request.GET.get("rows") == "all"
         page = Paginator(rows if shows_all else rows.exclude(problems=[]), _PER_PAGE).get_page(request.GET.get("p"))
@@ -267,13 +256,14 @@ class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's ta
         form = TemplateUploadForm(request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid():
             try:
-                for read in templates_in(form.cleaned_data["file"]):
+                found = templates_in(form.cleaned_data["file"])
+                for read in found:
                     resource = read.template.of(current_surface())
                     name = read.template.name or _resource_in_words(resource.url_path)
                     kept = Template(resource.url_path, read.template.columns, name)
                     _keep(request, name, kept, read.left_out)
-                    for text in read.left_out:
-                        messages.warning(request, text)
+                for text in dict.fromkeys(text for read in found for text in read.left_out):
+                    messages.warning(request, text)
             except InvalidTemplate as error:
                 messages.error(request, str(error))
         return HttpResponseRedirect(reverse(_LIST))
@@ -301,11 +291,6 @@ class TableLoadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's ta
         load.mapping = suggested_template(table.header, resource).as_json()
         load.save(update_fields=["sheet", "mapping"])
         return _to("columns", load)
-
-    def _check(self, load: TableLoad, opened: OpenedLoad, template: Template) -> None:
-        """Raises InvalidTemplate."""
-        resource = template.of(current_surface())
-        TableMapping(template, Members(resource), opened.table.header, DescriptorWords(""))
 
     def _page(self, request: HttpRequest, name: str, title: str, step: int, **context: Any) -> HttpResponse:
         steps = [(each, number == step) for number, each in enumerate(_STEPS)]
