@@ -6,6 +6,7 @@ reloads them.
 
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -54,6 +55,10 @@ def bundled_standards() -> list[str]:
     return sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir())
 
 
+# Without it, a thread that reads the settings while they change could keep the former values.
+_reading = Lock()
+
+
 class ApiSettings:
     """Attribute access to `EDFI_API` over `DEFAULTS`."""
 
@@ -61,8 +66,10 @@ class ApiSettings:
         """Read all settings and make them attributes, so that Python calls this for the first of them only."""
         if name not in DEFAULTS:
             raise AttributeError(name)
-        self.__dict__.update(self._read())
-        return self.__dict__[name]
+        with _reading:
+            values = self._read()
+            self.__dict__.update(values)
+        return values[name]
 
     @staticmethod
     def _read() -> dict[str, Any]:
@@ -73,7 +80,8 @@ class ApiSettings:
 
     def reload(self) -> None:
         """Discard the values, so that the next access reads the settings again."""
-        self.__dict__.clear()
+        with _reading:
+            self.__dict__.clear()
 
     @cached_property
     def has_main_store(self) -> bool:
