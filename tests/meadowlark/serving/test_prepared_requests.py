@@ -320,13 +320,24 @@ def observed(
     """The answers, how metrics have grown, and the lines of the log."""
     before, position = metrics(sender), server.log.stat().st_size
     answers = send()
+    # On the short way a request is counted and logged after it has been answered, while the next one may be at work.
+    wait_until(lambda: len(lines_of_requests(server, position)) >= len(answers), 10, "too few lines in the log")
     grown = metrics(sender)
     grown.subtract(before)
-    logged = server.log.read_bytes()[position:].decode().splitlines()
-    lines = [json.loads(line) for line in logged if line.startswith("{")]
-    differing = ("time", "timestamp", "correlation_id", "milliseconds", "message")
-    facts = [{name: fact for name, fact in line.items() if name not in differing} for line in lines]
+    facts = sorted(lines_of_requests(server, position), key=json.dumps)
     return answers, Counter({name: value for name, value in grown.items() if value}), facts
+
+
+def lines_of_requests(server: RealServer, position: int) -> list[dict[str, Any]]:
+    """What the lines of the log after a position say of requests, without what differs between two equal ones."""
+    logged = server.log.read_bytes()[position:].decode().splitlines(keepends=True)
+    lines = [json.loads(line) for line in logged if line.startswith("{") and line.endswith("\n")]
+    differing = ("time", "timestamp", "correlation_id", "milliseconds", "message")
+    return [
+        {name: fact for name, fact in line.items() if name not in differing}
+        for line in lines
+        if line.get("resource") != "metrics"
+    ]
 
 
 def metrics(sender: Sender) -> Counter[str]:
