@@ -110,9 +110,8 @@ def _response(request: HttpRequest, problem: Problem, hints: Callable[[], list[s
             "problem": problem,
             "hints": body.get("hints"),
             "correlation_id": correlation_id(request),
-            "admin": settings.ADMIN_PATH,
         }
-        text = render_to_string("edfi_api/error.html", context)
+        text = render_to_string("edfi_api/error.html", context, request)
         response = HttpResponse(text, status=problem.status, headers=problem.headers)
         response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
     else:

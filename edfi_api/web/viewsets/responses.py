@@ -183,6 +183,6 @@ class NoNegotiation(BaseContentNegotiation):
 
 def html_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     """The page with the Content-Security-Policy of the settings."""
-    response = render(request, template, context | {"has_submissions": bool(api_settings.WRITE_RECORDER)})
+    response = render(request, template, context)
     response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
     return response

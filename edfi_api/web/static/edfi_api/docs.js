@@ -87,11 +87,23 @@ function found(tags, phrase) {
   return tags.filter((_, tag) => has(tag) || (domains.byTag.get(tag) ?? []).some(has));
 }
 
+// Swagger UI is dark where the pages of the site are.
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+
+function showColors() {
+  const { classList, dataset } = document.documentElement;
+  classList.toggle("dark-mode", dataset.theme === "dark" || (dataset.theme !== "light" && prefersDark.matches));
+}
+
+new MutationObserver(showColors).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+prefersDark.addEventListener("change", showColors);
+showColors();
+
 const { submissions } = document.getElementById("docs").dataset;
 
 const meadowlark = ({ React }) => ({
-  // In place of a picture with a style of its own, which the Content-Security-Policy refuses.
-  components: { Logo: () => React.createElement("span", { className: "meadowlark-name" }, "Meadowlark") },
+  // The header of the site has a name and a choice of colors.
+  components: { Logo: () => null, DarkModeToggle: () => null },
   fn: { opsFilter: found },
   wrapComponents: {
     OperationTag: (Original) => (props) =>
