@@ -1,53 +1,57 @@
-"""The pages of the admin by what people do there, and what the front page offers first.
+"""The pages of the admin by what people do there: the header shows the areas, and the pages of the one that is open.
 
-Those who may see documents begin with data and its quality, all others with access and operation.
+Each user sees the pages that the permissions allow, and the areas that have one. It is the only navigation: Django's
+list of apps, its sidebar and the links of its breadcrumbs to the front page would say the same in another order.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.urls import reverse
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
 
-# Group → its pages in their order, by the labels of the models. Other pages are in the last group.
-_GROUPS: dict[str, Sequence[str]] = {
-    "Data": ("edfi_api.document", "descriptors.descriptor", "change_queries.deleteddocument"),
-    "Quality": (
-        "refusals.refusal",
-        "validation.validationresult",
-        "validation.validationrule",
-        "validation.validationrun",
-    ),
-    "Access": (
-        "security.vendor",
-        "security.application",
-        "security.apiclient",
-        "security.claimset",
-        "security.resourceclaim",
-        "profiles.profile",
-        "security.grant",
-        "oauth2_provider.accesstoken",
-        "auth.user",
-        "auth.group",
-        "sign_in.adminidentity",
-    ),
-    "Exchange": (
-        "tables.tableload",
-        "exchange.connection",
-        "change_queries.changeconsumer",
-        "change_stream.deadletter",
-        "sql_views.sqlreader",
-        "questions.questionreader",
-        "questions.questionprofile",
-        "questions.question",
-    ),
-    "Operation": ("data_stores.datastore", "data_stores.tenant"),
-}
-_LAST = "Operation"
-_OF_STEWARDS = ("Data", "Quality", "Access", "Exchange", "Operation")
-_OF_OPERATORS = ("Access", "Operation", "Exchange", "Quality", "Data")
-_SEES_DATA = "edfi_api.view_document"
+SEES_DATA = "edfi_api.view_document"
+_SEES_REFUSALS = "refusals.view_refusal"
+_SEES_RESULTS = "validation.view_validationresult"
+# Users with one of these find something by the search of the header.
+_SEARCHED = (SEES_DATA, _SEES_REFUSALS, _SEES_RESULTS)
+_TODAY = "admin:index"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPage:
+    """A page that is not the list of a model: the name of its URL, and the permissions that it needs."""
+
+    name: str
+    url_name: str
+    permissions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as the header shows it; `is_current` of the one that is open, or whose parts are."""
+
+    name: str
+    address: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Pages for one kind of work. The header leads to the first of them."""
+
+    name: str
+    pages: tuple[Page, ...]
+
+    @property
+    def address(self) -> str:
+        return self.pages[0].address
+
+    @property
+    def is_current(self) -> bool:
+        return any(page.is_current for page in self.pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ _TASKS = (
         "Refusals",
         "What clients sent and the server did not take, and why.",
         "admin:refusals_refusal_changelist",
-        ("refusals.view_refusal", _SEES_DATA),
+        ("refusals.view_refusal", SEES_DATA),
     ),
     Task(
         "Validation results",
@@ -81,7 +85,7 @@ _TASKS = (
         "Deleted documents",
         "What was deleted, by whom, and how to bring it back.",
         "admin:change_queries_deleteddocument_changelist",
-        ("change_queries.view_deleteddocument", _SEES_DATA),
+        ("change_queries.view_deleteddocument", SEES_DATA),
     ),
     Task(
         "Give a vendor access",
@@ -109,23 +113,98 @@ def tasks(user: AbstractBaseUser | AnonymousUser) -> list[Task]:
     return [task for task in _TASKS if user.has_perms(task.permissions)]  # type: ignore[union-attr]
 
 
-def grouped(apps: Iterable[dict[str, Any]], user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-    """Django's list of apps with their models as one of groups, in the order of the user's work."""
-    models = {each["model"]._meta.label_lower: each for app in apps for each in app["models"]}
-    placed = {label for labels in _GROUPS.values() for label in labels}
-    order = _OF_STEWARDS if user.has_perm(_SEES_DATA) else _OF_OPERATORS  # type: ignore[union-attr]
-    groups = []
-    for name in order:
-        labels = [*_GROUPS[name], *(sorted(models.keys() - placed) if name == _LAST else ())]
-        if found := [models[label] for label in labels if label in models]:
-            groups.append(_group(name, found))
-    return groups
+# Area → its pages in their order: lists of models by their labels, and others. A page that no capability serves is left
+# out. Lists that are in no area are in the last one.
+_AREAS: dict[str, Sequence[str | OwnPage]] = {
+    "Today": (OwnPage("Today", _TODAY),),
+    "Schools": (OwnPage("Schools", "admin:schools", (SEES_DATA,)),),
+    "Refused": (
+        "refusals.refusal",
+        OwnPage("Overview", "admin:refusals_overview", (_SEES_REFUSALS,)),
+        OwnPage("Activity of clients", "admin:refusals_activity", (_SEES_REFUSALS,)),
+        OwnPage("Rules of writes", "admin:refusals_rules", (_SEES_REFUSALS,)),
+    ),
+    "Findings": (
+        OwnPage("Overview", "admin:validation_overview", (_SEES_RESULTS,)),
+        "validation.validationresult",
+        "validation.validationrule",
+        "validation.validationrun",
+    ),
+    "Documents": ("edfi_api.document", "descriptors.descriptor", "change_queries.deleteddocument"),
+    "Access": (
+        "security.apiclient",
+        "security.application",
+        "security.vendor",
+        OwnPage(
+            "Give a vendor access",
+            "admin:security_onboarding",
+            ("security.add_vendor", "security.add_application", "security.add_apiclient"),
+        ),
+        "security.claimset",
+        "security.resourceclaim",
+        "profiles.profile",
+        "security.grant",
+        "oauth2_provider.accesstoken",
+        "auth.user",
+        "auth.group",
+        "sign_in.adminidentity",
+    ),
+    "Exchange": (
+        "tables.tableload",
+        "exchange.connection",
+        "change_queries.changeconsumer",
+        "change_stream.deadletter",
+        "sql_views.sqlreader",
+        "questions.questionreader",
+        "questions.questionprofile",
+        "questions.question",
+    ),
+    "Server": ("data_stores.datastore", "data_stores.tenant"),
+}
+_LAST = "Server"
 
 
-def _group(name: str, models: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a group in the form of Django's templates, which need an address; the front page has an anchor for each
-    group.
-    """
-    slug = name.lower()
-    address = f"{reverse('admin:index')}#{slug}"
-    return {"name": name, "app_label": slug, "app_url": address, "has_module_perms": True, "models": models}
+def areas(apps: Iterable[dict[str, Any]], request: HttpRequest) -> list[Area]:
+    """Return the areas that have a page for the user. `apps` is Django's list, which has what the user may see."""
+    lists = {each["model"]._meta.label_lower: each for app in apps for each in app["models"]}
+    placed = {label for entries in _AREAS.values() for label in entries if isinstance(label, str)}
+    found = []
+    for name, entries in _AREAS.items():
+        rest = sorted(lists.keys() - placed) if name == _LAST else ()
+        if pages := tuple(_pages((*entries, *rest), lists, request.user)):
+            found.append((name, pages))
+    current = _current(request.path, (address for _, pages in found for _, address in pages))
+    return [Area(name, tuple(Page(*page, is_current=page[1] == current) for page in pages)) for name, pages in found]
+
+
+def may_search(user: AbstractBaseUser | AnonymousUser) -> bool:
+    """Whether there is anything that the user may find."""
+    return any(user.has_perm(permission) for permission in _SEARCHED)  # type: ignore[union-attr]
+
+
+def _pages(
+    entries: Iterable[str | OwnPage], lists: dict[str, Any], user: AbstractBaseUser | AnonymousUser
+) -> Iterator[tuple[str, str]]:
+    """Yield name and address of what there is and the user may see."""
+    for entry in entries:
+        if isinstance(entry, OwnPage):
+            address = _address(entry.url_name)
+            if address and user.has_perms(entry.permissions):  # type: ignore[union-attr]
+                yield entry.name, address
+        elif (listed := lists.get(entry)) and listed["admin_url"]:
+            yield listed["name"], listed["admin_url"]
+
+
+def _address(url_name: str) -> str:
+    try:
+        return reverse(url_name)
+    except NoReverseMatch:
+        return ""
+
+
+def _current(path: str, addresses: Iterable[str]) -> str:
+    """Return the longest address that the path begins with; every page of the admin begins with that of Today, which is
+    current only by itself."""
+    today = reverse(_TODAY)
+    found = [each for each in addresses if path == each or (each != today and path.startswith(each))]
+    return max(found, key=len, default="")

@@ -13,9 +13,9 @@ from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 from django.db import DatabaseError, InterfaceError
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.text import capfirst
 
 from edfi_api.common.logs import audit
@@ -93,6 +93,7 @@ class AdministrationSite(SignInSite):
     site_title = "Meadowlark"
     index_title = "Administration"
     index_template = "edfi_api/admin_index.html"
+    enable_nav_sidebar = False
 
     def register(
         self,
@@ -125,10 +126,17 @@ class AdministrationSite(SignInSite):
 
         return checked
 
-    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
-        """Return the groups by what people do; the page of one app is Django's."""
-        apps = super().get_app_list(request, app_label)
-        return apps if app_label else navigation.grouped(apps, request.user)
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what every page has: the areas in the header, and whether there is anything to search."""
+        context = super().each_context(request)
+        if context["has_permission"]:
+            context["areas"] = navigation.areas(context["available_apps"], request)
+            context["may_search"] = navigation.may_search(request.user)
+        return context
+
+    def app_index(self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None) -> Any:
+        """Lead to the front page: the areas of the header are the only navigation."""
+        return HttpResponseRedirect(reverse("admin:index"))
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         context = _of_data_store(request)

@@ -23,10 +23,10 @@ class SignInSite(admin.AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and sessions.is_sufficient(request)
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show the index with the link to the page of the second factor."""
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what every page has, and whether the user has a page of the second factor."""
         is_offered = bool(api_settings.SECOND_FACTOR) and not sessions.is_by_provider(request)
-        return super().index(request, {"second_factor_is_offered": is_offered, **(extra_context or {})})
+        return super().each_context(request) | {"second_factor_is_offered": is_offered}
 
     @property
     def login_template(self) -> str | None:  # type: ignore[override]  # Django's is an attribute.

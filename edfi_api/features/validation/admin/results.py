@@ -195,7 +195,6 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     search_fields = ["document_uuid"]
     search_help_text = "Id or whole natural key of a document, or the unique id of a student or staff member"
     ordering = ["-id"]
-    change_list_template = "admin/validation/validationresult/change_list.html"
     change_form_template = "admin/validation/validationresult/change_form.html"
     fields = readonly_fields = (
         "rule", "message", "description", "context", "document", "what", "others", "organization", "student",
