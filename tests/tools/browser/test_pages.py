@@ -186,5 +186,5 @@ def test_the_pages_of_the_admin_fit_and_log_nothing_to_the_console(
         f"security/claimset/{claim_set.claim_set_id}/change/",
     ):
         window.get(f"{live_server.url}/admin/{page}")
-        shown(window, "#user-tools")
+        shown(window, "#user-button")
         assert (page, overhang(window), complaints(window)) == (page, 0, [])

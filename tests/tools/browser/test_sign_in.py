@@ -16,7 +16,7 @@ from edfi_api.site.sign_in.configuration import authentication_backends
 from tests.support.oidc.provider import Settings as Provided
 from tests.support.oidc.provider import rsa_key, running_provider, web_application
 from tests.tools.browser.conftest import Browse
-from tests.tools.browser.windows import DESKTOP, PHONE, click, complaints, overhang, shown
+from tests.tools.browser.windows import DESKTOP, PHONE, click, complaints, log_out, overhang, shown
 
 pytestmark = pytest.mark.browser
 
@@ -54,13 +54,12 @@ def test_a_second_factor_is_set_up_and_used(browser: Browse, live_server: Any, s
     click(window, "#continue")
     shown(window, "#result_list, .paginator")
     assert window.current_url == f"{live_server.url}/admin/auth/user/"
-    click(window, "#logout-form button")
+    log_out(window)
 
     TOTPDevice.objects.update(last_t=0)
     give_password(window, live_server.url)
     give(window, f"{totp(key):06}")
-    shown(window, "#logout-form")
-    click(window, "#logout-form button")
+    log_out(window)
 
     give_password(window, live_server.url)
     give(window, codes[0])
@@ -97,11 +96,11 @@ def test_a_person_logs_in_and_out_by_the_provider(
         settings.AUTHENTICATION_BACKENDS = authentication_backends(settings.EDFI_API)
 
         log_in_at_provider(window, live_server.url, "maria")
-        assert "MARIA" in shown(window, "#user-tools").text.upper()
+        assert "MARIA" in shown(window, "#user-button").text.upper()
         assert window.current_url == f"{live_server.url}/admin/validation/validationrule/"
         assert [each for each in complaints(window) if each.startswith(live_server.url)] == []
 
-        click(window, "#logout-form button")
+        log_out(window)
         click(window, "#provider-logout")
         click(window, "[name=logout], button[type=submit]")
         assert shown(window, "#provider-login").text == "Log in with Lake County"

@@ -66,7 +66,7 @@ def test_long_names_and_open_filters_fit(
         "validation/validationresult/overview/",
     ):
         window.get(f"{live_server.url}/admin/{page}")
-        shown(window, "#user-tools")
+        shown(window, "#user-button")
         wrong += [(page, overhang(window))] if overhang(window) > 0 else []
         wrong += [(page, each) for each in [*window.execute_script(_TOO_WIDE), *complaints(window)]]
         for filter_ in window.find_elements(By.CSS_SELECTOR, "#changelist-filter details"):

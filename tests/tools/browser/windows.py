@@ -53,7 +53,13 @@ def log_in(window: WebDriver, server: str, user: str, password: str) -> None:
     shown(window, "#id_username").send_keys(user)
     shown(window, "#id_password").send_keys(password)
     click(window, "[type=submit]")
-    shown(window, "#user-tools")
+    shown(window, "#user-button")
+
+
+def log_out(window: WebDriver) -> None:
+    """Logs out by the menu of the user."""
+    click(window, "#user-button")
+    click(window, "#logout-form button")
 
 
 def overhang(window: WebDriver) -> int:

@@ -155,7 +155,9 @@ def test_no_page_links_to_the_api_which_requires_a_token(admin_client, associati
     page = admin_client.get(page_of(association)).content.decode()
 
     assert [link for link in re.findall(r'<a [^>]*href="([^"]*)"', page) if not link.startswith(("/admin/", "#"))] == [
-        "/"
+        "/",
+        "/guides",
+        "/docs",
     ]
 
 
