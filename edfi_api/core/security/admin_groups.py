@@ -39,6 +39,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "questions.questionprofile": _ALL,
         # Readers of questions are switched off, never deleted.
         "questions.questionreader": ("view", "add", "change"),
+        "refusals.causefollowup": ("add",),
         "refusals.refusal": _VIEW,
         # Clients are disabled, never deleted.
         "security.apiclient": ("view", "add", "change"),
@@ -63,11 +64,13 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "edfi_api.document": _ALL,
         "profiles.profile": _VIEW,
         "questions.question": _VIEW,
+        "refusals.causefollowup": ("add",),
         "refusals.refusal": ("view", "view_keys"),
         "security.apiclient": _VIEW,
         "security.application": _VIEW,
         "security.vendor": _VIEW,
         "tables.tableload": ("import",),
+        "validation.rulefollowup": ("add",),
         "validation.validationdismissal": ("view", "add"),
         "validation.validationresult": _VIEW,
         "validation.validationrule": _CHANGE,

@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from edfi_api.web.admin_kit.follow_up import FollowUp
 from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 
 # What this server received, and what a connection sent to another one, which has refused it.
@@ -105,3 +106,25 @@ class SubmissionHour(models.Model):
 
     def __str__(self) -> str:
         return f"{self.client} {self.resource} {self.hour}"
+
+
+class CauseFollowUp(FollowUp):
+    """What is done about a cause of refusals of a client."""
+
+    client = models.BigIntegerField()
+    data_store = models.BigIntegerField()
+    direction = models.TextField()
+    cause = models.UUIDField()
+
+    class Meta(FollowUp.Meta):
+        db_table = "refusal_follow_up"
+        verbose_name = "state of a cause"
+        constraints = [
+            *FollowUp.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["client", "cause", "data_store", "direction", "number"], name="refusal_follow_up_of_cause"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.client} {self.cause}: {self.state}"

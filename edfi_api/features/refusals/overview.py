@@ -1,7 +1,7 @@
 """Tables for operators: open entries, from the counts that triggers keep, and the activity of clients."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -29,10 +29,32 @@ SELECT problem, problem, resource, sum(entries)::bigint FROM open_refusals
  GROUP BY problem, resource HAVING sum(entries) > 0
 """
 _ORDER = " ORDER BY 4 DESC, 2, 3 LIMIT %s"
+# With what somebody does about each, and how many occurred since.
 _CAUSES = """
-SELECT cause, cause_text, min(problem), count(*), sum(count)::bigint, bool_and(cause_gone)
-  FROM (SELECT * FROM refusal WHERE resolved_at IS NULL ORDER BY id DESC LIMIT %s) AS latest
- GROUP BY cause, cause_text ORDER BY count(*) DESC, cause_text LIMIT %s
+WITH top AS (
+    SELECT cause, client, data_store, direction, (array_agg(id))[1] AS latest, min(cause_text) AS text,
+           min(problem) AS problem, min(awaited_resource) AS awaited_resource, count(*) AS entries,
+           sum(count)::bigint AS occurrences, bool_and(cause_gone) AS is_gone
+      FROM (SELECT * FROM refusal WHERE resolved_at IS NULL ORDER BY id DESC LIMIT %s) AS latest
+     GROUP BY cause, client, data_store, direction ORDER BY count(*) DESC, min(cause_text) LIMIT %s
+)
+SELECT top.cause, top.latest, top.text, top.problem, top.awaited_resource, top.client, c.name, top.entries,
+       top.occurrences, top.is_gone, f.state, f.until, coalesce(f.since, 0)
+  FROM top
+  LEFT JOIN security_apiclient c ON c.id = top.client
+  LEFT JOIN LATERAL (
+    SELECT f.state, f.until, (
+        SELECT count(*) FROM refusal r
+         WHERE (r.client, r.cause, r.data_store, r.direction)
+             = (f.client, f.cause, f.data_store, f.direction)
+           AND r.last_at > f.set_at
+    ) AS since
+      FROM refusal_follow_up f
+     WHERE (f.client, f.cause, f.data_store, f.direction)
+         = (top.client, top.cause, top.data_store, top.direction)
+     ORDER BY f.number DESC LIMIT 1
+  ) AS f ON true
+ ORDER BY top.entries DESC, top.text
 """
 # The last times are found by the latest hours of each client, however many hours there are.
 _ACTIVITY = """
@@ -107,14 +129,22 @@ class FoundByRule:
 
 @dataclass(frozen=True, slots=True)
 class CauseCount:
-    """A cause and the entries that it has among those that were looked at."""
+    """A cause and the entries that a client has of it among those that were looked at, one of which is `latest`; the
+    state that somebody has set, and how many occurred since."""
 
     id: UUID
+    latest: UUID
     text: str
     problem: str
+    awaited_resource: str
+    client: int
+    client_name: str | None
     entries: int
     occurrences: int
     is_gone: bool
+    state: str | None
+    until: date | None
+    since: int
 
 
 @dataclass(frozen=True, slots=True)

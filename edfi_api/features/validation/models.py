@@ -3,6 +3,8 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from edfi_api.web.admin_kit.follow_up import FollowUp
+
 
 class ValidationRule(models.Model):
     """A rule of a file, of any run."""
@@ -150,3 +152,23 @@ class ValidationDismissal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.result_key.hex} until {self.until}"
+
+
+class RuleFollowUp(FollowUp):
+    """What is done about a rule that finds something at an organization; 0 stands for results without one."""
+
+    rule = models.ForeignKey(
+        ValidationRule, on_delete=models.DO_NOTHING, related_name="follow_ups", db_constraint=False, db_index=False
+    )
+    organization = models.BigIntegerField()
+
+    class Meta(FollowUp.Meta):
+        db_table = "validation_follow_up"
+        verbose_name = "state of a rule at an organization"
+        constraints = [
+            *FollowUp.Meta.constraints,
+            models.UniqueConstraint(fields=["rule", "organization", "number"], name="validation_follow_up_of_rule"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule_id} at {self.organization}: {self.state}"

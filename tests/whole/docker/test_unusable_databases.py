@@ -162,10 +162,12 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
         ("ods_import", "0002_documents_of_the_last_pass"),
         ("refusals", "0002_direction"),
         ("refusals", "0003_rules"),
+        ("refusals", "0004_causes"),
         ("security", "0002_secret_links"),
         ("sql_views", "0002_people_by_number"),
         ("validation", "0002_consumers_of_results"),
         ("validation", "0003_dismissals"),
+        ("validation", "0004_follow_ups"),
     ]
     initial = [
         (app, "0001_initial")

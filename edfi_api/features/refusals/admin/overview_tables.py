@@ -6,9 +6,11 @@ from typing import Any
 from django.urls import reverse
 
 from edfi_api.core.writes.rules.ruled_write import WriteRule
+from edfi_api.features.refusals.admin.cause_page import kind_of_cause
 from edfi_api.features.refusals.admin.summaries import cause_in_words, problem_in_words
 from edfi_api.features.refusals.overview import LOOKED_AT, Activity, CauseCount, FoundByRule, Writes
 from edfi_api.features.refusals.overview import EntryCount as Open
+from edfi_api.web.admin_kit.follow_up import state_in_words
 from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered
 
 _LIST = "admin:refusals_refusal_changelist"
@@ -38,18 +40,24 @@ def open_by(name: str, caption: str, found: Iterable[Open]) -> PageTable:
     return PageTable(caption, (name.capitalize(), "Resource", "Open"), rows, _NOTHING)
 
 
-def causes(found: Iterable[CauseCount]) -> PageTable:
+def causes(found: Iterable[CauseCount], *, shows_keys: bool) -> PageTable:
+    """The name of a cause leads to its page; without keys it is the kind of the problem."""
     rows = [
         cells(
-            cause_in_words(each.text),
+            Cell(
+                cause_in_words(each.text) if shows_keys else kind_of_cause(each.problem, each.awaited_resource),
+                reverse("admin:cause", args=[each.latest]),
+            ),
+            each.client_name or f"client {each.client}",
             problem_in_words(each.problem),
-            Cell(each.entries, filtered(_LIST, {"cause": each.id})),
+            Cell(each.entries, filtered(_LIST, {"cause": each.id, "client": each.client}) if shows_keys else ""),
             each.occurrences,
             "yes" if each.is_gone else "no",
+            state_in_words(each.state, each.until, each.since),
         )
         for each in found
     ]
-    heads = ("Cause", "Problem", "Entries", "Occurrences", "Gone")
+    heads = ("Cause", "Client", "Problem", "Entries", "Occurrences", "Gone", "State")
     return PageTable("Causes of most of the latest open refusals", heads, rows, _NOTHING)
 
 

@@ -1,6 +1,7 @@
 """The ledger of refusals in the admin: a list with filters, an overview, the activity of clients, CSV."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import SEARCH_VAR
@@ -22,6 +23,7 @@ from edfi_api.core.security.models import ApiClient
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.features.refusals import overview
 from edfi_api.features.refusals.admin import overview_tables, summaries
+from edfi_api.features.refusals.admin.cause_page import cause_of, cause_page
 from edfi_api.features.refusals.admin.filters import (
     ApplicationFilter,
     CauseFilter,
@@ -50,6 +52,10 @@ _HIDDEN = "hidden"
 _SUMMARIES = 5
 # Filters by them would reveal natural keys and messages character by character.
 _FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "cause", "cause_text", "awaited"}
+
+
+def _shows_keys(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_KEYS) and not is_hashed()
 
 
 def _why_hidden(request: HttpRequest) -> str:
@@ -108,7 +114,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
         # The methods that show a row do not get the request, so the permission is an annotation of each row.
-        shows_keys = Value(request.user.has_perm(VIEW_KEYS) and not is_hashed())
+        shows_keys = Value(_shows_keys(request))
         found: QuerySet[Refusal] = super().get_queryset(request)
         return found.annotate(shows_keys=shows_keys)
 
@@ -151,6 +157,8 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         own = [
             path("overview/", self.admin_site.admin_view(self.overview_view), name="refusals_overview"),
+            path("cause/<uuid:refusal>/", self.admin_site.admin_view(self.cause_view), name="cause"),
+            path("cause/<uuid:refusal>/csv/", self.admin_site.admin_view(self.cause_csv_view), name="cause_csv"),
             path("activity/", self.admin_site.admin_view(self.activity_view), name="refusals_activity"),
             path("rules/", self.admin_site.admin_view(self.rules_view), name="refusals_rules"),
         ]
@@ -178,10 +186,24 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
             overview_tables.open_by("vendor", "By vendor and resource", overview.table("vendor")),
             overview_tables.open_by("problem", "By problem and resource", overview.table("problem")),
         ]
-        if request.user.has_perm(VIEW_KEYS):
-            self._audit(request, "causes of refusals shown")
-            tables.append(overview_tables.causes(overview.top_causes()))
+        self._audit(request, "causes of refusals shown")
+        shows_keys = _shows_keys(request)
+        tables.insert(0, overview_tables.causes(overview.top_causes(), shows_keys=shows_keys))
         return tables_page(request, self.admin_site, tables, title="Open refusals", above=overview_tables.above())
+
+    def cause_view(self, request: HttpRequest, refusal: UUID) -> HttpResponse:
+        """The cause of a refusal, with all others that have it; POST sets its state."""
+        self._refuse_without_permission(request)
+        entry = get_object_or_404(Refusal, pk=refusal)
+        self._audit(request, "cause of refusals shown", refusal=refusal)
+        return cause_page(request, self.admin_site, entry, shows_keys=_shows_keys(request))
+
+    def cause_csv_view(self, request: HttpRequest, refusal: UUID) -> HttpResponseBase:
+        """The open refusals with the cause of one, for the vendor's contact."""
+        if not self.has_view_permission(request) or not self.has_export_permission(request):
+            raise PermissionDenied
+        entry = get_object_or_404(Refusal, pk=refusal)
+        return self.export_csv(request, cause_of(entry).filter(resolved_at=None))
 
     def activity_view(self, request: HttpRequest) -> HttpResponse:
         """What each client has sent, or one by resource."""

@@ -1,7 +1,7 @@
 """The page of the admin with open results by rule and organization, and with appeared and resolved ones by week."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from django.contrib.admin import AdminSite
@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.timezone import localdate
 
 from edfi_api.core.security.organizations import names_in
+from edfi_api.web.admin_kit.follow_up import state_in_words
 from edfi_api.web.admin_kit.store_choice import shown_in
 from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered, tables_page
 
@@ -41,11 +42,25 @@ WITH dismissed AS MATERIALIZED (
      WHERE o.entries > coalesce(x.entries, 0)
 )
 """
-_BY_ORGANIZATION = f"""{_OPEN}
-SELECT v.id, v.source || '/' || v.identifier, v.severity, nullif(o.organization, 0), sum(o.entries)::bigint
-  FROM open_results o JOIN validation_rule v ON v.id = o.rule_id
- GROUP BY v.id, o.organization
- ORDER BY 5 DESC, 2, 4 LIMIT %(most)s
+# With what somebody does about the rule there, and how many results appeared since.
+_BY_ORGANIZATION = f"""{_OPEN}, top AS (
+    SELECT v.id, v.source || '/' || v.identifier AS name, v.severity, o.organization, sum(o.entries)::bigint AS entries
+      FROM open_results o JOIN validation_rule v ON v.id = o.rule_id
+     GROUP BY v.id, o.organization
+     ORDER BY 5 DESC, 2, 4 LIMIT %(most)s
+)
+SELECT top.id, top.name, top.severity, nullif(top.organization, 0), top.entries, f.state, f.until, coalesce(f.since, 0)
+  FROM top LEFT JOIN LATERAL (
+    SELECT f.state, f.until, (
+        SELECT count(*) FROM validation_result r
+         WHERE r.rule_id = f.rule_id AND r.appeared_at > f.set_at
+           AND (r.organization = f.organization OR (r.organization IS NULL AND f.organization = 0))
+    ) AS since
+      FROM validation_follow_up f
+     WHERE (f.rule_id, f.organization) = (top.id, top.organization)
+     ORDER BY f.number DESC LIMIT 1
+  ) AS f ON true
+ ORDER BY top.entries DESC, top.name, top.organization
 """
 _BY_RULE = f"""{_OPEN}
 SELECT v.id, v.source || '/' || v.identifier, v.short_description, v.severity,
@@ -82,13 +97,17 @@ SELECT date_trunc('week', r.started_at AT TIME ZONE 'UTC'), count(DISTINCT r.id)
 
 
 class Open(NamedTuple):
-    """Open results of a rule in an organization, and those below it if kinds are compared; None without any."""
+    """Open results of a rule in an organization, and those below it if kinds are compared; None without any. The state
+    that somebody has set, and how many appeared since, if kinds are not compared."""
 
     rule: int
     name: str
     severity: str
     organization: int | None
     entries: int
+    state: str | None = None
+    until: date | None = None
+    since: int = 0
 
 
 class RuleCount(NamedTuple):
@@ -149,11 +168,21 @@ def _by_rule(found: Sequence[RuleCount]) -> PageTable:
 def _open(found: Sequence[Open], kind: str | None, using: str) -> PageTable:
     names = names_in({each.organization for each in found if each.organization is not None}, using)
     rows = [
-        cells(each.name, each.severity, _text(each.organization, names), Cell(each.entries, _address(each)))
+        cells(
+            each.name if kind else Cell(each.name, _page(each)),
+            each.severity,
+            _text(each.organization, names),
+            Cell(each.entries, _address(each)),
+            *(() if kind else (state_in_words(each.state, each.until, each.since),)),
+        )
         for each in found
     ]
-    heads = ("Rule", "Severity", kind or "Organization", "Open")
+    heads = ("Rule", "Severity", kind or "Organization", "Open", *(() if kind else ("State",)))
     return PageTable("Open results", heads, rows, "Nothing is open.")
+
+
+def _page(each: Open) -> str:
+    return reverse("admin:validation_rule_at", args=[each.rule, each.organization or 0])
 
 
 def _by_week(found: Sequence[Week]) -> PageTable:

@@ -1,6 +1,6 @@
 """Results in the admin."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from django.contrib.admin.utils import build_q_object_from_lookup_parameters
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -22,10 +22,12 @@ from django.utils.safestring import SafeString
 
 from edfi_api.common.logs import audit
 from edfi_api.core.models import Document
+from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.organizations import names_in
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.features.validation.admin.overview import overview_page
+from edfi_api.features.validation.admin.rule_page import CSV_COLUMNS, csv_rows, results_at, rule_page
 from edfi_api.features.validation.models import ValidationDismissal, ValidationResult, ValidationRule
 from edfi_api.web.admin_kit.list_filters import ResolutionFilter, row_in
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
@@ -206,6 +208,8 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         view = self.admin_site.admin_view
         own = [
             path("overview/", view(self.overview_view), name="validation_overview"),
+            path("rule/<int:rule>/at/<int:organization>/", view(self.rule_view), name="validation_rule_at"),
+            path("rule/<int:rule>/at/<int:organization>/csv/", view(self.csv_view), name="validation_rule_at_csv"),
             path("<int:row>/dismiss/", view(self.dismiss_view), name="validation_dismiss"),
         ]
         return [*own, *super().get_urls()]
@@ -214,10 +218,46 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         """The form for dismissing a result."""
         return with_choice(request, lambda: dismiss_page(request, self.admin_site, row))
 
-    def overview_view(self, request: HttpRequest) -> HttpResponse:
-        """Open results by rule and organization, and what came of them by week."""
+    def rule_view(self, request: HttpRequest, rule: int, organization: int) -> HttpResponse:
+        """What a rule finds at an organization; POST sets its state."""
+        return self._of_rule(request, "results of a rule shown", rule, organization, self._rule_page)
+
+    def csv_view(self, request: HttpRequest, rule: int, organization: int) -> HttpResponse:
+        """The open results of a rule at an organization, for whoever corrects them."""
+        return self._of_rule(request, "validation results exported", rule, organization, self._csv)
+
+    def _of_rule(
+        self, request: HttpRequest, event: str, rule: int, organization: int, view: Callable[..., HttpResponse]
+    ) -> HttpResponse:
+        self._refuse_without_permission(request)
+        if organization >= 2**63:
+            raise Http404
+        self._audit(request, event, rule=rule, organization=organization)
+
+        def answer() -> HttpResponse:
+            rules = ValidationRule.objects.using(shown_in(request).using)
+            return view(request, get_object_or_404(rules, pk=rule), organization)
+
+        return with_choice(request, answer)
+
+    def _rule_page(self, request: HttpRequest, rule: ValidationRule, organization: int) -> HttpResponse:
+        return rule_page(request, self.admin_site, rule, organization, open_results(shown_in(request).using))
+
+    def _csv(self, request: HttpRequest, rule: ValidationRule, organization: int) -> HttpResponse:
+        at_organization = results_at(rule, organization).filter(resolved_at=None)
+        results = open_results(shown_in(request).using).filter(pk__in=at_organization.values("pk"))
+        file = csv_file(CSV_COLUMNS, csv_rows(results))
+        file.seek(0)
+        response = FileResponse(file, as_attachment=True, filename="results.csv", content_type=CONTENT_TYPE)
+        return cast(HttpResponse, response)
+
+    def _refuse_without_permission(self, request: HttpRequest) -> None:
         if not self.has_view_permission(request):
             raise PermissionDenied
+
+    def overview_view(self, request: HttpRequest) -> HttpResponse:
+        """Open results by rule and organization, and what came of them by week."""
+        self._refuse_without_permission(request)
         return with_choice(request, lambda: overview_page(request, self.admin_site))
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

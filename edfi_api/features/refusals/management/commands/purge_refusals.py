@@ -34,6 +34,16 @@ _PURGE_HOURS = """
 DELETE FROM submission_hour WHERE ctid = ANY (ARRAY(SELECT ctid FROM submission_hour WHERE hour < %s LIMIT %s))
 RETURNING 1
 """
+# The states of a cause are kept as long as its refusals, and while it is dismissed.
+_PURGE_FOLLOW_UPS = """
+DELETE FROM refusal_follow_up WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM refusal_follow_up f
+     WHERE set_at < %s AND (until IS NULL OR until < current_date) AND NOT EXISTS (
+        SELECT FROM refusal r
+         WHERE (r.client, r.cause, r.data_store, r.direction) = (f.client, f.cause, f.data_store, f.direction)
+     ) LIMIT %s
+)) RETURNING 1
+"""
 _NOTHING_OPEN = "DELETE FROM open_refusals WHERE entries = 0 RETURNING 1"
 
 
@@ -58,6 +68,7 @@ def purge(before: datetime, using: str) -> tuple[int, int]:
     purged = _in_batches(ledger, _PURGE, before)
     aged = _in_batches(ledger, _AGE, now - timedelta(days=_DAYS_WITHOUT_IDENTITY))
     _in_batches(ledger, _PURGE_HOURS, now - timedelta(days=_DAYS_OF_HOURS))
+    _in_batches(ledger, _PURGE_FOLLOW_UPS, before)
     with ledger.changes():
         ledger.rows(_NOTHING_OPEN)
     return purged, aged

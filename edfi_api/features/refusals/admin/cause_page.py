@@ -1,0 +1,171 @@
+"""The page of a cause: all that a client was refused for it, what to do, and who does it.
+
+Its address has the id of any refusal with this cause: the id of the cause itself is a digest of what is missing, by
+which a list of students could be tried.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.contrib.admin import AdminSite
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from edfi_api.core.security.models import ApiClient, Vendor
+from edfi_api.features.refusals.admin import summaries
+from edfi_api.features.refusals.admin.summaries import cause_in_words, outcome, problem_in_words, times, why
+from edfi_api.features.refusals.http.entries import CAUSE_PREFIX
+from edfi_api.features.refusals.models import RECEIVED, CauseFollowUp, Refusal
+from edfi_api.web.admin_kit.authorship import name_of
+from edfi_api.web.admin_kit.follow_up_page import EXAMPLES, Problem, days, follow_up_page
+from edfi_api.web.admin_kit.readable_values import timestamp
+from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered
+from edfi_api.web.admin_kit.titles import DocumentKey, titles
+from edfi_api.web.problem_details.problem import HINT
+
+_LIST = "admin:refusals_refusal_changelist"
+_OVERVIEW = "admin:refusals_overview"
+# What to do, by the beginning of a problem type.
+_ADVICE = {
+    "security:": "The rights of the client do not cover these documents. It gets them (by its claim set, organizations "
+    "or the namespaces of its vendor), or the vendor does not send them here.",
+    "bad-request": "The vendor corrects these values in its system, and sends the documents again.",
+    "data-conflict:dependent": "Other documents refer to these. The client deletes those first.",
+    "accepted-with-warnings": "The documents were accepted. The vendor corrects what the rule warns of.",
+    "data-policy-enforced": "The profile of the client does not allow it. Either it or what the client sends changes.",
+    "identity-conflict": "Another document has these key values. The vendor finds out which of both is right.",
+    "optimistic-lock-failed": "The client reads the documents again, and then changes them.",
+}
+
+
+def cause_of(entry: Refusal) -> QuerySet[Refusal]:
+    """Return the refusals with the cause of an entry, for the same client, data store and direction."""
+    return Refusal.objects.filter(**_key(entry))
+
+
+def cause_page(request: HttpRequest, site: AdminSite, entry: Refusal, *, shows_keys: bool) -> HttpResponse:
+    """The page of the cause of an entry; without keys the kind of the problem stands in place of the sentence."""
+    rows = cause_of(entry)
+    examples = list(rows.filter(resolved_at=None).order_by("-id")[:EXAMPLES])
+    latest = examples[0] if examples else entry
+    problem = Problem(
+        title=_title(latest, shows_keys=shows_keys),
+        above=Cell("Open refusals", reverse(_OVERVIEW)),
+        model=CauseFollowUp,
+        key=_key(entry),
+        facts=_facts(rows, latest),
+        advice=_advice(latest, examples, shows_keys=shows_keys),
+        days=days(rows, "first_at"),
+        examples=_examples(examples, shows_keys=shows_keys),
+        rows=rows,
+        occurred="last_at",
+        links=_links(request, latest) if shows_keys else (),
+        shows_notes=shows_keys,
+        audit_facts={"refusal": entry.pk},
+    )
+    return follow_up_page(request, site, problem, DEFAULT_DB_ALIAS)
+
+
+def _key(entry: Refusal) -> dict[str, Any]:
+    return {
+        "client": entry.client,
+        "cause": entry.cause,
+        "data_store": entry.data_store,
+        "direction": entry.direction,
+    }
+
+
+def _title(entry: Refusal, *, shows_keys: bool) -> str:
+    return cause_in_words(entry.cause_text) if shows_keys else kind_of_cause(entry.problem, entry.awaited_resource)
+
+
+def kind_of_cause(problem: str, awaited_resource: str) -> str:
+    """What a cause is for those who see no keys: `Unresolved reference: School`."""
+    return ": ".join(filter(None, (problem_in_words(problem), awaited_resource)))
+
+
+def _facts(rows: QuerySet[Refusal], entry: Refusal) -> list[tuple[str, Any]]:
+    of_open = rows.filter(resolved_at=None).aggregate(
+        documents=Count("*"),
+        writes=Sum("count", default=0),
+        first=Min("first_at"),
+        last=Max("last_at"),
+        resources=ArrayAgg("resource", distinct=True, default=[]),
+    )
+    client = ApiClient.objects.filter(pk=entry.client).select_related("application__vendor").first()
+    name = "The remote API of" if entry.direction != RECEIVED else "Client"
+    facts = [
+        (name, f"{client.name}, of {client.application.vendor.name}" if client else f"client {entry.client}"),
+        ("Open", f"{of_open['documents']:,} documents, refused {times(of_open['writes'])}"),
+        ("Documents", ", ".join(of_open["resources"]) or entry.resource),
+        ("Since", timestamp(of_open["first"] or entry.first_at)),
+        ("Last", timestamp(of_open["last"] or entry.last_at)),
+    ]
+    return facts if of_open["documents"] else [facts[0], ("Open", "nothing any more"), *facts[2:]]
+
+
+def _advice(entry: Refusal, examples: Iterable[Refusal], *, shows_keys: bool) -> list[str]:
+    """What to do, and the hints of the API."""
+    hints = dict.fromkeys(text for each in examples for text in each.errors if text.startswith(HINT))
+    return [_to_do(entry), *(list(hints)[:3] if shows_keys else [])]
+
+
+def _to_do(entry: Refusal) -> str:
+    if entry.rules:
+        return f"A rule of this server refuses or warns of it ({', '.join(entry.rules)}): the vendor corrects the data."
+    if entry.awaited_resource and entry.cause_gone:
+        return "What was missing is here now. The client sends the documents again."
+    if entry.awaited_resource:
+        return (
+            f"The documents refer to an item ({entry.awaited_resource}) that is not here. It is sent first, by this "
+            "client or another one, or the vendor corrects the reference; then the client sends the documents again."
+        )
+    found = next((text for start, text in _ADVICE.items() if entry.problem.startswith(start)), None)
+    return found or "The vendor finds out from the examples what its system has to send instead."
+
+
+def _examples(entries: list[Refusal], *, shows_keys: bool) -> PageTable:
+    keys = [DocumentKey(summaries.resource_of_entry(each), each.natural_key or "") for each in entries]
+    shown = titles(keys, DEFAULT_DB_ALIAS if not entries else summaries.database_of(entries[0])) if shows_keys else keys
+    rows = [
+        cells(
+            Cell(
+                _name(entry, str(title) if shows_keys else ""),
+                reverse("admin:refusals_refusal_change", args=[entry.pk]),
+            ),
+            entry.last_at,
+            entry.count,
+            why(entry) if shows_keys else problem_in_words(entry.problem),
+            outcome(entry),
+        )
+        for entry, title in zip(entries, shown, strict=True)
+    ]
+    heads = ("What", "Last", "Times", "Why", "State")
+    return PageTable(f"The latest {EXAMPLES} that are open", heads, rows, "Nothing is open.")
+
+
+def _name(entry: Refusal, title: str) -> str:
+    return " ".join(filter(None, (entry.resource.rpartition("/")[2] or "unknown resource", title)))
+
+
+def _links(request: HttpRequest, entry: Refusal) -> list[Cell]:
+    """The list, the file, and what the vendor's contact gets: a page that asks for the key and secret of the client."""
+    links = [
+        Cell("All that are open, as a list", filtered(_LIST, {"cause": entry.cause, "client": entry.client})),
+        Cell("All that are open, as CSV", reverse("admin:cause_csv", args=[entry.pk])),
+    ]
+    if entry.direction != RECEIVED:
+        return links
+    page = f"{reverse('submissions')}?{urlencode({'cause': f'{CAUSE_PREFIX}{entry.cause.hex}'})}"
+    address = request.build_absolute_uri(page)
+    links.append(Cell("The page for the vendor, which asks for key and secret of the client", address))
+    vendor = Vendor.objects.filter(applications__api_clients=entry.client).first()
+    if vendor and vendor.contact_email:
+        subject, body = f"Refused documents of {name_of(entry.client)}", f"What was refused, and why: {address}"
+        mail = f"mailto:{quote(vendor.contact_email, safe='@')}?subject={quote(subject)}&body={quote(body)}"
+        links.append(Cell(f"Write to {vendor.contact_name or vendor.contact_email}", mail))
+    return links
