@@ -5,6 +5,7 @@ import secrets
 from pathlib import Path
 
 from corsheaders.defaults import default_headers
+from django.conf.global_settings import FILE_UPLOAD_HANDLERS as default_upload_handlers
 from django.conf.global_settings import PASSWORD_HASHERS as HASHERS_OF_DJANGO
 from django.conf.global_settings import STORAGES as default_storages
 
@@ -234,6 +235,7 @@ EDFI_API = {name: value for name, value in values.items() if name in conf.DEFAUL
     "WRITE_RECORDER": "edfi_api.features.refusals.recorder.Recorder" if values["REFUSALS"] else "",
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
+FILE_UPLOAD_HANDLERS = ["edfi_api.web.admin_kit.uploads.BoundedUpload", *default_upload_handlers]
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {

@@ -55,6 +55,8 @@ def bundled_standards() -> list[str]:
     return sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir())
 
 
+# Of a form with a file, in bytes.
+_OTHER_FIELDS = 64 * 1024
 # Without it, a thread that reads the settings while they change could keep the former values.
 _reading = Lock()
 
@@ -87,6 +89,11 @@ class ApiSettings:
     def has_main_store(self) -> bool:
         """Whether the admin database is used for documents, by clients without data stores."""
         return bool(self.MAIN_STORE and not self.ROUTE_QUALIFIERS and not self.MULTI_TENANCY)
+
+    @cached_property
+    def upload_bytes(self) -> int:
+        """The longest body of a form with a file: the longest file, and the other fields."""
+        return int(max(self.TABLE_BYTES, self.MAX_BODY_BYTES)) + _OTHER_FIELDS
 
     @property
     def data_standard(self) -> Path:

@@ -65,9 +65,14 @@ def body_length(variables: WSGIEnvironment) -> int | None:
 
 
 def spooled_bytes(variables: WSGIEnvironment) -> int:
-    """The limit of a body that may be large and is read into a file: that of a batch. 0 for other bodies."""
+    """The limit of a body that may be large and is read into a file: that of a batch, or of a form with a file. 0 for
+    other bodies."""
+    if variables["REQUEST_METHOD"] != "POST":
+        return 0
+    if variables.get("CONTENT_TYPE", "").lower().startswith(_FORM_WITH_FILE):
+        return api_settings.upload_bytes
     path: str = variables["PATH_INFO"]
-    if path.rstrip("/").rpartition("/")[2].lower() not in _BATCHES or variables["REQUEST_METHOD"] != "POST":
+    if path.rstrip("/").rpartition("/")[2].lower() not in _BATCHES:
         return 0
     return int(api_settings.BATCH_BYTES) if api_settings.BATCH else 0
 
@@ -85,6 +90,7 @@ def add_body(variables: WSGIEnvironment, body: bytes | IO[bytes] | None) -> None
 
 
 _CODING = "HTTP_TRANSFER_ENCODING"
+_FORM_WITH_FILE = "multipart/form-data"
 _BATCHES = frozenset({addresses.BATCH, addresses.BATCH_ALIAS})
 
 

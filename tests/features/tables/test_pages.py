@@ -234,6 +234,17 @@ def with_document_type(encoding: str) -> bytes:
     return found.getvalue()
 
 
+def test_a_form_that_is_longer_than_the_server_receives_is_refused_before_its_file_is_kept(office, settings):
+    settings.EDFI_API = settings.EDFI_API | {"TABLE_BYTES": 1_000, "MAX_BODY_BYTES": 1_000}
+    longer, far_longer = (SimpleUploadedFile("a.csv", b"1\n" * size) for size in (501, 40_000))
+
+    answers = [office.post(LIST, {"file": file}, headers={"Accept": "text/html"}) for file in (longer, far_longer)]
+
+    assert [answer.status_code for answer in answers] == [200, 413]
+    assert "It is longer than 1000\xa0bytes." in answers[0].content.decode()
+    assert "The request body is larger than this server accepts." in answers[1].content.decode()
+
+
 def test_xml_with_a_document_type_is_refused(office, client_with):
     client = client_with()
     for encoding in ("utf-8", "utf-16"):

@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.template.defaultfilters import filesizeformat
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.exceptions import DataStoreNotFound
@@ -61,7 +62,7 @@ class UploadForm(forms.Form):
     def clean_file(self) -> UploadedFile[bytes]:
         file: UploadedFile[bytes] = self.cleaned_data["file"]
         if file.size is None or file.size > api_settings.TABLE_BYTES:
-            raise ValidationError(f"It is longer than {api_settings.TABLE_BYTES // 2**20} MB.")
+            raise ValidationError(f"It is longer than {filesizeformat(api_settings.TABLE_BYTES)}.")
         return file
 
     def clean(self) -> dict[str, Any]:
