@@ -34,6 +34,8 @@ import_module("edfi_api.core.security.issuers").issuers()
 
 import_module(settings.ROOT_URLCONF)
 import_module("edfi_api.site.checks.environment").log_warnings_of_the_model()
+if api_settings.PERSON_PAGES:
+    import_module("edfi_api.site.checks.environment").log_problems_of_person_pages()
 if api_settings.WRITE_RULES:
     import_module("edfi_api.core.writes.rules.configured").valid_rules()  # Likewise.
 # Collections in the workers would also write to the memory that they share.

@@ -362,6 +362,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
     "The admin": (
         route("ADMIN_PATH", "admin", "where the admin is; empty for no admin"),
         time_zone("ADMIN_TIME_ZONE", "UTC", "in which its pages show times: `America/Chicago`"),
+        text(
+            "PERSON_PAGES",
+            "",
+            "path of a file that says what the "
+            "[pages of persons](meadowlark/docs/operate/admin.md#pages-of-persons) show",
+            shown="the layout that comes with Meadowlark",
+        ),
         count("ADMIN_SESSION_MINUTES", 720, "minutes after which users of the admin log in again"),
         texts(
             "TRUSTED_ORIGINS",

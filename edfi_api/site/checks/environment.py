@@ -1,5 +1,5 @@
 """System checks that need no database: whether a variable of the environment is a misspelt setting, whether the model
-compiles to a surface, and whether the rules of writes fit it.
+compiles to a surface, and whether the rules of writes and the layout of the pages of persons fit it.
 """
 
 import logging
@@ -19,6 +19,7 @@ from edfi_api.core.served import current_compilation
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.model.apischema.node import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
+from edfi_api.site.person_pages.layout import InvalidLayout, current_layout
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +51,22 @@ def log_warnings_of_the_model() -> None:
     """Log the warnings of the model at the start of a server."""
     for sentence in warnings_of_the_model():
         _log.warning(sentence)
+
+
+def problems_of_person_pages() -> list[str]:
+    """A line for each problem of the layout of the pages of persons."""
+    with suppress(ModelErrors, ApiSchemaError, ImproperlyConfigured):  # `model_makes_a_surface` reports it.
+        try:
+            current_layout()
+        except InvalidLayout as error:
+            return str(error).splitlines()
+    return []
+
+
+def log_problems_of_person_pages() -> None:
+    """Log them at the start of a server, which serves everything but these pages."""
+    for problem in problems_of_person_pages():
+        _log.error(problem)
 
 
 @register()
@@ -85,3 +102,9 @@ def write_rules_fit(**_: Any) -> list[CheckMessage]:
     with suppress(ModelErrors, ApiSchemaError, ImproperlyConfigured):  # `model_makes_a_surface` reports it.
         return [Error(problem, id="edfi_api.E008") for problem in configured_rules().problems]
     return []
+
+
+@register()
+def pages_of_persons_fit(**_: Any) -> list[CheckMessage]:
+    """An error for each line about the layout of the pages of persons."""
+    return [Error(problem, id="edfi_api.E011") for problem in problems_of_person_pages()]

@@ -35,6 +35,7 @@ class Place(Enum):
 class Order(IntEnum):
     """The order of blocks in a place. Others choose numbers between these."""
 
+    OF_PERSON = 5
     VALUES = 10
     REFERRERS = 20
     REFUSED = 30
@@ -72,13 +73,14 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A block with its heading; `name` is the id of its element."""
+    """A block with its heading; `name` is the id of its element. Blocks that are not wide stand beside others."""
 
     name: str
     heading: str
     content: SafeString
     place: Place
     order: int
+    is_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def readable_values(body: Mapping[str, Any], marked: Collection[str] = ()) -> li
     """Each member that is no reference; lists are cut after some items."""
     found: list[ReadableValue] = []
     for name, value in body.items():
-        if _is_reference(name, value) or not (text := _text(name, value)):
+        if _is_reference(name, value) or not (text := text_of(name, value)):
             continue
         is_marked = any(_is_one_of(each, marked) for each in _leaves(value))
         is_target = is_marked and not any(each.is_marked for each in found)
@@ -97,9 +97,10 @@ def _is_reference(name: str, value: Any) -> bool:
     return name.endswith("Reference") and isinstance(value, dict)
 
 
-def _text(name: str, value: Any) -> str:
+def text_of(name: str, value: Any) -> str:
+    """The value of a member of this name: of a descriptor its code value, of a list its first items."""
     if isinstance(value, list):
-        shown = [text for item in value[:_MOST_ITEMS] if (text := _text(name, item))]
+        shown = [text for item in value[:_MOST_ITEMS] if (text := text_of(name, item))]
         more = f" and {len(value) - _MOST_ITEMS} more" if len(value) > _MOST_ITEMS else ""
         return f"{', '.join(shown)}{more}" if shown else ""
     if isinstance(value, dict):
@@ -112,7 +113,7 @@ def _text(name: str, value: Any) -> str:
 
 def _texts(item: Mapping[str, Any]) -> Iterator[str]:
     for name, value in item.items():
-        if not isinstance(value, list) and (text := _text(name, value)):
+        if not isinstance(value, list) and (text := text_of(name, value)):
             yield text
 
 

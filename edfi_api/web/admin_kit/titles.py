@@ -87,6 +87,15 @@ class Title(str):
         parts = ((_ISOLATED if _is_right_to_left(part) else "{}", part) for part in str(self).split(_SEPARATOR))
         return SafeString(_SEPARATOR.join(format_html(form, part) for form, part in parts))
 
+    @property
+    def first(self) -> "Title":
+        """Its first part: the name of a person or an organization."""
+        return Title(self.partition(_SEPARATOR)[0])
+
+    def without(self, part: str) -> "Title":
+        """The other parts, where one is known; the title itself if there are none."""
+        return Title(_SEPARATOR.join(each for each in self.split(_SEPARATOR) if each != part) or self)
+
 
 def _is_right_to_left(text: str) -> bool:
     return any(bidirectional(character) in {"R", "AL"} for character in text)

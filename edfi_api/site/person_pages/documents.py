@@ -1,0 +1,165 @@
+"""Documents that a page of a person shows, read with a few statements whatever their number."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, cached_property
+from typing import Any, cast
+from uuid import UUID
+
+from django.db import OperationalError, connections, transaction
+from psycopg import errors
+
+from edfi_api.core.documents import json_text
+from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.extraction import DocumentReference, Extractor
+from edfi_api.core.served import current_surface
+from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.model.surface.resource import Resource, ResourceName
+
+text_of_statement = statements_beside(__file__)
+_ROWS, _FURTHER, _TARGETS = map(text_of_statement, ("rows", "further", "targets"))
+_BEGIN = Sql(
+    "WITH before AS MATERIALIZED (SELECT current_setting('statement_timeout') AS timeout)"
+    " SELECT timeout, set_config('statement_timeout', %(timeout)s::text, true) FROM before"
+)
+_END = Sql("SELECT set_config('statement_timeout', %(timeout)s::text, true)")
+
+_MILLISECONDS = 3_000
+# Numbers of rows are exact up to this one.
+COUNTED = 1_000
+# Of the documents that refer to one row, such as the marks of a class.
+_MOST_FURTHER = 12
+
+
+def rows_of(statement: Sql, using: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(statement.text, statement.parameters)
+        return cast("list[tuple[Any, ...]]", cursor.fetchall())
+
+
+class TookTooLong(Exception):
+    """A statement of the page was cancelled."""
+
+
+@contextmanager
+def in_time(using: str) -> Iterator[None]:
+    """A transaction each of whose statements has a few seconds. Raises TookTooLong."""
+    try:
+        with transaction.atomic(using):
+            [(before, _)] = rows_of(_BEGIN.with_values(timeout=str(_MILLISECONDS)), using)
+            yield
+            # The transaction may be a caller's.
+            rows_of(_END.with_values(timeout=before), using)
+    except OperationalError as error:
+        if isinstance(error.__cause__, errors.QueryCanceled):
+            raise TookTooLong from error
+        raise
+
+
+@dataclass(frozen=True)
+class Read:
+    """A document that was read."""
+
+    resource: Resource
+    type_number: int
+    row: int
+    document_uuid: UUID
+    natural_key: str
+    body: dict[str, Any]
+    modified_at: datetime
+    modified_by: int | None
+
+    @cached_property
+    def references(self) -> list[DocumentReference]:
+        """Its references to other documents, without descriptors; none if it was stored in another standard."""
+        try:
+            found = _extractor(self.resource.name).references(self.body)
+        except DataValidationFailed:
+            return []
+        return [each for each in found if each.value is None]
+
+    def target(self, reference: tuple[str, ...]) -> UUID | None:
+        """The identity to which a reference leads."""
+        return next((each.referential_id for each in self.references if each.steps == reference), None)
+
+    def refers(self, reference: tuple[str, ...], target: UUID) -> bool:
+        """Whether it refers to the identity by this reference."""
+        return any(each.steps == reference and each.referential_id == target for each in self.references)
+
+    @property
+    def own_id(self) -> UUID:
+        """Its identity."""
+        return _extractor(self.resource.name).own_identity(self.body).referential_id
+
+
+class Documents:
+    """Reads documents of a database, as far as the served standard has their resources."""
+
+    def __init__(self, using: str) -> None:
+        self._using = using
+        self._by_name = current_surface().by_name
+        self._names = resource_types.names(using)
+        self._numbers = resource_types.numbers(using)
+
+    def number(self, name: ResourceName) -> int:
+        """The number of a resource."""
+        return self._numbers[name]
+
+    def name(self, number: int) -> ResourceName | None:
+        """The name of the resource with this number."""
+        return self._names.get(number)
+
+    def resource(self, number: int) -> Resource | None:
+        """The served resource with this number."""
+        name = self.name(number)
+        return self._by_name.get(name) if name else None
+
+    def of_person(self, person: UUID, sizes: Mapping[ResourceName, int]) -> tuple[list[Read], dict[ResourceName, int]]:
+        """Return the latest documents that refer to the person, for each resource at most so many, and how many there
+        are."""
+        wanted = {
+            "types": [self._numbers[name] for name in sizes],
+            "sizes": list(sizes.values()),
+            "person": person,
+            "counted": COUNTED + 1,
+        }
+        found = rows_of(_ROWS.with_values(**wanted), self._using)
+        numbers = {self._names[number]: total for number, total, *_ in found}
+        return [self._read(number, *values) for number, _, *values in found], numbers
+
+    def further(self, wanted: Iterable[tuple[UUID, ResourceName]]) -> dict[tuple[UUID, ResourceName], list[Read]]:
+        """Return for each identity and resource the latest documents that refer to it."""
+        listed = list(dict.fromkeys(wanted))
+        if not listed:
+            return {}
+        values = {
+            "aliases": [alias for alias, _ in listed],
+            "types": [self._numbers[name] for _, name in listed],
+            "most": _MOST_FURTHER,
+        }
+        found: dict[tuple[UUID, ResourceName], list[Read]] = {}
+        for alias, number, *rest in rows_of(_FURTHER.with_values(**values), self._using):
+            found.setdefault((alias, self._names[number]), []).append(self._read(number, *rest))
+        return found
+
+    def targets(self, identities: Iterable[UUID]) -> dict[UUID, Read]:
+        """Return the documents with these identities."""
+        listed = list(identities)
+        if not listed:
+            return {}
+        found = rows_of(_TARGETS.with_values(aliases=listed), self._using)
+        return {alias: self._read(number, *rest) for alias, number, *rest in found if self.resource(number)}
+
+    def _read(self, number: int, *values: Any) -> Read:
+        row, document_uuid, natural_key, body, at, client = values
+        resource = self._by_name[self._names[number]]
+        return Read(resource, number, row, document_uuid, natural_key, json_text.loads(body.encode()), at, client)
+
+
+@cache
+def _extractor(name: ResourceName) -> Extractor:
+    return Extractor(current_surface().by_name[name])
