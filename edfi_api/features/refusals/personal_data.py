@@ -16,6 +16,8 @@ from references.identity import uuid_of
 MOST_PATHS = 50
 MOST_ERRORS = 10
 _MOST_QUOTED = 60
+# URIs of descriptors end with what tells them apart, and name no person.
+_URI, _LONGEST_URI = "uri://", 320
 _PUBLIC_KEY = "meadowlark"
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _NOT_JSON = "The request body is not a valid JSON object"
@@ -74,4 +76,5 @@ def _shortened(found: "re.Match[str]") -> str:
     value = found[1] if found[1] is not None else found[2]
     if is_hashed():
         return f"{quote}…{quote}"
-    return found[0] if len(value) <= _MOST_QUOTED else f"{quote}{value[:_MOST_QUOTED]}…{quote}"
+    longest = _LONGEST_URI if value.startswith(_URI) else _MOST_QUOTED
+    return found[0] if len(value) <= longest else f"{quote}{value[:longest]}…{quote}"

@@ -15,6 +15,7 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from edfi_api.common.logs.printable import counted
 from edfi_api.core.security.models import ApiClient, Vendor
 from edfi_api.features.refusals.admin import summaries
 from edfi_api.features.refusals.admin.summaries import cause_in_words, outcome, problem_in_words, times, why
@@ -29,6 +30,7 @@ from edfi_api.web.problem_details.problem import HINT
 
 _LIST = "admin:refusals_refusal_changelist"
 _OVERVIEW = "admin:refusals_overview"
+_HINTS_SHOWN = 3
 # What to do, by the beginning of a problem type.
 _ADVICE = {
     "security:": "The rights of the client do not cover these documents. It gets them (by its claim set, organizations "
@@ -100,7 +102,7 @@ def _facts(rows: QuerySet[Refusal], entry: Refusal) -> list[tuple[str, Any]]:
     name = "The remote API of" if entry.direction != RECEIVED else "Client"
     facts = [
         (name, f"{client.name}, of {client.application.vendor.name}" if client else f"client {entry.client}"),
-        ("Open", f"{of_open['documents']:,} documents, refused {times(of_open['writes'])}"),
+        ("Open", f"{counted(of_open['documents'], 'document')}, refused {times(of_open['writes'])}"),
         ("Documents", ", ".join(of_open["resources"]) or entry.resource),
         ("Since", timestamp(of_open["first"] or entry.first_at)),
         ("Last", timestamp(of_open["last"] or entry.last_at)),
@@ -111,7 +113,7 @@ def _facts(rows: QuerySet[Refusal], entry: Refusal) -> list[tuple[str, Any]]:
 def _advice(entry: Refusal, examples: Iterable[Refusal], *, shows_keys: bool) -> list[str]:
     """What to do, and the hints of the API."""
     hints = dict.fromkeys(text for each in examples for text in each.errors if text.startswith(HINT))
-    return [_to_do(entry), *(list(hints)[:3] if shows_keys else [])]
+    return [_to_do(entry), *(list(hints)[:_HINTS_SHOWN] if shows_keys else [])]
 
 
 def _to_do(entry: Refusal) -> str:

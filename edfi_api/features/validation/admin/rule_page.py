@@ -89,14 +89,16 @@ def _facts(rule: ValidationRule, name: str, found: QuerySet[Any]) -> list[tuple[
 
 def _advice(rule: ValidationRule) -> list[str]:
     to_do = "Whose system has these data corrects and sends them. The next run of the rule then resolves its results."
-    return [text for text in (rule.description, rule.help_url, to_do) if text]
+    return [text for text in (rule.description, to_do) if text]
 
 
 def _links(rule: ValidationRule, organization: int) -> list[Cell]:
     of_list: dict[str, Any] = {"rule__id__exact": rule.pk}
     if organization != _WITHOUT:
         of_list["organization"] = organization
+    help_ = [Cell("About the rule", rule.help_url)] if rule.help_url.startswith(("https://", "http://")) else []
     return [
+        *help_,
         Cell("All that are open, as a list", filtered(_LIST, of_list)),
         Cell("All that are open, as CSV", reverse("admin:validation_rule_at_csv", args=[rule.pk, organization])),
     ]

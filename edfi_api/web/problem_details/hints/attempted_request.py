@@ -11,9 +11,9 @@ from edfi_api.core.documents import json_text, lookalikes
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.model.surface.resource import Resource, Surface
 
-_LONGEST_VALUE = 60
+LONGEST_VALUE = 60
 # The length of the URI of a descriptor, which is shown as a whole.
-_LONGEST_URI = 320
+LONGEST_URI = 320
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +46,20 @@ def shown(value: Any) -> str:
         case list():
             return "a list" if value else "an empty list"
         case str():
-            return f'"{cut(value, _LONGEST_VALUE)}"'
-    return cut(orjson.dumps(value, default=json_text.exact_number).decode(), _LONGEST_VALUE)
+            return f'"{cut(value, LONGEST_VALUE)}"'
+    return cut(orjson.dumps(value, default=json_text.exact_number).decode(), LONGEST_VALUE)
 
 
 def quoted(text: str) -> str:
     """A text that is longer than others, such as the URI of a descriptor."""
-    return f'"{cut(text, _LONGEST_URI)}"'
+    return f'"{cut(text, LONGEST_URI)}"'
 
 
 def told_apart(value: Any, sent: Any) -> str:
     """A stored value, as it is told apart from what was sent: with escapes if it looks the same."""
     if not isinstance(value, str) or not isinstance(sent, str):
         return shown(value)
-    return lookalikes.told_apart(cut(value, _LONGEST_URI), sent)
+    return lookalikes.told_apart(cut(value, LONGEST_URI), sent)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

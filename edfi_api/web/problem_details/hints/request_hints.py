@@ -19,7 +19,14 @@ from edfi_api.core.served import current_surface
 from edfi_api.model.surface.query_fields import ID_FIELD
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 from edfi_api.web.problem_details import http_exceptions as viewsets
-from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest, listed, shown
+from edfi_api.web.problem_details.hints.attempted_request import (
+    LONGEST_URI,
+    LONGEST_VALUE,
+    AttemptedRequest,
+    cut,
+    listed,
+    shown,
+)
 from edfi_api.web.problem_details.hints.near_descriptors import readable_near_descriptors
 from edfi_api.web.problem_details.hints.near_names import near_names
 
@@ -276,7 +283,7 @@ def invalid_query_values(error: queries.InvalidQueryValues, attempt: AttemptedRe
         meant = dates_and_times.advice(value.value, field.type) if field and value.reason is None else ""
         expected = f" {meant or f'Expected is {_expected(field, value.value)}.'}" if field else ""
         shown = as_sent.get(name.lower(), name)
-        yield f"{shown}={value.value[:60]} was sent.{expected}{_near_values(value, field, attempt)}"
+        yield f"{shown}={cut(value.value, LONGEST_URI)} was sent.{expected}{_near_values(value, field, attempt)}"
 
 
 def _expected(field: QueryField, text: str) -> str:
@@ -301,7 +308,7 @@ def parameter_validation_failed(error: queries.ParameterValidationFailed, attemp
         yield "The window is empty: it ends before it begins. Without maxChangeVersion it ends with the newest version."
     for name, value in attempt.query.items():
         if name.lower() in messages:
-            yield f"{name}={value[:60]} was sent. {_ADVICE.get(name.lower(), '')}".rstrip()
+            yield f"{name}={cut(value, LONGEST_VALUE)} was sent. {_ADVICE.get(name.lower(), '')}".rstrip()
 
 
 def authentication_failed(error: security.AuthenticationFailed, attempt: AttemptedRequest) -> Iterator[str]:
