@@ -283,4 +283,5 @@ class SpecificationView(AnonymousView):
     addresses: Sequence[Address] = ()
 
     def get(self, request: Request) -> Response:
-        return Response(document(self.addresses, base_address(request._request)))
+        described = [each for each in self.addresses if each.is_served]
+        return Response(document(described, base_address(request._request)))

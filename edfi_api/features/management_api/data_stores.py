@@ -237,8 +237,12 @@ class TenantViewSet(CreateViewSet):
     listing = BY_NAME
     refusals = {"tenant_once_in_any_case": ("Name", texts.TENANT_TAKEN)}
 
+    @classmethod
+    def is_served(cls) -> bool:
+        return access.is_multi_tenant()
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if not access.is_multi_tenant():
+        if not self.is_served():
             raise problems.not_found()
         super().initial(request, *args, **kwargs)
 

@@ -99,6 +99,11 @@ class Address:
         return {method: action for method, action in self.view.actions.items() if method != "head"}
 
     @property
+    def is_served(self) -> bool:
+        """Whether the settings let it exist."""
+        return bool(self.view.cls.is_served())
+
+    @property
     def tag(self) -> str:
         """The collection that it belongs to."""
         return self.path.partition("/")[0]

@@ -283,8 +283,12 @@ class ClaimsUploadViewSet(ManagementViewSet):
         "upload": "Claims upload", "reload": "Claims reload", "current": "Current claims",
     }  # fmt: skip
 
+    @classmethod
+    def is_served(cls) -> bool:
+        return bool(api_settings.CLAIMS_UPLOAD)
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if not api_settings.CLAIMS_UPLOAD:
+        if not self.is_served():
             name = self._names[next(iter(self.action_map.values()))]
             raise problems.not_found(f"{name} endpoint is not available.")
         super().initial(request, *args, **kwargs)

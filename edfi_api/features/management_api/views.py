@@ -145,6 +145,11 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
     caller: Caller
     tenant: Tenant | None
 
+    @classmethod
+    def is_served(cls) -> bool:
+        """Whether the settings of this server let the addresses exist; others are not described."""
+        return True
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if request.method == "OPTIONS":

@@ -1,6 +1,7 @@
 """The OpenAPI document: every operation in it exists, and it has all that Admin API 2 has."""
 
 import re
+from collections.abc import Callable
 
 import jsonschema_rs
 import pytest
@@ -8,6 +9,7 @@ from django.urls import Resolver404, resolve
 
 from edfi_api.core.security.models import ClaimSet, Vendor
 from tests.features.management_api.managing import VENDOR, Managing, created_id
+from tests.support.offered_requests import offered_lists
 
 # Paths and methods of Admin API 2.3.
 ADMIN_API = {
@@ -68,7 +70,11 @@ def test_the_document_describes_itself(document: dict) -> None:
     assert set(document["components"]["parameters"]) == {"id", "offset", "limit", "orderBy", "direction"}
 
 
-def test_admin_api_is_whole(document: dict) -> None:
+def test_admin_api_is_whole_with_tenants(anonymous: Managing, configured: Callable[..., None]) -> None:
+    configured(MULTI_TENANCY=True)
+
+    document = anonymous.get("/metadata/specifications").json()
+
     found = {_blank(path): " ".join(methods) for path, methods in document["paths"].items()}
 
     assert {path: methods for path, methods in ADMIN_API.items() if found.get(path) != methods} == {}
@@ -87,11 +93,24 @@ def test_every_operation_is_answered_as_the_document_says(management: Managing, 
                 management_statuses[f"{method} {path}"] = answer.status_code
             _no_dangling_references(operation, document)
 
-    # Tenants do not exist without their setting.
-    assert management_statuses == {
-        "get /v3/tenants": 404,
-        "post /v3/tenants": 404,
-        "get /v3/tenants/{id}": 404,
+    assert management_statuses == {}
+
+
+def test_addresses_of_a_setting_are_described_with_it(
+    anonymous: Managing, document: dict, configured: Callable[..., None]
+) -> None:
+    configured(CLAIMS_UPLOAD=True, MULTI_TENANCY=True)
+
+    added = anonymous.get("/metadata/specifications").json()["paths"].keys() - document["paths"].keys()
+
+    assert added == {
+        "/management/current-claims",
+        "/management/reload-claims",
+        "/management/upload-claims",
+        "/v2/tenants",
+        "/v2/tenants/{name}",
+        "/v3/tenants",
+        "/v3/tenants/{id}",
     }
 
 
@@ -233,3 +252,12 @@ def test_a_company_that_exists_is_answered_as_the_document_says(management: Mana
 def test_no_address_is_served_without_the_setting() -> None:
     with pytest.raises(Resolver404):
         resolve("/config/metadata/specifications")
+
+
+def test_every_list_is_answered_as_the_document_offers_it(document: dict, management: Managing) -> None:
+    lists = [address.removeprefix(management.base) for address in offered_lists(document)]
+
+    refused = {address: each.content for address in lists if (each := management.get(address)).status_code != 200}
+
+    assert refused == {}
+    assert {"/v2/vendors?", "/v3/vendors?"} <= set(lists)

@@ -184,7 +184,7 @@ const ui = SwaggerUIBundle({
   dom_id: "#docs",
   urls: read("specifications"),
   presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-  plugins: [meadowlark],
+  plugins: [meadowlark, parametersOfOperations],
   layout: "StandaloneLayout",
   deepLinking: true,
   // Hundreds of tags: all closed at first, and found by typing.
