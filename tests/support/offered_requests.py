@@ -6,7 +6,7 @@ from urllib.parse import urlencode, urlsplit
 
 
 def offered(document: dict[str, Any], parameters: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """The query string that Swagger UI sends: examples, else defaults; an object without either has an invented member."""
+    """The query string that Swagger UI sends: examples, or defaults; an object without them has an invented one."""
     sent: list[tuple[str, str]] = []
     for each in parameters:
         parameter = document["components"]["parameters"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each

@@ -6,6 +6,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.select import Select
+from selenium.webdriver.support.ui import WebDriverWait
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.clients import create_client
@@ -31,37 +32,47 @@ const until = async (find) => {
   throw new Error(`${tag}: nothing from ${find}`);
 };
 const run = async () => {
-  const heading = document.querySelector(`.opblock-tag[data-tag="${tag}"]`);
-  heading.click();
-  await until(() => heading.parentElement.querySelector(".opblock"));
-  const block = heading.parentElement.querySelector(".opblock-get");
+  // The page is slow with hundreds of tags.
+  ui.layoutActions.updateFilter(tag);
+  const find = () => document.querySelector(`.opblock-tag[data-tag="${tag}"]`);
+  await until(() => {
+    if (find()?.dataset.isOpen === "false") find().click();
+    return find()?.parentElement.querySelector(".opblock");
+  });
+  const block = find().parentElement.querySelector(".opblock-get");
   if (!block) return null;
   block.querySelector(".opblock-summary-control").click();
   (await until(() => block.querySelector(".try-out__btn"))).click();
   await until(() => [...block.querySelectorAll("[data-param-in=path] input")].every((each) => each.value));
   const rows = block.querySelectorAll("tr[data-param-name]").length;
   (await until(() => block.querySelector("button.execute"))).click();
-  const status = await until(() => block.querySelector(".live-responses-table .response-col_status")?.textContent);
-  heading.click();
+  const answer = ".live-responses-table .response .response-col_status";
+  const status = await until(() => block.querySelector(answer)?.textContent);
+  find().click();
   return [status.slice(0, 3), block.querySelector(".request-url")?.textContent, rows];
 };
 run().then(done, (error) => done([String(error), "", 0]));
+"""
+_IS_LOADED = """
+const { url, loadingStatus, specJson } = ui.specSelectors;
+return url() === arguments[0] && loadingStatus() === "success" && specJson().has("paths");
 """
 
 
 def first_requests(window: WebDriver) -> dict[str, tuple[str, str, int]]:
     """What is answered to the first GET of each tag of the shown specification, and the number of its parameters."""
-    tags = [each.get_attribute("data-tag") for each in window.find_elements(By.CSS_SELECTOR, ".opblock-tag")]
-    found = {tag: window.execute_async_script(_EXECUTE_FIRST_GET, tag) for tag in tags if tag}
+    tags = window.execute_script("return [...ui.specSelectors.taggedOperations().keySeq()]")
+    found = {tag: window.execute_async_script(_EXECUTE_FIRST_GET, tag) for tag in tags}
     return {tag: (each[0], each[1], each[2]) for tag, each in found.items() if each}
 
 
 def choose(window: WebDriver, specification: str) -> None:
-    before = shown(window, ".opblock-tag")
-    Select(shown(window, "#select")).select_by_visible_text(specification)
-    if specification != "Resources":
-        while before in window.find_elements(By.CSS_SELECTOR, ".opblock-tag"):
-            pass
+    """Waits until the specification is loaded and shown, without what was answered to requests of another."""
+    window.refresh()
+    listed = Select(shown(window, "#select"))
+    listed.select_by_visible_text(specification)
+    address = listed.first_selected_option.get_attribute("value")
+    WebDriverWait(window, 60).until(lambda _: window.execute_script(_IS_LOADED, address))
     shown(window, ".opblock-tag")
 
 
@@ -138,7 +149,8 @@ def test_operations_by_id_have_the_id_of_a_document_except_those_that_delete(
         block = f"#operations-students-{operation}"
         click(window, f"{block} .opblock-summary-control")
         click(window, f"{block} .try-out__btn")
-        shown(window, f"{block} [data-param-name=id] input[value='{student.id}']")
+        field = shown(window, f"{block} [data-param-name=id] input")
+        WebDriverWait(window, 60).until(lambda _, field=field: field.get_attribute("value") == str(student.id))
         click(window, f"{block} button.execute")
         status = shown(window, f"{block} .live-responses-table tr.response .response-col_status").text
         assert status[:3] == {"getStudentsById": "200", "putStudent": "204"}[operation]

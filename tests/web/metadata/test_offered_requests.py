@@ -1,4 +1,4 @@
-"""Every request that `/docs` offers to send is answered with 200: lists, with the defaults and examples of the documents."""
+"""Every list that `/docs` offers is answered with 200, sent with the defaults and the examples of the documents."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ LISTED = "/metadata/specifications"
 
 @pytest.fixture
 def documents(db: None, surface: Surface, request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
-    """Those of `/docs`, by their names. One of a profile is among them, and that of refusals, which tests do not serve."""
+    """Those of `/docs`, by their names; among them one of a profile, and that of refusals, which tests do not serve."""
     definitions = read_definitions(profile_xml("Student", "IncludeAll", "IncludeAll", name="Portal"))
     store_profiles(definitions, by="tests")
     listed = {each["name"]: http().get(each["endpointUri"]).json() for each in http().get(LISTED).json()}

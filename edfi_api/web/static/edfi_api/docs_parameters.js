@@ -32,7 +32,7 @@ function parametersOfOperations({ React, getSystem }) {
     const list = pathMethod[0].slice(0, -`/{${ID}}`.length);
     const described = specSelectors.specJson().getIn(["paths", list, "get"]);
     const parameters = specSelectors.operationWithMeta(...pathMethod).get("parameters");
-    const value = (name) => valueOf(pathMethod, parameters.find((each) => each.get("name") === name)) ?? "";
+    const value = (name) => parameters.find((each) => each.get("name") === name)?.get("value") ?? "";
     const path = list.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(value(name)));
     return {
       address: `${chosenServer()}${described ? "" : "/../../data"}${path}`,
