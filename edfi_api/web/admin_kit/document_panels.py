@@ -6,7 +6,7 @@ the user may not view:
 
     def findings(shown: ShownDocument) -> Iterator[Panel | Problems]:
         if shown.may("validation.view_validationresult"):
-            yield Problems("finding", sentences)
+            yield Problems(sentences, "" if sentences else "No finding about it is open.")
             yield Panel("results", "Validation", content, Place.FOLDED, Order.FINDINGS)
 """
 
@@ -16,6 +16,7 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.common.contributions import contributions
@@ -85,11 +86,12 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """What is wrong with the document now: sentences with links, the most urgent first. `kind` is what was looked for,
-    in the singular: the page says so where there is none. `more` is a link to the rest, if there are more."""
+    """What is wrong with the document now: sentences with links, the most urgent first. `none` is what the page says
+    where there are none: exactly what was looked for, and where; else it is empty. `more` is a link to the rest, if
+    there are more."""
 
-    kind: str
     sentences: Sequence[SafeString]
+    none: SafeString | str
     more: SafeString | str = ""
 
 
@@ -113,10 +115,9 @@ class DocumentPage:
         return any(each.sentences for each in self.problems)
 
     @property
-    def all_is_well(self) -> str:
-        """`No refused write and no finding is open.`; empty if the user may view no kind of problem."""
-        kinds = " and ".join(f"no {each.kind}" for each in self.problems)
-        return f"{kinds} is open.".capitalize() if kinds else ""
+    def nothing_found(self) -> SafeString:
+        """What was looked for without finding anything; empty if the user may view no kind of problem."""
+        return format_html_join(" ", "{}", ((each.none,) for each in self.problems if each.none))
 
     def _in(self, place: Place) -> list[Panel]:
         return sorted((each for each in self.panels if each.place == place), key=lambda panel: panel.order)

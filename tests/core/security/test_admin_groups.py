@@ -258,10 +258,11 @@ def test_results_of_validation_need_their_permission_on_the_page_of_a_document(r
     reader.user_permissions.set(Permission.objects.filter(codename="view_document"))
     rest = f"/{rows['edfi_api/document']}/change/"
 
-    assert "No refused write and no finding is open." in text(member("steward"), "edfi_api/document", rest)
-    assert "is open." not in text(client_of(reader), "edfi_api/document", rest)
+    of_steward = text(member("steward"), "edfi_api/document", rest)
+    assert "Refused writes are not recorded. Validation has not run." in of_steward
+    assert "Validation" not in text(client_of(reader), "edfi_api/document", rest)
     reader.user_permissions.add(Permission.objects.get(codename="view_validationresult"))
-    assert "No finding is open." in text(client_of(reader), "edfi_api/document", rest)
+    assert 'id="problems">Validation has not run.' in text(client_of(reader), "edfi_api/document", rest)
 
 
 def test_groups_of_a_database_stay_as_they_are(db):

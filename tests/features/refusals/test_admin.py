@@ -12,11 +12,13 @@ from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from uuid_utils.compat import uuid7
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.refusals.admin import summaries
 from edfi_api.features.refusals.models import Refusal, SubmissionHour
+from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 from tests.conftest import ApiTestClient, new_token
 from tests.core.queries.touched import touched
 from tests.features.refusals.conftest import client_id
@@ -363,13 +365,48 @@ def test_refusals_are_found_by_the_name_of_a_person(steward, api, refused):
     assert "604822" not in shown(steward, "?q=Mae+Nobody").partition('id="changelist-form"')[2]
 
 
+def test_what_was_searched_for_open_refusals_is_said(steward, api, refused, monkeypatch, settings):
+    assert api.post("/students", STUDENT).status_code == 201
+    address = f"/admin/edfi_api/document/{Document.objects.get(resource_type__name='Student').pk}/change/"
+    for number in range(3):
+        api.post("/studentSchoolAssociations", {**ENROLLMENT, "studentReference": {"studentUniqueId": str(number)}})
+    refused()
+
+    monkeypatch.setattr(summaries, "ROWS_COUNTED", 2)
+    of_many = steward.get(address).content.decode()
+    settings.EDFI_API = {**settings.EDFI_API, "REFUSAL_KEYS": "hashed"}
+    hashed = steward.get(address).content.decode()
+    settings.EDFI_API = {**settings.EDFI_API, "WRITE_RECORDER": ""}
+    without = steward.get(address).content.decode()
+
+    assert "No open refusal among the latest 2 names it." in of_many
+    assert (
+        "The ledger has no keys of documents: no open refusal is one of a write to the address of this one." in hashed
+    )
+    assert "Refused writes are not recorded." in without
+
+
+def test_warnings_do_not_hide_what_is_open(steward, api, refused):
+    assert api.post("/students", STUDENT).status_code == 201
+    api.post("/studentSchoolAssociations", ENROLLMENT)
+    refused()
+    [warning] = Refusal.objects.all()
+    for _ in range(11):
+        warning.pk, warning.subject, warning.problem = uuid7(), uuid7(), ACCEPTED_WITH_WARNINGS
+        warning.save(force_insert=True)
+
+    page = steward.get(f"/admin/edfi_api/document/{Document.objects.get(resource_type__name='Student').pk}/change/")
+
+    assert "Open problems" in page.content.decode()
+
+
 def test_the_page_of_a_student_begins_with_refused_writes_about_it(steward, api, refused):
     assert api.post("/students", STUDENT).status_code == 201
     grade = {"namespace": "uri://ed-fi.org/GradeLevelDescriptor", "codeValue": "Ninth grade", "shortDescription": "9"}
     assert api.post("/gradeLevelDescriptors", grade).status_code == 201
     row = Document.objects.get(resource_type__name="Student").pk
     address = f"/admin/edfi_api/document/{row}/change/"
-    assert "No refused write and no finding is open." in steward.get(address).content.decode()
+    assert "No open refusal names it. Validation has not run." in steward.get(address).content.decode()
 
     api.post("/studentSchoolAssociations", ENROLLMENT)
     refused()
@@ -384,7 +421,7 @@ def test_the_page_of_a_student_begins_with_refused_writes_about_it(steward, api,
         "> Open problems studentSchoolAssociations Mae Ortiz · 7 · 2025-08-18 : refused once to tests"
     )
     assert "School 7 does not exist. It is open." in sentence
-    assert "No refused write and no finding is open." in later
+    assert "No open refusal names it." in later
     assert "Accepted</a> at" in later.partition('<details class="module" id="refusals">')[2].partition("</details>")[0]
 
 

@@ -248,7 +248,7 @@ def test_a_result_is_dismissed_until_a_day(admin_client, rows, log) -> None:
     assert f"until {until} by administrator" in answer.content.decode()
     document = Document.objects.get(natural_key="NK#studentUniqueId=1")
     of_document = admin_client.get(f"/admin/edfi_api/document/{document.pk}/change/").content.decode()
-    assert "No refused write and no finding is open." in of_document
+    assert "No finding about it is open after the validation of <time" in of_document
     dismissed = of_document.partition('<details class="module" id="results">')[2].partition("</details>")[0]
     assert f'no middle name <span class="quiet">dismissed until {until}</span>' in dismissed
     overview = admin_client.get(f"{ADMIN}/validationresult/overview/").content.decode()

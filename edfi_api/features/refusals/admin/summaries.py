@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
-from django.db.models import F, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -26,6 +26,7 @@ from edfi_api.web.admin_kit.store_choice import PARAMETER
 from edfi_api.web.admin_kit.tables import filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, titles
 from edfi_api.web.problem_details.problem import HINT
+from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 from references.models import Alias
 
 _DOCUMENT = "admin:edfi_api_document_change"
@@ -169,8 +170,18 @@ def latest(queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
 
     The condition is on a range of ids: for `IN` with the latest ones PostgreSQL would read the whole table.
     """
+    earlier = _first_earlier_entry()
+    return queryset.filter(id__gt=earlier) if earlier else queryset
+
+
+def searched_part() -> str:
+    """The entries that `latest` has, in words: ` among the latest 100,000`; empty if these are all."""
+    return f" among the latest {ROWS_COUNTED:,}" if _first_earlier_entry() else ""
+
+
+def _first_earlier_entry() -> UUID | None:
     earlier = Refusal.objects.order_by("-id").values_list("id", flat=True)[ROWS_COUNTED : ROWS_COUNTED + 1]
-    return queryset.filter(id__gt=earlier[0]) if earlier else queryset
+    return next(iter(earlier), None)
 
 
 def with_element(element: str) -> Q:
@@ -179,12 +190,14 @@ def with_element(element: str) -> Q:
 
 
 def related_refusals(document: Document, data_store: int, most: int) -> list[Refusal]:
-    """Return refusals about the document, those that are open before others, the latest first. Each has a title."""
+    """Return refusals about the document, those that are open before warnings and what is resolved, the latest first.
+    Each has a title."""
     about = Q(document_uuid=document.document_uuid) | Q(natural_key=document.natural_key)
     if element := own_element(document):
         about |= with_element(element)
     found = latest(Refusal.objects.all()).filter(about, data_store=data_store)
-    entries = list(found.order_by(F("resolved_at").desc(nulls_first=True), "-id")[:most])
+    is_warning = ExpressionWrapper(Q(problem=ACCEPTED_WITH_WARNINGS), BooleanField())
+    entries = list(found.order_by(F("resolved_at").desc(nulls_first=True), is_warning, "-id")[:most])
     keys = [DocumentKey(resource_of_entry(each), each.natural_key or "") for each in entries]
     for entry, title in zip(entries, titles(keys, str(document._state.db)), strict=True):
         entry.document_title = title  # type: ignore[attr-defined]  # Read by `summary`.

@@ -6,7 +6,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from edfi_api.features.validation.admin.results import RESULTS_SHOWN, line_of, results_of
+from edfi_api.features.validation.models import ValidationRun
 from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, Problems, ShownDocument
+from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.related_links import as_list
 from edfi_api.web.admin_kit.tables import filtered
 
@@ -21,10 +23,20 @@ def findings(shown: ShownDocument) -> Iterator[Panel | Problems]:
     are_open = [each for each in found if each.resolved_at is None and each.dismissed_until is None]
     past = [each for each in found if each not in are_open]
     more = _list_of(shown) if len(are_open) > RESULTS_SHOWN else ""
-    yield Problems("finding", [line_of(each) for each in are_open[:RESULTS_SHOWN]], more)
+    sentences = [line_of(each) for each in are_open[:RESULTS_SHOWN]]
+    yield Problems(sentences, "" if sentences else _nothing_open(shown), more)
     if past:
         content = as_list([line_of(each) for each in past])
         yield Panel("results", "Findings that are resolved or dismissed", content, Place.FOLDED, Order.FINDINGS)
+
+
+def _nothing_open(shown: ShownDocument) -> SafeString | str:
+    """What was looked for without finding anything open."""
+    finished = ValidationRun.objects.using(shown.using).filter(finished_at__isnull=False)
+    last = finished.order_by("-id").values_list("finished_at", flat=True).first()
+    if last is None:
+        return "Validation has not run."
+    return format_html("No finding about it is open after the validation of {}.", timestamp(last))
 
 
 def _list_of(shown: ShownDocument) -> SafeString:
