@@ -65,6 +65,7 @@ def test_a_second_factor_is_set_up_and_used(browser: Browse, live_server: Any, s
     give(window, codes[0])
     assert "9 recovery codes left" in shown(window, ".messagelist").text
     window.get(f"{live_server.url}/admin/")
+    click(window, "#user-button")
     click(window, "a[href='/admin/second-factor/']")
     assert "9 recovery codes" in shown(window, "#content").text
     assert (overhang(window), complaints(window)) == (0, [])
