@@ -369,6 +369,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "[pages of persons](meadowlark/docs/operate/admin.md#pages-of-persons) show",
             shown="the layout that comes with Meadowlark",
         ),
+        text(
+            "KIND_WORDS",
+            "",
+            "a file of TOML with what the pages call resources, those of extensions above all: "
+            '`BusRoute = ["Bus route", "Bus routes"]`',
+        ),
         count("ADMIN_SESSION_MINUTES", 720, "minutes after which users of the admin log in again"),
         texts(
             "TRUSTED_ORIGINS",

@@ -19,7 +19,7 @@ def own_panels(shown: ShownDocument) -> Iterator[Panel]:
     yield from person_panels(shown)
     values = {"values": readable_values(document.body, document.marked)}
     yield Panel("values", "Data", _rendered("values", values), Place.BODY, Order.VALUES)
-    kinds = {"referrers": related_links.by_resource(document)}
+    kinds = {"referrers": related_links.by_kind(document)}
     place = Place.FOLDED if is_person(shown.resource) else Place.BODY
     yield Panel("referrers", "What refers to it", _rendered("referrers", kinds), place, Order.REFERRERS)
 

@@ -1,6 +1,7 @@
 """The admin's pages of documents, to find, read and delete them. Only the API writes, since it validates."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from django.contrib import admin, messages
@@ -21,6 +22,7 @@ from edfi_api.web.admin_kit import key_search, related_links
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import DeletionThroughStore
 from edfi_api.web.admin_kit.document_panels import ShownDocument, page_of
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import (
     CHOSEN_RESOURCE,
     ChangedFilter,
@@ -40,10 +42,15 @@ from references.identity import as_uuid
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
     """The filter by resources that have documents, instead of all resources of the standard."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = "kind"
+
     def field_choices(
         self, field: "Field[Any, Any]", request: HttpRequest, model_admin: "ModelAdmin[Any]"
     ) -> list[tuple[str, Any]]:
-        return [(str(type_.pk), type_.name) for type_ in overview.resources_with_documents(shown_in(request).using)]
+        present = overview.resources_with_documents(shown_in(request).using)
+        return sorted(((str(each.pk), kind_in_words(each.name).plural) for each in present), key=itemgetter(1))
 
 
 @admin.register(Document)
@@ -51,7 +58,7 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, ReadOnl
     """A document with its body, its identities and its related documents."""
 
     empty_text = "There are no documents yet. Clients write them through the API; load_documents loads files."
-    list_display = ["key", "resource", "last_modified_at", "modifier"]
+    list_display = ["key", "kind", "last_modified_at", "modifier"]
     list_filter = [
         RefersToFilter,
         ReferredToByFilter,
@@ -110,7 +117,7 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, ReadOnl
         """Return what the page tells of a document."""
         shown = ShownDocument.of(request, document)
         return {
-            "title": document.resource_type.name,
+            "title": kind_in_words(document.resource_type.name).singular,
             "subtitle": str(document.document_title),
             "shown_key": abridged(document.natural_key),
             "page": page_of(shown, own_panels(shown)),
@@ -144,6 +151,10 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, ReadOnl
     @admin.display(description="document")
     def key(self, document: Any) -> SafeString:
         return titled(document.document_title, document.natural_key)
+
+    @admin.display
+    def kind(self, document: Document) -> str:
+        return kind_in_words(document.resource_type.name).singular
 
     @admin.display
     def resource(self, document: Document) -> str:

@@ -10,6 +10,7 @@ from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.served import current_surface
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ResourceName
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.titles import DocumentKey, titles
 
 # Up to this number the documents of a resource are counted, which takes 15 ms; above it, PostgreSQL's statistics give
@@ -38,7 +39,7 @@ SELECT t.id, t.name, counted.documents, coalesce(estimate.documents, 0)
         ) AS first_ones
   ) AS counted
  WHERE counted.documents > 0
- ORDER BY t.name, t.project
+ ORDER BY t.project
 """
 
 # The index ends with the newest of each resource; the newest overall are among these.
@@ -68,6 +69,10 @@ class Count:
         return is_descriptor_name(self.resource)
 
     @property
+    def kind(self) -> str:
+        return kind_in_words(self.resource).plural
+
+    @property
     def text(self) -> str:
         """`4,213`; `about 1,200,000`, with two significant digits; `more than 100,000` without statistics."""
         if self.estimated > COUNTED:
@@ -80,16 +85,16 @@ class RecentChange:
     """A document with the time of its last change."""
 
     row: int
-    resource: str
+    kind: str
     title: str
     last_modified_at: datetime
 
 
 def counts(using: str) -> list[Count]:
-    """The counts of all resources that have documents, by name."""
+    """The counts of all resources that have documents, in the order of their words."""
     with connections[using].cursor() as cursor:
         rows = cursor.execute(_COUNTS, {"counted": COUNTED}).fetchall()
-    return [Count(*row) for row in rows]
+    return sorted((Count(*row) for row in rows), key=lambda count: count.kind)
 
 
 def latest_changes(using: str) -> list[RecentChange]:
@@ -99,7 +104,7 @@ def latest_changes(using: str) -> list[RecentChange]:
     resources = current_surface().by_name
     keys = [DocumentKey(resources.get(ResourceName(project, name)), key) for _, project, name, key, _ in rows]
     return [
-        RecentChange(row, name, title, at)
+        RecentChange(row, kind_in_words(name).singular, title, at)
         for (row, _, name, _, at), title in zip(rows, titles(keys, using), strict=True)
     ]
 

@@ -20,6 +20,7 @@ from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.model.apischema.node import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.site.person_pages.layout import InvalidLayout, current_layout
+from edfi_api.web.admin_kit.kinds import check_own_words
 
 _log = logging.getLogger(__name__)
 
@@ -92,6 +93,16 @@ def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
         *(Warning(warning, id="edfi_api.W003") for warning in compilation.warnings),
         *(Warning(sentence, id="edfi_api.W009") for sentence in warnings_of_the_model()),
     ]
+
+
+@register()
+def words_of_kinds_can_be_read(**_: Any) -> list[CheckMessage]:
+    """An error for a file of words that cannot be used."""
+    try:
+        check_own_words()
+    except ImproperlyConfigured as error:
+        return [Error(str(error), id="edfi_api.E012")]
+    return []
 
 
 @register()

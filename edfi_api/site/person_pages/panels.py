@@ -23,8 +23,9 @@ from edfi_api.site.person_pages.layout import Block, Column, InvalidLayout, curr
 from edfi_api.site.person_pages.values import Found, ShownFurther, Values
 from edfi_api.site.person_pages.written import LOOKED_AT, WORDS, Write, together, written_last
 from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, ShownDocument
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import CHOSEN_RESOURCE
-from edfi_api.web.admin_kit.readable_values import text_of, timestamp, words, written_timestamp
+from edfi_api.web.admin_kit.readable_values import text_of, timestamp, written_timestamp
 from edfi_api.web.admin_kit.tables import filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, Title, titles
 
@@ -120,7 +121,7 @@ class _Page:
                     "written": self._writer(row),
                     "versions": _versions(row),
                     "document": _address(row),
-                    "kind": words(row.resource.name.resource),
+                    "kind": kind_in_words(row.resource.name.resource).singular,
                 }
                 for row, line in zip(rows, cells, strict=True)
             ],
@@ -146,7 +147,7 @@ class _Page:
     def _line(self, group: Sequence[Write]) -> _Line:
         first = group[0]
         name = self._documents.name(first.type_number)
-        kind = words(name.resource) if name else "document"
+        kind = kind_in_words(name.resource).singular if name else "document"
         number = f" ({len(group)})" if len(group) > 1 else ""
         own = self._title(self._document.resource_type_id, self._document.natural_key).first
         links = [

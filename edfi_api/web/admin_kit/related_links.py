@@ -11,6 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import CHOSEN_RESOURCE
 from edfi_api.web.admin_kit.titles import DocumentKey, resource_of, titles
 from references.models import Reference
@@ -43,7 +44,7 @@ SELECT t.id, t.name, counted.documents, latest.rows
         ) AS latest_ones
   ) AS latest
  WHERE counted.documents > 0
- ORDER BY t.name, t.project
+ ORDER BY t.project
 """
 
 
@@ -100,7 +101,8 @@ def _all_that(parameter: str, document: Document) -> SafeString:
 
 def _link(document: Document, title: str) -> SafeString:
     address = reverse("admin:edfi_api_document_change", args=[document.pk])
-    return format_html('<span class="quiet">{}</span> <a href="{}">{}</a>', document.resource_type.name, address, title)
+    kind = kind_in_words(document.resource_type.name).singular
+    return format_html('<span class="quiet">{}</span> <a href="{}">{}</a>', kind, address, title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +115,9 @@ class DocumentLink:
 
 @dataclass(frozen=True, slots=True)
 class Referrers:
-    """The referrers of one resource; `address` is the list of all."""
+    """The referrers of one kind, which is in words; `address` is the list of all."""
 
-    resource: str
+    kind: str
     number: int
     latest: Sequence[DocumentLink]
     address: str
@@ -130,7 +132,7 @@ class Referrers:
         return self.number > len(self.latest)
 
 
-def by_resource(document: Document) -> list[Referrers]:
+def by_kind(document: Document) -> list[Referrers]:
     """The referrers of a document."""
     using = str(document._state.db)
     aliases = [row for (row,) in document.aliases.values_list("referential_id")]
@@ -145,10 +147,16 @@ def by_resource(document: Document) -> list[Referrers]:
         found = cursor.execute(_BY_RESOURCE, bounds).fetchall()
     named = _named([row for *_, rows in found for row in rows], using)
     everything = f"{reverse('admin:edfi_api_document_changelist')}?refers_to={document.pk}"
-    return [
-        Referrers(name, number, [named[row] for row in rows if row in named], f"{everything}&{CHOSEN_RESOURCE}={id_}")
+    kinds = [
+        Referrers(
+            kind_in_words(name).plural,
+            number,
+            [named[row] for row in rows if row in named],
+            f"{everything}&{CHOSEN_RESOURCE}={id_}",
+        )
         for id_, name, number, rows in found
     ]
+    return sorted(kinds, key=lambda each: each.kind)
 
 
 def _named(rows: Sequence[int], using: str) -> dict[int, DocumentLink]:

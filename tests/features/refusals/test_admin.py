@@ -175,7 +175,7 @@ def test_the_activity_of_clients_is_shown(steward, api, two, refused):
 
     assert f"/activity/?client={client_id()}" in page
     assert f"?state=all&amp;client={client_id()}" in page
-    assert re.findall(r"(?:/ed-fi/\w+|unknown resources)(?=<)", of_client) == ["/ed-fi/classPeriods", "/ed-fi/students"]
+    assert re.findall(r"(?:Class periods|Students|Unknown resources)(?=<)", of_client) == ["Class periods", "Students"]
     assert f"?state=all&amp;client={client_id()}&amp;resource=/ed-fi/students" in of_client
     assert [steward.get(f"{LIST}activity/?client={row}").status_code for row in ("0", "x", "9" * 30)] == [404] * 3
 
@@ -417,9 +417,7 @@ def test_the_page_of_a_student_begins_with_refused_writes_about_it(steward, api,
     refused()
     later = steward.get(address).content.decode()
 
-    assert sentence.startswith(
-        "> Open problems studentSchoolAssociations Mae Ortiz · 7 · 2025-08-18 : refused once to tests"
-    )
+    assert sentence.startswith("> Open problems Enrolment Mae Ortiz · 7 · 2025-08-18 : refused once to tests")
     assert "School 7 does not exist. It is open." in sentence
     assert "No open refusal names it." in later
     assert "Accepted</a> at" in later.partition('<details class="module" id="refusals">')[2].partition("</details>")[0]
@@ -465,10 +463,10 @@ def test_pages_show_neither_natural_keys_nor_types_of_problems(steward, helper, 
 
     headings = [re.findall(r"<h2>(.*?)</h2>", page)[0] for page in pages[:4]]
     assert headings == [
-        "classPeriods First · School 7: Unresolved reference",
-        "students Mae Ortiz · 604822: Data validation failed",
-        "studentEducationOrganizationAssociations Mae Ortiz · School 7: Not authorized",
-        "classPeriods: Unresolved reference",
+        "Class period First · School 7: Unresolved reference",
+        "Student Mae Ortiz · 604822: Data validation failed",
+        "Details of a student Mae Ortiz · School 7: Not authorized",
+        "Class period: Unresolved reference",
     ]
     assert not [text for text in [*texts, overview] if "NK#" in text]
     assert "Not authorized" in overview and "data-conflict:" not in overview and "security:" not in overview

@@ -187,7 +187,7 @@ def test_a_page_lists_a_bounded_number_of_referrers(admin_client, associations, 
     page = admin_client.get(page_of(student)).content.decode()
     kind = page.partition('id="referrers"')[2].partition("</section>")[0]
 
-    assert "StudentSchoolAssociation</a> 4" in kind
+    assert "Enrolments</a> 4" in kind
     assert kind.count("Value Value · Value · 2025-08-2") == 2
     assert re.search(
         rf'<a href="{re.escape(LIST)}\?refers_to={student.pk}&amp;[^"]*">and more: list them all</a>', kind
@@ -198,7 +198,7 @@ def test_the_first_page_shows_counts_and_latest_changes(admin_client, associatio
     page = admin_client.get("/admin/").content.decode()
 
     chosen = f"{LIST}?resource_type__id__exact={student.resource_type_id}"
-    assert re.search(rf'<a href="{re.escape(chosen)}">Student</a></th>\s*<td class="number">1</td>', page)
+    assert re.search(rf'<a href="{re.escape(chosen)}">Students</a></th>\s*<td class="number">1</td>', page)
     assert f'<a href="{page_of(association)}">Value Value · Value · 2025-08-20</a>' in page
 
 

@@ -2,7 +2,7 @@
 
 import json
 from functools import reduce
-from operator import or_
+from operator import itemgetter, or_
 from typing import Any
 
 from django.contrib import admin, messages
@@ -24,6 +24,7 @@ from edfi_api.web.admin_kit import natural_keys
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import MOST_AT_ONCE
 from edfi_api.web.admin_kit.key_search import HELP
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import row_in
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
@@ -40,13 +41,14 @@ SELECT client FROM unnest(%s::bigint[]) AS c (client)
 class DeletedResourceFilter(admin.SimpleListFilter):
     """The resources with deleted documents. Only choices with rows are offered, each found by one index lookup."""
 
-    title = "resource"
+    title = "kind"
     parameter_name = "resource"
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         deletes = DeletedDocument.objects.filter(resource_type=OuterRef("pk"))
         types = ResourceType.objects.using(shown_in(request).using).filter(Exists(deletes)).order_by("name", "project")
-        return [(str(row), name) for row, name in types.values_list("pk", "name")]
+        known = [(str(row), kind_in_words(name).plural) for row, name in types.values_list("pk", "name")]
+        return sorted(known, key=itemgetter(1))
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
         chosen = self.value()
@@ -83,7 +85,7 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     empty_text = (
         "Nothing was deleted. Deleted documents are listed here until their bodies are purged, and can be restored."
     )
-    list_display = ["key", "resource", "deleted_at", "deleter", "state"]
+    list_display = ["key", "kind", "deleted_at", "deleter", "state"]
     list_filter = [DeletedResourceFilter, DeletedByFilter, "deleted_at"]
     list_select_related = ["resource_type"]
     # Enables the search field; `get_search_results` implements the search.
@@ -146,6 +148,10 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         return DocumentKey(resource_of(row.resource_type), row.natural_key, row.body)
 
     @admin.display(ordering="resource_type")
+    def kind(self, deleted: DeletedDocument) -> str:
+        return kind_in_words(deleted.resource_type.name).singular
+
+    @admin.display
     def resource(self, deleted: DeletedDocument) -> str:
         return deleted.resource_type.name
 

@@ -28,6 +28,7 @@ from edfi_api.features.changes.change_queries.history import ABSENT, DELETE, NEW
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, kept_version, restore_version
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, ShownDocument
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import row_in
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.store_choice import address_with_store, shown_in, with_choice
@@ -81,7 +82,7 @@ class VersionsView:
         named = titles([DocumentKey(resource, version.natural_key) for version in found], using)
         context = {
             **self._documents.admin_site.each_context(request),
-            "title": f"Versions of {resource.name.resource}",
+            "title": f"Versions of this {kind_in_words(resource.name.resource).in_a_sentence}",
             "subtitle": str(named[0]),
             "document": named[0],
             "versions": list(_shown(found, named, _may_restore(request), is_first_page=before == NEWEST)),

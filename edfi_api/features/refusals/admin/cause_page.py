@@ -23,6 +23,7 @@ from edfi_api.features.refusals.http.entries import CAUSE_PREFIX
 from edfi_api.features.refusals.models import RECEIVED, CauseFollowUp, Refusal
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.follow_up_page import EXAMPLES, Problem, days, follow_up_page
+from edfi_api.web.admin_kit.kinds import kind_in_words, kinds_at
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, titles
@@ -87,7 +88,8 @@ def _title(entry: Refusal, *, shows_keys: bool) -> str:
 
 def kind_of_cause(problem: str, awaited_resource: str) -> str:
     """What a cause is for those who see no keys: `Unresolved reference: School`."""
-    return ": ".join(filter(None, (problem_in_words(problem), awaited_resource)))
+    awaited = kind_in_words(awaited_resource).singular if awaited_resource else ""
+    return ": ".join(filter(None, (problem_in_words(problem), awaited)))
 
 
 def _facts(rows: QuerySet[Refusal], entry: Refusal) -> list[tuple[str, Any]]:
@@ -103,7 +105,7 @@ def _facts(rows: QuerySet[Refusal], entry: Refusal) -> list[tuple[str, Any]]:
     facts = [
         (name, f"{client.name}, of {client.application.vendor.name}" if client else f"client {entry.client}"),
         ("Open", f"{counted(of_open['documents'], 'document')}, refused {times(of_open['writes'])}"),
-        ("Documents", ", ".join(of_open["resources"]) or entry.resource),
+        ("Documents", ", ".join(sorted(map(kinds_at, of_open["resources"] or [entry.resource])))),
         ("Since", timestamp(of_open["first"] or entry.first_at)),
         ("Last", timestamp(of_open["last"] or entry.last_at)),
     ]
@@ -122,8 +124,9 @@ def _to_do(entry: Refusal) -> str:
     if entry.awaited_resource and entry.cause_gone:
         return "What was missing is here now. The client sends the documents again."
     if entry.awaited_resource:
+        awaited = kind_in_words(entry.awaited_resource).in_a_sentence
         return (
-            f"The documents refer to an item ({entry.awaited_resource}) that is not here. It is sent first, by this "
+            f"The documents refer to an item ({awaited}) that is not here. It is sent first, by this "
             "client or another one, or the vendor corrects the reference; then the client sends the documents again."
         )
     found = next((text for start, text in _ADVICE.items() if entry.problem.startswith(start)), None)
@@ -151,7 +154,7 @@ def _examples(entries: list[Refusal], *, shows_keys: bool) -> PageTable:
 
 
 def _name(entry: Refusal, title: str) -> str:
-    return " ".join(filter(None, (entry.resource.rpartition("/")[2] or "unknown resource", title)))
+    return " ".join(filter(None, (summaries.kind_of_entry(entry), title)))
 
 
 def _links(request: HttpRequest, entry: Refusal) -> list[Cell]:

@@ -1,5 +1,6 @@
 """Filters of the list of refusals. The choices come from the counts of open entries, which are few."""
 
+from operator import itemgetter
 from typing import Any
 
 from django.contrib import admin
@@ -11,6 +12,7 @@ from edfi_api.core.security.models import ApiClient, Application, Vendor
 from edfi_api.features.refusals.admin.summaries import cause_in_words, problem_in_words
 from edfi_api.features.refusals.models import OpenRefusals, Refusal
 from edfi_api.features.refusals.overview import LOOKED_AT, found_by_rules
+from edfi_api.web.admin_kit.kinds import kinds_at
 from edfi_api.web.admin_kit.list_filters import row_in
 from references.identity import as_uuid
 
@@ -103,8 +105,12 @@ class StatusFilter(admin.SimpleListFilter):
 class ResourceFilter(_TextFilter):
     """The resources with open entries."""
 
-    title = "resource"
+    title = "kind"
     parameter_name = "resource"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        known = [(value, kinds_at(value)) for value, _ in super().lookups(request, model_admin)]
+        return sorted(known, key=itemgetter(1))
 
 
 class ProblemFilter(_TextFilter):

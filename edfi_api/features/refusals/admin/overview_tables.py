@@ -11,6 +11,7 @@ from edfi_api.features.refusals.admin.summaries import cause_in_words, problem_i
 from edfi_api.features.refusals.overview import LOOKED_AT, Activity, CauseCount, FoundByRule, Writes
 from edfi_api.features.refusals.overview import EntryCount as Open
 from edfi_api.web.admin_kit.follow_up import state_in_words
+from edfi_api.web.admin_kit.kinds import kinds_at
 from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered
 
 _LIST = "admin:refusals_refusal_changelist"
@@ -32,12 +33,12 @@ def open_by(name: str, caption: str, found: Iterable[Open]) -> PageTable:
     rows = [
         cells(
             problem_in_words(each.name) if name == "problem" else each.name,
-            each.resource,
+            kinds_at(each.resource),
             Cell(each.entries, filtered(_LIST, {name: each.choice, "resource": each.resource})),
         )
         for each in found
     ]
-    return PageTable(caption, (name.capitalize(), "Resource", "Open"), rows, _NOTHING)
+    return PageTable(caption, (name.capitalize(), "Kind", "Open"), rows, _NOTHING)
 
 
 def causes(found: Iterable[CauseCount], *, shows_keys: bool) -> PageTable:
@@ -106,13 +107,12 @@ def activity(found: Iterable[Activity]) -> PageTable:
 def activity_of(name: str, client: int, found: Iterable[tuple[str, Writes]]) -> PageTable:
     """What one client has sent, by resource."""
     rows = [
-        cells(resource or "unknown resources")
-        + _writes(writes, {"client": client, **({"resource": resource} if resource else {})})
+        cells(kinds_at(resource)) + _writes(writes, {"client": client, **({"resource": resource} if resource else {})})
         for resource, writes in found
     ]
     return PageTable(
-        f"Resources that {name} has written, and its writes of the last week",
-        ("Resource", *_WRITES),
+        f"What {name} has written, and its writes of the last week",
+        ("Kind", *_WRITES),
         rows,
         "The client has sent nothing.",
     )

@@ -251,8 +251,8 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
 
     def heading(self, request: HttpRequest, row: Any) -> str:
         """What was sent, and the kind of the problem."""
-        sent = " ".join(filter(None, (row.resource.rpartition("/")[2], row.document_title)))
-        return f"{sent or 'unknown resource'}: {problem_in_words(row.problem)}"
+        sent = " ".join(filter(None, (summaries.kind_of_entry(row), row.document_title)))
+        return f"{sent}: {problem_in_words(row.problem)}"
 
     def database_of(self, row: Any) -> str:
         return summaries.database_of(row)
@@ -271,7 +271,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
 
     @admin.display(description="what")
     def what(self, entry: Any) -> SafeString:
-        name = format_html('<span class="quiet">{}</span>', entry.resource.rpartition("/")[2] or "unknown resource")
+        name = format_html('<span class="quiet">{}</span>', summaries.kind_of_entry(entry))
         if not entry.shows_keys:
             return name
         return format_html("{} {}", name, titled(entry.document_title, entry.natural_key or ""))

@@ -19,6 +19,7 @@ from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.models import SENT, Refusal
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.admin_kit.authorship import name_of
+from edfi_api.web.admin_kit.kinds import kind_at, kind_in_words
 from edfi_api.web.admin_kit.natural_keys import abridged, elements, without_prefix
 from edfi_api.web.admin_kit.read_only import ROWS_COUNTED
 from edfi_api.web.admin_kit.readable_values import timestamp
@@ -52,6 +53,8 @@ _REASONS = {
 _DENIED = "security:"
 # The type of a problem, alone or with names of elements behind it.
 _PROBLEM = re.compile(r"[a-z]+(?:[-:][a-z]+)*(?:: |$)")
+# The name of the resource of which something is missing.
+_MISSING = re.compile(r"\A[A-Z]\w+(?= .*is missing\Z)", re.DOTALL)
 _KEY = re.compile(r"NK#.+?(?= is missing$|$)")
 
 
@@ -80,7 +83,8 @@ def missing(entry: Any) -> SafeString | str:
     key = missing_key(entry)
     if (document := _identified_by(entry.awaited, entry)) is not None:
         return format_html(
-            "{}, which is there now", _link(document, entry, f"{entry.awaited_resource} {abridged(key)}")
+            "{}, which is there now",
+            _link(document, entry, f"{kind_in_words(entry.awaited_resource).singular} {abridged(key)}"),
         )
     return format_html(
         '<a href="{}">Search for it</a>', _address(filtered(_DOCUMENTS, {"q": without_prefix(key)}), entry)
@@ -111,9 +115,13 @@ def resource_of_entry(entry: Any) -> Resource | None:
     return current_surface().resource_at(entry.resource)
 
 
+def kind_of_entry(entry: Any) -> str:
+    """What was sent, in words: `Enrolment`."""
+    return kind_at(entry.resource).singular or "Unknown resource"
+
+
 def _title(entry: Any) -> SafeString:
-    resource = entry.resource.rpartition("/")[2]
-    return format_html("{} {}" if resource and entry.document_title else "{}{}", resource, entry.document_title)
+    return format_html("{} {}" if entry.document_title else "{}{}", kind_of_entry(entry), entry.document_title)
 
 
 def _outcome(entry: Any) -> SafeString | str:
@@ -229,7 +237,8 @@ def cause_in_words(text: str) -> str:
     if _PROBLEM.match(text):
         problem, _, subject = text.partition(": ")
         return f"{problem_in_words(problem)}: {subject}" if subject else problem_in_words(problem)
-    return _KEY.sub(lambda key: abridged(key[0]), text)
+    in_words = _MISSING.sub(lambda name: kind_in_words(name[0]).singular, text)
+    return _KEY.sub(lambda key: abridged(key[0]), in_words)
 
 
 def problem_in_words(problem: str) -> str:
@@ -261,7 +270,7 @@ def missing_key(entry: Any) -> str:
 def _missing(entry: Any) -> str:
     key = abridged(missing_key(entry)).rpartition("#")[2]
     values = ", ".join(part.rpartition("=")[2] for part in key.split(", ")) if key else ""
-    return f"{entry.awaited_resource} {values}".strip()
+    return f"{kind_in_words(entry.awaited_resource).singular} {values}".strip()
 
 
 def _denied(entry: Any) -> str:

@@ -21,9 +21,9 @@ from edfi_api.core.served import current_surface
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate
 from edfi_api.features.tables.jobs import database_of
 from edfi_api.features.tables.kept_templates import MOST_BYTES
-from edfi_api.features.tables.members import in_words
 from edfi_api.features.tables.models import TableTemplate
 from edfi_api.features.tables.template import MappedMember, Template, read_values, values_text
+from edfi_api.web.admin_kit.kinds import kind_in_words
 
 _CONSTANTS = 3
 _SAMPLES = 3
@@ -103,7 +103,7 @@ class KeepForm(forms.Form):
 def _resources() -> list[tuple[str, str]]:
     """What rows may be, in words, by path."""
     found = [
-        (resource.url_path, in_words(resource.name.resource).capitalize())
+        (resource.url_path, kind_in_words(resource.name.resource).singular)
         for resource in current_surface().resources
         if not resource.is_read_only
     ]

@@ -37,13 +37,14 @@ from edfi_api.features.tables.jobs import OpenedLoad, has_stopped, queue
 from edfi_api.features.tables.kept_templates import suggested_template, templates_in
 from edfi_api.features.tables.loading import REFUSED, RowResult
 from edfi_api.features.tables.mapping import Problem
-from edfi_api.features.tables.members import Members, in_words
+from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import LoadState, TableLoad, TableRow, TableTemplate
 from edfi_api.features.tables.reading import column_letter, open_table
 from edfi_api.features.tables.report import COLUMNS, problem_text, report_rows
 from edfi_api.features.tables.template import Template, template_of
 from edfi_api.features.tables.worker import worker
 from edfi_api.web.admin_kit.authorship import admin_user
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 
 PERMISSION = "tables.import_table"
@@ -384,7 +385,7 @@ def _back_to_upload(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def _resource_in_words(resource_path: str) -> str:
     with suppress(InvalidTemplate):
-        return in_words(Template(resource_path).of(current_surface()).name.resource).capitalize()
+        return kind_in_words(Template(resource_path).of(current_surface()).name.resource).singular
     return resource_path
 
 

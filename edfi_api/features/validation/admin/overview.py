@@ -12,6 +12,7 @@ from django.utils.timezone import localdate
 
 from edfi_api.core.security.organizations import names_in
 from edfi_api.web.admin_kit.follow_up import state_in_words
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.store_choice import shown_in
 from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered, tables_page
 
@@ -144,9 +145,11 @@ def overview_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
 
 
 def _choices(kinds: Sequence[str], chosen: str | None) -> list[Cell]:
-    return [
-        Cell(f"by {kind or 'organization'}", "" if kind == chosen else f"?by={kind or ''}") for kind in (None, *kinds)
-    ]
+    return [Cell(f"by {_in_words(kind)}", "" if kind == chosen else f"?by={kind or ''}") for kind in (None, *kinds)]
+
+
+def _in_words(kind: str | None) -> str:
+    return kind_in_words(kind).in_a_sentence if kind else "organization"
 
 
 def _by_rule(found: Sequence[RuleCount]) -> PageTable:
@@ -177,7 +180,8 @@ def _open(found: Sequence[Open], kind: str | None, using: str) -> PageTable:
         )
         for each in found
     ]
-    heads = ("Rule", "Severity", kind or "Organization", "Open", *(() if kind else ("State",)))
+    of = kind_in_words(kind).singular if kind else "Organization"
+    heads = ("Rule", "Severity", of, "Open", *(() if kind else ("State",)))
     return PageTable("Open results", heads, rows, "Nothing is open.")
 
 

@@ -29,6 +29,7 @@ from edfi_api.core.storage import resource_types
 from edfi_api.features.validation.admin.overview import overview_page
 from edfi_api.features.validation.admin.rule_page import CSV_COLUMNS, csv_rows, results_at, rule_page
 from edfi_api.features.validation.models import ValidationDismissal, ValidationResult, ValidationRule
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import ResolutionFilter, row_in
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 from edfi_api.web.admin_kit.readable_values import MARK, MARKED, timestamp, written_timestamp
@@ -280,7 +281,9 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
 
     def heading(self, request: HttpRequest, row: Any) -> str:
         """The rule, and what it is about."""
-        return ": ".join(filter(None, (str(row.rule), row.document_title)))
+        name = resource_types.names(row._state.db).get(row.resource_type_id)
+        kind = kind_in_words(name.resource).singular if name and row.document_title else ""
+        return ": ".join(filter(None, (str(row.rule), " ".join(filter(None, (kind, row.document_title))))))
 
     @admin.display(description="what")
     def what(self, result: Any) -> SafeString:

@@ -97,8 +97,8 @@ def test_deleted_documents_are_found_by_id(admin, deleted):
 def test_deleted_documents_are_filtered_by_resource(admin, deleted):
     page = admin.get(LIST).content.decode()
 
-    assert f'<a href="?resource={number_of("Student")}">Student</a>' in page
-    assert ">School</a>" not in page, "of which nothing was deleted"
+    assert f'<a href="?resource={number_of("Student")}">Students</a>' in page
+    assert ">Schools</a>" not in page, "of which nothing was deleted"
     assert listed(admin, resource=number_of("Student")) == {deleted["Student"]}
     assert listed(admin, resource=number_of("Student"), q="2025-08-20") == set()
 
