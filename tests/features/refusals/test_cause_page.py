@@ -63,7 +63,7 @@ def test_the_overview_leads_to_the_page_of_a_cause(steward, two):
 
     assert "<h1>School schoolId=7 is missing</h1>" in page.replace("\n", "")
     assert "2 documents, refused twice" in page
-    assert "classPeriods First" in page and "classPeriods Second" in page
+    assert "Class period First" in page and "Class period Second" in page
     assert "The documents refer to an item (School) that is not here." in page
     assert f"<title>{timezone.localdate()}: 2 new</title>" in page
     assert "It is <strong>open</strong>" in page
@@ -77,7 +77,7 @@ def test_the_page_of_any_refusal_is_that_of_its_cause_for_one_client(steward, tw
 
     pages = [shown(steward, page_of(each)) for each in two]
 
-    assert all("classPeriods First" in page and "classPeriods Second" in page for page in pages)
+    assert all("Class period First" in page and "Class period Second" in page for page in pages)
     assert not any("Third" in page or "604822" in page for page in pages)
 
 

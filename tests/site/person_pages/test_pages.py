@@ -88,8 +88,8 @@ def test_what_was_written_last_has_former_versions_and_deleted_documents(steward
     lines = re.findall(r"UTC</time> <strong>(.*?)</strong> <[^>]*>by (.*?)<", page(steward, "Student"))
 
     assert lines[:3] == [
-        ("Student school attendance event deleted", "tests"),
-        ("Student school attendance event added", "tests"),
+        ("Attendance at school deleted", "tests"),
+        ("Attendance at school added", "tests"),
         ("Grade changed", "tests"),
     ]
     assert ("Student added", "a command") in lines
