@@ -64,7 +64,7 @@ def test_the_overview_leads_to_the_page_of_a_cause(steward, two):
     assert "<h1>School schoolId=7 is missing</h1>" in page.replace("\n", "")
     assert "2 documents, refused twice" in page
     assert "Class period First" in page and "Class period Second" in page
-    assert "The documents refer to an item (School) that is not here." in page
+    assert "The documents refer to an item (school) that is not here." in page
     assert f"<title>{timezone.localdate()}: 2 new</title>" in page
     assert "It is <strong>open</strong>" in page
     assert "NK#" not in page
