@@ -75,7 +75,7 @@ class SecurablesExtractor:
         own = resource.organization
         self._hierarchy = [own.id.steps, *(path.steps for path in own.parents)] if own else None
         self._opens_pathway = True if resource.authorization_pathways else None
-        self._is_person = True if _is_person(resource) else None
+        self._is_person = True if is_person(resource) else None
         self._nothing = Securables(None, None, None, None, None, None, self._opens_pathway, self._is_person)
         self._has_any = bool(found) or own is not None
 
@@ -141,7 +141,7 @@ def _is_one_value(element: SecurableElement, group: tuple[SecurableElement, ...]
     return any(other.kind is element.kind and frozenset((other.path, element.path)) in pairs for other in group)
 
 
-def _is_person(resource: Resource) -> bool:
+def is_person(resource: Resource) -> bool:
     """Whether the identity of the resource is a person's unique id, and not a reference to a person."""
     elements = resource.securable_elements
     people = (*elements.student, *elements.contact, *elements.staff)

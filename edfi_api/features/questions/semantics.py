@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.core.documents.securables import SecurableKind, groups
+from edfi_api.core.queries.name_index import name_members
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.features.questions.asking import Origin
@@ -21,7 +22,6 @@ from edfi_api.model.metaed.model import Domain, EntityKey, Model
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.naming import resource_name
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.web.admin_kit.key_search import name_members
 
 _MOST_FOUND = 25
 _TEXT = "VARCHAR"

@@ -4,75 +4,50 @@
     studentUniqueId=604822                          in the member of this name
     NK#entryDate=2025-08-20#studentReference.studentUniqueId=604822     all of these: a natural key, or parts of it
     uri://ed-fi.org/GradeLevelDescriptor#Ninth grade                    a descriptor
-    Mae Ortiz                                       by name, as written and with capital initials
+    mae ortiz; Ortiz, M                             by name (`core/queries/name_search.py`)
 
-Values are compared whole, through the GIN index over the bodies, so documents that do not match are not read. The
-number of results per resource is limited, which bounds the cost of a search.
+Values of keys are compared whole, through the GIN index over the bodies, so documents that do not match are not read.
+The number of results per resource is limited, and so is the time, which bounds the cost of a search.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice, permutations, product
+from itertools import islice, product
 from typing import Any
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Case, IntegerField, Value, When
 
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.coercion import coerce_boolean, coerce_date, coerce_number
 from edfi_api.core.documents.extraction import descriptor_id
+from edfi_api.core.queries import name_search
+from edfi_api.core.queries.name_index import named_resources
 from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.execution import found_in_time
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, Surface
 from edfi_api.web.admin_kit import natural_keys
 from edfi_api.web.admin_kit.natural_keys import KeyElement
 from references.models import Alias
 
-_NAME = re.compile(r"(?:^|[a-z])(?:[nN]ame|[sS]urname|[tT]itle)(?:OfInstitution)?$")
-_MOST_WORDS = 3
-# Assignments of words to members of one resource; a search of all resources tries this many of each.
-_MOST_NAMES = 12
 HELP = (
     "A value of a natural key such as 604822, a part of one such as studentUniqueId=604822, a whole natural key, "
-    "the URI of a descriptor, a name such as Mae Ortiz, organization=255901, or an id"
+    "the URI of a descriptor, a name or its beginning, organization=255901, or an id"
 )
 # Most documents per resource: when the filter selects a single resource, and when all are searched.
 FOUND_IN_ONE = 1_000
 FOUND_IN_EACH = 50
 # Most assignments of the elements to the members of one key; a realistic search has fewer.
 _MOST_EXAMPLES = 20
+# The number of the resource stands in the example.
 _FIND = """
-(SELECT id FROM document
-  WHERE resource_type_id = %s AND scoped_body(resource_type_id, body) @> %s::jsonb LIMIT %s)
+SELECT found.id FROM unnest(%(examples)s::jsonb[]) AS example CROSS JOIN LATERAL (
+    SELECT id FROM document WHERE scoped_body(resource_type_id, body) @> example LIMIT %(most)s
+) AS found
 """
-# The number of a resource type, and what its documents contain.
-Example = tuple[int, dict[str, Any]]
-
-
-def name_examples(text: str, resource: Resource) -> Iterator[dict[str, Any]]:
-    """Example bodies that have the text in one member, or its words in several."""
-    members = name_members(resource)
-    found = dict.fromkeys(_example_names(text.strip(), members))
-    yield from (dict(each) for each in islice(found, _MOST_NAMES))
-
-
-def name_members(resource: Resource) -> list[str]:
-    """The members at the root that are names, those that are no part of the key too."""
-    return [
-        path.steps[0]
-        for field in resource.query_fields
-        for path in field.paths
-        if field.type is QueryType.STRING and len(path.steps) == 1 and _NAME.search(path.steps[0])
-    ]
-
-
-def _example_names(text: str, members: list[str]) -> Iterator[tuple[tuple[str, str], ...]]:
-    for spelled in dict.fromkeys((text, text.title())):
-        yield from (((member, spelled),) for member in members)
-        words = spelled.split()
-        if 1 < len(words) <= _MOST_WORDS:
-            yield from (tuple(sorted(zip(chosen, words, strict=True))) for chosen in permutations(members, len(words)))
+_MILLISECONDS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +60,28 @@ class FoundRows:
 
 def find(text: str, surface: Surface, numbers: Collection[int], using: str) -> FoundRows:
     """The documents that match the text, of the resource types with these numbers."""
+    most = FOUND_IN_ONE if len(numbers) == 1 else FOUND_IN_EACH
+    keys = find_keys(text, surface, numbers, most, using)
+    names = find_names(text, numbers, FOUND_IN_ONE, using)
+    rows = list(dict.fromkeys([*keys, *names]))
+    return FoundRows(rows[:FOUND_IN_ONE], has_more=len(keys) >= most or len(names) >= FOUND_IN_ONE)
+
+
+def find_keys(text: str, surface: Surface, numbers: Collection[int], most: int, using: str) -> list[int]:
+    """The documents that have the text, or the values in it, in their keys: at most `most` for each way to have it."""
     names = {number: name for number, name in resource_types.names(using).items() if number in numbers}
     resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
-    most = FOUND_IN_ONE if len(resources) == 1 else FOUND_IN_EACH
-    examples = [*_examples_of_all(resources, natural_keys.elements(text)), *_names(resources, text)]
-    rows = _rows_like(examples, most, using)
-    described = _descriptors(natural_keys.without_prefix(text), resources.values(), using)
-    return FoundRows(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)
+    rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most, using)
+    return list(dict.fromkeys([*_descriptors(natural_keys.without_prefix(text), resources.values(), using), *rows]))
+
+
+def find_names(text: str, numbers: Collection[int], most: int, using: str) -> list[int]:
+    """The documents with the words of the text in their names: none for a part of a key, or as long as there is no
+    index."""
+    index = named_resources().index(using)
+    if "=" in text or "#" in text or not index.is_usable(using):
+        return []
+    return name_search.find(index, name_search.words_of(text, DEFAULT_DB_ALIAS), numbers, most, using)
 
 
 def organization_in(text: str) -> int | None:
@@ -112,30 +102,21 @@ def rank(surface: Surface, using: str) -> Case:
     return Case(*whens, default=Value(max(lengths, default=0) + 1), output_field=IntegerField())
 
 
-def _names(resources: Mapping[int, Resource], text: str) -> Iterator[Example]:
-    """Example bodies with the text as a name. Text with `=` or `#` is a part of a key."""
-    if "=" in text or "#" in text:
-        return
-    for number, resource in resources.items():
-        for body in name_examples(text, resource):
-            yield number, {str(number): body}
-
-
-def _rows_like(examples: Iterable[Example], most: int, using: str) -> list[int]:
+def _rows_like(examples: Iterable[dict[str, Any]], most: int, using: str) -> list[int]:
     """Ids of documents that contain one of the examples, at most `most` for each."""
-    arguments = [argument for number, body in examples for argument in (number, json_text.dumps(body).decode(), most)]
-    if not arguments:
+    texts = [json_text.dumps(example).decode() for example in examples]
+    if not texts:
         return []
-    with connections[using].cursor() as cursor:
-        cursor.execute(" UNION ALL ".join([_FIND] * (len(arguments) // 3)), arguments)
-        return [row for (row,) in cursor.fetchall()]
+    with name_search.by_bitmaps(using):
+        found = found_in_time(Sql(_FIND, {"examples": texts, "most": most}), _MILLISECONDS, using)
+    return [row for (row,) in found]
 
 
-def _examples_of_all(resources: Mapping[int, Resource], elements: Sequence[KeyElement]) -> Iterator[Example]:
-    """Resource type numbers with example bodies, in the form of the index."""
+def _examples_of_all(resources: Mapping[int, Resource], elements: Sequence[KeyElement]) -> Iterator[dict[str, Any]]:
+    """Example bodies below the numbers of their resources, in the form of the index."""
     for number, resource in resources.items():
         for body in _examples(resource, elements):
-            yield number, {str(number): body}
+            yield {str(number): body}
 
 
 def _examples(resource: Resource, elements: Sequence[KeyElement]) -> Iterator[dict[str, Any]]:

@@ -26,12 +26,13 @@ from django.utils.safestring import SafeString
 from edfi_api.core.documents.extraction import id_of_key
 from edfi_api.core.documents.partial_identity import MISSING
 from edfi_api.core.models import Document
+from edfi_api.core.queries.name_index import name_members
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.web.admin_kit import natural_keys
-from edfi_api.web.admin_kit.key_search import find, name_members
+from edfi_api.web.admin_kit.key_search import find_names
 from edfi_api.web.admin_kit.natural_keys import KeyElement, abridged
 
 _MOST_NAMESAKES = 50
@@ -118,10 +119,19 @@ def key_elements_of(name: str, using: str) -> list[str]:
     """`studentUniqueId=604822` for each stored document that is identified by one value and has this name."""
     numbers = resource_types.numbers(using)
     of = {numbers[target.name]: target for target in _targets() if target.name in numbers}
-    found = find(name, current_surface(), of, using).rows[:_MOST_NAMESAKES]
+    found = find_names(name, of, _MOST_NAMESAKES, using)
     documents = Document.objects.using(using).filter(pk__in=found).values_list("resource_type_id", "natural_key")
     elements = [natural_keys.elements(key)[0] for number, key in documents if number in of]
     return [f"{element.name}={element.value}" for element in elements]
+
+
+def identities_of(value: str) -> dict[UUID, ResourceName]:
+    """The referential ids that documents have which are identified by this value alone, and what they would be."""
+    surface = current_surface()
+    keys = [(each.name, each.identity) for each in surface.resources]
+    keys += [(each.name, each.identity) for each in surface.abstract_resources]
+    alone = [(name, identity[0].without_root()) for name, identity in keys if len(identity) == 1]
+    return {id_of_key(name, [(path, value)]): name for name, path in alone}
 
 
 def resource_of(resource_type: Any) -> Resource | None:

@@ -91,6 +91,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
         "client": ["--client", "client"],
         "resource": ["--resource", "students"],
     },
+    "index_names": {},
     "index_owners": {},
     "issue_question_token": {"name": ["reader"]},
     "load_descriptors": {"paths": ["Descriptors.xml"]},

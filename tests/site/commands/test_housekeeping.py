@@ -55,6 +55,8 @@ def test_expired_rows_are_removed(api_without_check: ApiTestClient) -> None:
         "clearsessions: done",
         "document_owner: nothing to do",
         "index_owners: done",
+        "index of names: nothing to do",
+        "index_names: done",
     ]
     assert not get_access_token_model().objects.exists()
     assert not Session.objects.exists()

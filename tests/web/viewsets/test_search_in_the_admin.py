@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from edfi_api.core.models import Document, ResourceType
-from edfi_api.web.admin_kit.key_search import name_members
+from edfi_api.core.queries.name_index import name_members
 from edfi_api.web.admin_kit.list_filters import first_version_since
 from tests.features.refusals.conftest import client_id
 from tests.support.admin_users import client_of

@@ -1,8 +1,8 @@
 """`manage.py migrate`, while requests are served: Django's command, whose migrations wait for locks in turns.
 
 What was applied before a lock was not free stays applied, since each migration is a transaction; the next turn goes on
-behind it. At the end it brings the index of owners in line with the claim sets, which are in the admin database;
-`housekeeping` does so for data stores.
+behind it. At the end it builds the index of names, and brings the index of owners in line with the claim sets, which
+are in the admin database; `housekeeping` does both for data stores.
 """
 
 from typing import Any
@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from edfi_api.core.queries import name_index
 from edfi_api.core.security.policies import owner_index
 from edfi_api.core.storage.driver.lock_turns import LocksNotFree, WaitsLimited, in_turns
 
@@ -28,7 +29,11 @@ class Command(migrate.Command):
         except LocksNotFree as error:
             raise CommandError("\n".join(["not all migrations are applied:", *map(str, error.args)])) from error
         applies_all = options["app_label"] is None and not options["plan"] and not options["check_unapplied"]
-        if applies_all and using == DEFAULT_DB_ALIAS and not connections[using].in_atomic_block:
-            done = owner_index.bring_in_line(using)
-            if done and options["verbosity"]:
-                self.stdout.write(done)
+        if not applies_all or connections[using].in_atomic_block:
+            return
+        done = [name_index.bring_in_line(using)]
+        if using == DEFAULT_DB_ALIAS:
+            done.append(owner_index.bring_in_line(using))
+        if options["verbosity"]:
+            for line in filter(None, done):
+                self.stdout.write(line)

@@ -13,6 +13,7 @@ from edfi_api.common.contributions import contributions
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.models import State
 from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.management.commands import index_names
 from edfi_api.core.security.management.commands import index_owners
 from edfi_api.core.security.secret_links import remove_expired
 
@@ -24,9 +25,9 @@ class Command(BaseCommand):
         "resolved (purge_validation), the trace of old questions (purge_questions), sandboxes that ended a week ago "
         "(drop_ended_sandboxes), uploaded tables and their reports (purge_tables), expired tokens (cleartokens), "
         "links to secrets that nobody used in time (secret_links), and expired sessions of the admin (clearsessions). "
-        "Builds or drops the index of owners, as claim sets need it (index_owners). To be run once a day, as the "
-        "default of MEADOWLARK_SCHEDULE does. Several may run at a time. The exit status is 1 if a step failed, after "
-        "the others were tried."
+        "Builds or drops the index of owners, as claim sets need it (index_owners), and builds the index of names, if "
+        "it is not there (index_names). To be run once a day, as the default of MEADOWLARK_SCHEDULE does. Several may "
+        "run at a time. The exit status is 1 if a step failed, after the others were tried."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,6 +37,7 @@ class Command(BaseCommand):
             "secret_links": remove_expired,
             "clearsessions": lambda: call_command("clearsessions"),
             "index_owners": lambda: self._run(index_owners.Command()),
+            "index_names": lambda: self._run(index_names.Command()),
         }
         failed = [name for name, step in steps.items() if not self._succeeds(name, step)]
         if failed:

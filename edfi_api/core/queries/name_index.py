@@ -1,0 +1,146 @@
+"""The index of the words of names, by which the admin finds persons, organizations and all else that has a name.
+
+It has the documents of resources that are named only, so writes of all others cost what they did. It is built when the
+tables are there: `migrate`, `index_names` and `housekeeping` do so without blocking writers. Which members are names
+depends on the model, so another model gets another index, and the former one is dropped when that is built.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from django.db import connections
+
+from edfi_api.core.documents.securables import SecurableKind, groups, is_person
+from edfi_api.core.served import current_surface
+from edfi_api.core.storage import resource_types
+from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, ResourceName
+
+_NAME = re.compile(r"(?:^|[a-z])(?:[nN]ame|[sS]urname|[tT]itle)(?:OfInstitution)?$")
+_PREFIX = "document_names_"
+_PEOPLE = {SecurableKind.STUDENT, SecurableKind.CONTACT, SecurableKind.STAFF}
+_INSTALLED = """
+SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+ WHERE i.indrelid = 'document'::regclass AND starts_with(c.relname, %s)
+ ORDER BY 1
+"""
+_IS_USABLE = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
+
+
+def name_members(resource: Resource) -> list[str]:
+    """Return the members at the root that are names, those that are no part of the key too."""
+    return [path.steps[0] for path in _root_texts(resource) if _NAME.search(path.steps[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedResources:
+    """The resources of a surface whose documents are found by their names: persons, organizations, and others; and the
+    members with their names, numbers and codes."""
+
+    people: tuple[ResourceName, ...]
+    organizations: tuple[ResourceName, ...]
+    others: tuple[ResourceName, ...]
+    members: tuple[str, ...]
+
+    def index(self, using: str) -> "NameIndex":
+        """Return the index of these resources in a database."""
+        return NameIndex(
+            self.members, tuple(sorted(numbers_of([*self.people, *self.organizations, *self.others], using)))
+        )
+
+
+@dataclass(frozen=True)
+class NameIndex:
+    """The index of some members, and of the numbers that resources have in a database."""
+
+    members: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+    @cached_property
+    def words(self) -> str:
+        """The indexed expression, as it stands in queries too. Members are plain names (see `JsonPath`)."""
+        values = ", ".join(f"body ->> '{member}'" for member in self.members)
+        return f"name_words(resource_type_id, folded(ARRAY[{values}]))"
+
+    @cached_property
+    def condition(self) -> str:
+        """Which documents the index has, as it stands in queries too."""
+        return f"resource_type_id IN ({', '.join(map(str, self.numbers))})"
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the index, another one for other members or numbers."""
+        return _PREFIX + hashlib.sha256(f"{self.words} {self.condition}".encode()).hexdigest()[:12]
+
+    def is_usable(self, using: str) -> bool:
+        """Whether the index is there, and whole."""
+        with connections[using].cursor() as cursor:
+            return bool(cursor.execute(_IS_USABLE, [self.name]).fetchone() == (True,))
+
+
+@cache
+def named_resources() -> NamedResources:
+    """Return what of the served surface is found by names.
+
+    Documents about a person other than themselves are not: the titles of courses in the transcripts of students, for
+    example, are the names of courses.
+    """
+    named = [
+        each
+        for each in current_surface().resources
+        if name_members(each) and (is_person(each) or not _is_about_a_person(each))
+    ]
+    return NamedResources(
+        people=tuple(each.name for each in named if is_person(each)),
+        organizations=tuple(each.name for each in named if each.organization is not None),
+        others=tuple(each.name for each in named if not is_person(each) and each.organization is None),
+        members=tuple(sorted({member for each in named for member in [*name_members(each), *_key_members(each)]})),
+    )
+
+
+def numbers_of(names: Iterable[ResourceName], using: str) -> set[int]:
+    """Return the numbers that resources have in a database, as far as it knows them."""
+    numbers = resource_types.numbers(using)
+    return {numbers[name] for name in names if name in numbers}
+
+
+def bring_in_line(using: str) -> str:
+    """Build the index of a database if it is not there, outside of transactions, and drop those of other models; return
+    what was done, an empty text for nothing. What an interrupted build has left is built again."""
+    index = named_resources().index(using)
+    if not index.numbers:
+        return ""
+    with connections[using].cursor() as cursor:
+        there = dict(cursor.execute(_INSTALLED, [_PREFIX]).fetchall())
+        is_there = bool(there.get(index.name))
+        if not is_there:
+            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index.name}")
+            cursor.execute(
+                f"CREATE INDEX CONCURRENTLY {index.name} ON document USING gin (({index.words}))"
+                f" WITH (gin_pending_list_limit = 256) WHERE {index.condition}"
+            )
+            cursor.execute(f"COMMENT ON INDEX {index.name} IS 'Documents by the words of their names: the admin.'")
+        for name in there.keys() - {index.name}:
+            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+    return "" if is_there else f"{index.name} built"
+
+
+def _is_about_a_person(resource: Resource) -> bool:
+    return any(element.kind in _PEOPLE for group in groups(resource) for element in group)
+
+
+def _key_members(resource: Resource) -> Iterator[str]:
+    """The numbers and codes of the key, which stand beside names, but not namespaces."""
+    spaces = set(resource.securable_elements.namespace)
+    types = {path: field.type for field in resource.query_fields for path in field.paths}
+    for path in resource.identity:
+        if len(path.steps) == 1 and path not in spaces and types.get(path) in {QueryType.STRING, QueryType.NUMBER}:
+            yield path.steps[0]
+
+
+def _root_texts(resource: Resource) -> Iterator[JsonPath]:
+    for field in resource.query_fields:
+        if field.type is QueryType.STRING:
+            yield from (path for path in field.paths if len(path.steps) == 1)
