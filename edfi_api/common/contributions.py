@@ -31,6 +31,8 @@ class Contributor:
     # Functions that yield blocks of the page of a document in the admin, and sentences about what is wrong with it
     # (`edfi_api/web/admin_kit/document_panels.py`).
     document_panels: Sequence[str] = ()
+    # Functions that yield what the search of the admin finds beside documents (`edfi_api/web/admin_kit/search.py`).
+    search_groups: Sequence[str] = ()
     # Functions from the admin of documents to the routes of pages below it.
     document_pages: Sequence[str] = ()
     # Commands that remove once a day what is no longer needed: in each database with documents, if they are about

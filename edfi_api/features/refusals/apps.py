@@ -14,5 +14,6 @@ class RefusalsConfig(Contributor, AppConfig):
     metrics = ("edfi_api.features.refusals.metrics.open_refusals",)
     status_lines = ("edfi_api.features.refusals.admin.status.open_refusals",)
     document_panels = ("edfi_api.features.refusals.admin.document_panels.refused_writes",)
+    search_groups = ("edfi_api.features.refusals.admin.search.refused_writes",)
     housekeeping = ("edfi_api.features.refusals.management.commands.purge_refusals.Command",)
     openapi_documents = {"submissions": "edfi_api.features.refusals.http"}

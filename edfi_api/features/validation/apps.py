@@ -15,6 +15,7 @@ class ValidationConfig(Contributor, AppConfig):
     metrics = ("edfi_api.features.validation.metrics.metrics",)
     status_lines_of_databases = ("edfi_api.features.validation.admin.status.last_validation",)
     document_panels = ("edfi_api.features.validation.admin.document_panels.findings",)
+    search_groups = ("edfi_api.features.validation.admin.search.findings",)
     housekeeping = ("edfi_api.features.validation.management.commands.purge_validation.Command",)
     openapi_documents = {"validation": "edfi_api.features.validation.http"}
     published_resources = ("edfi_api.features.validation.extension_model.published_surface",)

@@ -15,8 +15,9 @@ from django.urls import NoReverseMatch, reverse
 SEES_DATA = "edfi_api.view_document"
 _SEES_REFUSALS = "refusals.view_refusal"
 _SEES_RESULTS = "validation.view_validationresult"
+SEES_CLIENTS = ("security.view_vendor", "security.view_application", "security.view_apiclient")
 # Users with one of these find something by the search of the header.
-_SEARCHED = (SEES_DATA, _SEES_REFUSALS, _SEES_RESULTS)
+_SEARCHED = (SEES_DATA, _SEES_REFUSALS, _SEES_RESULTS, *SEES_CLIENTS)
 _TODAY = "admin:index"
 
 
@@ -180,6 +181,11 @@ def areas(apps: Iterable[dict[str, Any]], request: HttpRequest) -> list[Area]:
 def may_search(user: AbstractBaseUser | AnonymousUser) -> bool:
     """Whether there is anything that the user may find."""
     return any(user.has_perm(permission) for permission in _SEARCHED)  # type: ignore[union-attr]
+
+
+def sees_a_database(user: AbstractBaseUser | AnonymousUser) -> bool:
+    """Whether what the user may find is in the chosen data store; refusals of all are in the admin database."""
+    return user.has_perm(SEES_DATA) or user.has_perm(_SEES_RESULTS)  # type: ignore[union-attr]
 
 
 def _pages(

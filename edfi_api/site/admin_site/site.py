@@ -22,6 +22,7 @@ from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.site.admin_site import navigation, overview, status
+from edfi_api.site.admin_site.search import search_page
 from edfi_api.site.sign_in.site import SignInSite
 from edfi_api.web.admin_kit.readable_values import is_time, shown_time
 from edfi_api.web.admin_kit.store_choice import PARAMETER, choice_url, choose_view, chosen
@@ -148,7 +149,12 @@ class AdministrationSite(SignInSite):
 
     def get_urls(self) -> list[Any]:
         choose = self.admin_view(partial(choose_view, self))
-        return [path("choose-data-store/", choose, name="choose_data_store"), *super().get_urls()]
+        found = self.admin_view(partial(search_page, self))
+        return [
+            path("choose-data-store/", choose, name="choose_data_store"),
+            path("search/", found, name="search"),
+            *super().get_urls(),
+        ]
 
 
 def _of_data_store(request: HttpRequest) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 from references.models import Alias
 
 _DOCUMENT = "admin:edfi_api_document_change"
-_DOCUMENTS = "admin:edfi_api_document_changelist"
+_SEARCH = "admin:search"
 _REFUSAL = "admin:refusals_refusal_change"
 
 # Reasons by the beginning of a problem type, the longest first, for problems whose messages do not say it by
@@ -86,9 +86,9 @@ def missing(entry: Any) -> SafeString | str:
             "{}, which is there now",
             _link(document, entry, f"{kind_in_words(entry.awaited_resource).singular} {abridged(key)}"),
         )
-    return format_html(
-        '<a href="{}">Search for it</a>', _address(filtered(_DOCUMENTS, {"q": without_prefix(key)}), entry)
-    )
+    values = elements(key)
+    searched = values[0].value if len(values) == 1 else without_prefix(key)
+    return format_html('<a href="{}">Search for it</a>', _address(filtered(_SEARCH, {"q": searched}), entry))
 
 
 def stored(entry: Any) -> SafeString | str:

@@ -1,0 +1,148 @@
+"""What the search of the admin finds among refused writes: those that name what is searched for, stored or not, and how
+many are open of the clients with such a name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet, Sum
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.printable import counted
+from edfi_api.core.security.organizations import names_in
+from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
+from edfi_api.features.refusals.admin.summaries import database_of, outcome, resource_of_entry, why
+from edfi_api.features.refusals.models import OpenRefusals, Refusal
+from edfi_api.features.refusals.personal_data import is_hashed, kept_id
+from edfi_api.model.surface.resource import ResourceName
+from edfi_api.web.admin_kit.authorship import name_of
+from edfi_api.web.admin_kit.client_names import clients_named
+from edfi_api.web.admin_kit.kinds import kind_at, kind_in_words
+from edfi_api.web.admin_kit.readable_values import timestamp
+from edfi_api.web.admin_kit.search import Group, Item, Order, Search, in_time
+from edfi_api.web.admin_kit.tables import filtered
+from edfi_api.web.admin_kit.titles import DocumentKey, identities_of, titles
+from references.identity import as_uuid
+from references.models import Alias
+
+_REFUSAL = "admin:refusals_refusal_change"
+_REFUSALS = "admin:refusals_refusal_changelist"
+_MOST = 10
+_MOST_CLIENTS = 10
+_UNKNOWN = "Unknown resource"
+# Among so many of the latest entries the keys are read one by one.
+_LATEST = 10_000
+
+
+def refused_writes(search: Search) -> Iterator[Group]:
+    """Yield the writes that name what is searched for, if the user may view their keys, and what clients have open."""
+    if not search.may("refusals.view_refusal"):
+        return
+    yield Group("refused-of-clients", "Refused writes by client", Order.REFUSED, list(_open_by_client(search)))
+    shows_keys = search.may(VIEW_KEYS)
+    identities = {kept_id(id_): name for id_, name in identities_of(search.text).items()} if search.is_one_word else {}
+    found = _entries(search, identities if shows_keys else {}, search.own_values if shows_keys else [])
+    if found and shows_keys:
+        audit.administered("refusals searched", by=search.request.user.get_username())
+    items = list(_items(found[:_MOST], shows_keys=shows_keys))
+    rest = filtered(_REFUSALS, {"q": search.text}) if len(found) > _MOST else ""
+    answer = _answer(search, found, identities) if shows_keys and found else ""
+    yield Group("refused", "Refused writes", Order.REFUSED + 1, items, answer, rest)
+
+
+def _open_by_client(search: Search) -> Iterator[Item]:
+    clients = {client.pk: client for client in clients_named(search.words, _MOST_CLIENTS)}
+    entries = _of_data_store(OpenRefusals.objects.filter(client__in=clients), search).values("client")
+    for client, number in entries.annotate(number=Sum("entries")).order_by("-number").values_list("client", "number"):
+        address = filtered(_REFUSALS, {"client": client})
+        yield Item("Client", clients[client].name, address, f"{counted(number, 'refused write')} open")
+
+
+def _entries(search: Search, identities: Mapping[UUID, ResourceName], values: Sequence[str]) -> list[Refusal]:
+    """The entries that are open, then others, the latest first: those that wait for a document with one of the
+    identities, those about one, and among the latest those with a value in their key, or with the text as their
+    correlation id."""
+    everything = _of_data_store(Refusal.objects.all(), search)
+    is_open = everything.filter(resolved_at=None)
+    queries = []
+    if identities:
+        clients = list(OpenRefusals.objects.values_list("client", flat=True).distinct())
+        queries.append(is_open.filter(awaited__in=identities, cause_gone=False))
+        queries.append(is_open.filter(client__in=clients, subject__in=identities))
+    about = Q(correlation_id=search.text)
+    for value in values:
+        about |= Q(natural_key__endswith=f"={value}") | Q(natural_key__contains=f"={value}#")
+    queries.append(_latest(everything).filter(about))
+    if id_ := as_uuid(search.text):
+        queries.append(everything.filter(pk=id_))
+    found = {entry.pk: entry for query in queries for entry in in_time(query.order_by("-id")[: _MOST + 1])}
+    return sorted(found.values(), key=lambda entry: (entry.resolved_at is None, entry.pk), reverse=True)
+
+
+def _latest(queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+    earlier = Refusal.objects.order_by("-id").values_list("id", flat=True)[_LATEST : _LATEST + 1]
+    return queryset.filter(id__gt=earlier[0]) if earlier else queryset
+
+
+def _of_data_store(queryset: Any, search: Search) -> Any:
+    return queryset if search.data_store is None else queryset.filter(data_store=search.data_store)
+
+
+def _items(entries: Sequence[Refusal], *, shows_keys: bool) -> Iterator[Item]:
+    for entry in entries:
+        kind = kind_at(entry.resource).singular or _UNKNOWN
+        address = reverse(_REFUSAL, args=[entry.pk])
+        if not shows_keys or is_hashed():
+            yield Item(kind, entry.title, address, _state(entry))
+            continue
+        [title] = titles([DocumentKey(resource_of_entry(entry), entry.natural_key or "")], database_of(entry))
+        yield Item(kind, title or entry.title, address, format_html("{} {}", why(entry), _state(entry)))
+
+
+def _state(entry: Refusal) -> SafeString:
+    by = name_of(entry.client) or f"client {entry.client}"
+    return format_html("Sent by {}, {}, {}", by, outcome(entry), timestamp(entry.last_at))
+
+
+def _answer(search: Search, found: Sequence[Refusal], identities: Mapping[UUID, ResourceName]) -> SafeString | str:
+    """`No student 91002 here. One refused write names it: enrolment at Lark Meadow High School, sent by Finch Rosters,
+    open.` Empty if it is stored, or the entries were found by something else."""
+    named = next((name for entry in found if (name := _named_by(entry, identities))), None)
+    if named is None or _is_stored(search):
+        return ""
+    of = [entry for entry in found if _named_by(entry, identities) or _has(entry, search.text)]
+    kind = kind_in_words(named.resource).in_a_sentence
+    missing = format_html("No {} {} here. ", kind, search.text) if search.may("edfi_api.view_document") else ""
+    it = "it" if missing else f"{kind} {search.text}"
+    if len(of) == 1:
+        return format_html("{}One refused write names {}: {}.", missing, it, _in_a_sentence(of[0]))
+    number = f"More than {_MOST}" if len(of) > _MOST else len(of)
+    return format_html("{}{} refused writes name {}.", missing, number, it)
+
+
+def _named_by(entry: Refusal, identities: Mapping[UUID, ResourceName]) -> ResourceName | None:
+    return identities.get(entry.subject) or (identities.get(entry.awaited) if entry.awaited else None)
+
+
+def _has(entry: Refusal, value: str) -> bool:
+    return f"={value}#" in f"{entry.natural_key}#"
+
+
+def _is_stored(search: Search) -> bool:
+    ids = list(identities_of(search.text))
+    return Alias.objects.using(search.using).filter(referential_id__in=ids).exists()
+
+
+def _in_a_sentence(entry: Refusal) -> SafeString:
+    organization = entry.organization and names_in([entry.organization], database_of(entry)).get(entry.organization)
+    return format_html(
+        '<a href="{}">{}{}</a>, sent by {}, {}',
+        reverse(_REFUSAL, args=[entry.pk]),
+        kind_at(entry.resource).in_a_sentence or _UNKNOWN.lower(),
+        format_html(" at {}", organization) if organization else "",
+        name_of(entry.client) or f"client {entry.client}",
+        outcome(entry),
+    )

@@ -1,0 +1,110 @@
+"""The search in the header of every page: what it is asked, and the groups of what it finds, which apps contribute as
+`search_groups` in their `apps.py` (`edfi_api/common/contributions.py`).
+
+Such a function is given a `Search`. It yields nothing that the user may not view, and reads a bounded number of rows:
+
+    def findings(search: Search) -> Iterator[Group]:
+        if search.may("validation.view_validationresult"):
+            yield Group("findings", "Findings", Order.FINDINGS, items)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeVar
+
+from django.db import OperationalError, connections, transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from psycopg.errors import QueryCanceled
+
+from edfi_api.core.models import Document
+from edfi_api.core.queries.name_search import Word
+from edfi_api.web.admin_kit import natural_keys
+
+Row = TypeVar("Row", bound=Model)
+# Milliseconds for one of the queries about other things than documents.
+_MILLISECONDS = 250
+_LIMIT = "SELECT set_config('statement_timeout', %s, true)"
+
+
+class Order(IntEnum):
+    """The order of the groups. Others choose numbers between these."""
+
+    PEOPLE = 10
+    ORGANIZATIONS = 20
+    OTHER_NAMES = 30
+    CLIENTS = 40
+    REFUSED = 50
+    FINDINGS = 60
+    DOCUMENTS = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that was found: its kind in words, a title that leads to its page, and what else there is to say."""
+
+    kind: str
+    title: SafeString | str
+    address: str
+    detail: SafeString | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What was found of one sort; `name` is the id of its element. `answer` is a sentence that stands above all groups,
+    and `rest` the address of a list that has more."""
+
+    name: str
+    heading: str
+    order: int
+    items: Sequence[Item]
+    answer: SafeString | str = ""
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a user searches for. `words` are those of names, and `documents` the persons and organizations that were
+    found. `using` and `data_store` are the database and the number of the shown data store; `data_store` is None for a
+    user who may see no page of documents, so that none is chosen."""
+
+    request: HttpRequest
+    text: str
+    words: Sequence[Word]
+    documents: Sequence[Document]
+    using: str
+    data_store: int | None
+
+    def may(self, permission: str) -> bool:
+        """Whether the user has the permission."""
+        return bool(self.request.user.has_perm(permission))
+
+    @property
+    def own_values(self) -> list[str]:
+        """The unique ids of the persons and organizations that were found, then the text itself."""
+        keys = (natural_keys.elements(each.natural_key) for each in self.documents)
+        return list(dict.fromkeys([*(key[0].value for key in keys if len(key) == 1), self.text]))
+
+    @property
+    def is_one_word(self) -> bool:
+        """Whether the text may be a value that identifies something."""
+        return bool(self.text) and not any(character.isspace() or character in "=#" for character in self.text)
+
+
+def in_time(rows: "QuerySet[Row]") -> list[Row]:
+    """Return the rows; none if reading them takes too long."""
+    using = rows.db
+    with transaction.atomic(using), connections[using].cursor() as cursor:
+        [(before,)] = cursor.execute("SELECT current_setting('statement_timeout')").fetchall()
+        cursor.execute(_LIMIT, [str(_MILLISECONDS)])
+        try:
+            with transaction.atomic(using):
+                found = list(rows)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, QueryCanceled):
+                raise
+            found = []
+        cursor.execute(_LIMIT, [before])
+    return found
