@@ -140,6 +140,7 @@ class Documents:
             "aliases": [alias for alias, _ in listed],
             "types": [self._numbers[name] for _, name in listed],
             "most": _MOST_FURTHER,
+            "counted": COUNTED,
         }
         found: dict[tuple[UUID, ResourceName], list[Read]] = {}
         for alias, number, *rest in rows_of(_FURTHER.with_values(**values), self._using):

@@ -15,6 +15,7 @@ import msgspec
 from edfi_api.common.conf import api_settings
 from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
+from edfi_api.site.person_pages.calendar import ALARM, USUAL, WARNING
 
 BUNDLED = Path(__file__).with_name("layout.toml")
 # Each further document on the way to a value is a query of the page.
@@ -49,6 +50,8 @@ class _Block(msgspec.Struct, forbid_unknown_fields=True):
     day: str | None = None
     category: str | None = None
     usual: list[str] = []
+    alarming: list[str] = []
+    warning: list[str] = []
 
 
 class _Page(msgspec.Struct, forbid_unknown_fields=True):
@@ -94,11 +97,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The members of the rows with a day and its category."""
+    """The members of the rows with a day and its category, and the looks of categories (`calendar`)."""
 
     day: tuple[str, ...]
     category: tuple[str, ...]
-    usual: frozenset[str]
+    looks: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +191,11 @@ class _Reader:
             calendar = Calendar(
                 self._member(block.day, resources, place),
                 self._member(block.category, resources, place),
-                frozenset(block.usual),
+                {
+                    **dict.fromkeys(block.usual, USUAL),
+                    **dict.fromkeys(block.warning, WARNING),
+                    **dict.fromkeys(block.alarming, ALARM),
+                },
             )
         elif (block.day or block.category) or not block.columns:
             self.problems.append(f"{place}: a block has columns, or 'day' and 'category'")

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -105,10 +106,10 @@ class _Page:
         for block, rows in self._rows:
             if rows:
                 yield self._calendar(block, rows) if block.calendar else self._table(block, rows)
+        yield self._written()
         if empty := [block.heading for block, rows in self._rows if not rows]:
             text = format_html("<p>Nothing is stored about: {}.</p>", ", ".join(empty).lower())
             yield _panel("empty", "Not stored", text)
-        yield self._written()
 
     def _table(self, block: Block, rows: Sequence[Read]) -> Panel:
         cells = [[self._cell(column, row) for column in block.columns] for row in rows]
@@ -131,7 +132,8 @@ class _Page:
 
     def _calendar(self, block: Block, rows: Sequence[Read]) -> Panel:
         events = [(event, row) for row in rows if (event := _event(block, row))]
-        calendar = calendar_of([event for event, _ in events], block.calendar.usual if block.calendar else ())
+        looks = block.calendar.looks if block.calendar else {}
+        calendar = calendar_of([event for event, _ in events], looks, timezone.localdate())
         listed = [
             {"event": event, "written": self._writer(row), "versions": _versions(row), "document": _address(row)}
             for event, row in events

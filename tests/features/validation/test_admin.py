@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -180,6 +181,22 @@ def agency(committing_api, documents, resource_named) -> int:
     """The id of a local education agency."""
     documents.store(resource_named("LocalEducationAgency"))
     return int(committing_api.get("/localEducationAgencies").json()[0]["localEducationAgencyId"])
+
+
+def test_the_same_finding_in_many_documents_is_one_line_of_a_page(rules, committing_api, enroll, rows) -> None:
+    for name in ("A", "B", "C"):
+        enroll(name, 77)
+    write(rules, "R-1", EACH)
+    rules.run()
+    client = Client()
+    client.force_login(User.objects.create_superuser("administrator"))
+    row = Document.objects.get(natural_key="NK#schoolId=77").pk
+
+    page = client.get(f"/admin/edfi_api/document/{row}/change/").content.decode()
+    [address] = re.findall(r'<a href="([^"]+)">and 2 more like it</a>', page)
+
+    assert page.partition('id="problems"')[2].partition("</section>")[0].count("<li>") == 1
+    assert "3 validation results" in client.get(unescape(address)).content.decode()
 
 
 def test_the_overview_counts_by_rule_and_organization_and_links_to_the_results(

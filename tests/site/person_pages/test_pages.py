@@ -112,7 +112,7 @@ def test_many_rows_are_a_calendar_and_the_rest_leads_to_the_list(steward, api, s
     [address] = re.findall(r'<a href="([^"]+)">4 more: list them all</a>', short)
 
     assert 'aria-label="From 2025-08-20 to 2025-09-05: Value 6."' in text
-    assert text.partition('class="legend"')[0].count("<rect") == 3 * 5
+    assert text.partition('class="legend"')[0].count("<rect") == 12 * 5
     assert "<title>Tue 2025-09-02: Value</title>" in text
     assert "Value 2" in block(short, "attendance")
     assert "6 documents" in steward.get(unescape(address)).content.decode()

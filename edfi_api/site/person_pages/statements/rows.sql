@@ -1,5 +1,5 @@
--- The latest documents of some resources that refer to a person, and how many there are up to a bound. By the primary
--- key of `reference`, which has the rows of an identity and a resource in order of creation.
+-- The latest documents of some resources that refer to a person, and how many there are up to a bound. By the index of
+-- identity and resource; the sort is of what refers to one person.
 SELECT wanted.type, counted.number, d.id, d.document_uuid, d.natural_key, d.body::text, d.last_modified_at,
        d.last_modified_by
   FROM unnest(%(types)s::smallint[], %(sizes)s::int[]) AS wanted (type, size)
