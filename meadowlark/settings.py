@@ -91,6 +91,7 @@ INSTALLED_APPS = [
     "edfi_api.features.loading",
     "edfi_api.features.sandboxes",
     "edfi_api.features.tables",
+    "edfi_api.features.today",
     "descriptors",
     "edfi_api.site.schedule",
     "edfi_api.site.sign_in.apps.SignInConfig",

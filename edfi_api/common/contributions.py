@@ -28,6 +28,11 @@ class Contributor:
     # front page of the admin (`edfi_api/web/admin_kit/status_lines.py`).
     status_lines: Sequence[str] = ()
     status_lines_of_databases: Sequence[str] = ()
+    # Functions from a request and the data store that it shows, None without any, to what the front page of the admin
+    # has for the user, by the names of its template.
+    front_page: Sequence[str] = ()
+    # Functions from the admin site to the routes of pages that are no lists of models.
+    admin_pages: Sequence[str] = ()
     # Functions that yield blocks of the page of a document in the admin, and sentences about what is wrong with it
     # (`edfi_api/web/admin_kit/document_panels.py`).
     document_panels: Sequence[str] = ()

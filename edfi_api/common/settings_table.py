@@ -375,6 +375,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "a file of TOML with what the pages call resources, those of extensions above all: "
             '`BusRoute = ["Bus route", "Bus routes"]`',
         ),
+        text(
+            "MEASURES",
+            "",
+            "a file of TOML in place of "
+            "[the measures of the first page](meadowlark/docs/operate/admin.md#what-today-counts)",
+            shown="those that come with Meadowlark",
+        ),
         count("ADMIN_SESSION_MINUTES", 720, "minutes after which users of the admin log in again"),
         texts(
             "TRUSTED_ORIGINS",

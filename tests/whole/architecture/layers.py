@@ -25,6 +25,7 @@ FEATURES_IMPORT = {
     "sandboxes": {"loading"},
     "sql_views": {"changes"},
     "tables": {"loading"},
+    "today": {"refusals", "validation"},
     "validation": {"changes"},
 }
 

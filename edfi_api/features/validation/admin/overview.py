@@ -75,6 +75,13 @@ SELECT v.id, v.source || '/' || v.identifier, v.short_description, v.severity,
         OR EXISTS (SELECT FROM open_results o WHERE o.rule_id = v.id)
  ORDER BY 5 DESC, 2 LIMIT %(most)s
 """
+_AT_AND_BELOW = f"""{_OPEN}
+SELECT c.ancestor_id, sum(o.entries)::bigint
+  FROM open_results o JOIN organization_closure c ON c.descendant_id = o.organization
+ WHERE c.ancestor_id = ANY (%(organizations)s)
+ GROUP BY 1
+"""
+_NUMBER = f"{_OPEN} SELECT coalesce(sum(entries), 0)::bigint FROM open_results"
 # An organization of this kind, or one below it.
 _BY_KIND = f"""{_OPEN}, kind AS MATERIALIZED (
     SELECT d.hierarchy[1] AS id FROM document d JOIN resource_type t ON t.id = d.resource_type_id
@@ -130,6 +137,20 @@ class Week(NamedTuple):
     runs: int
     appeared: int
     resolved: int
+
+
+def open_at_and_below(organizations: Sequence[int], using: str) -> dict[int, int]:
+    """Return the numbers of open results of these organizations, each with those below it, as the list counts them."""
+    parameters: dict[str, Any] = {"organizations": list(organizations), "today": localdate()}
+    with connections[using].cursor() as cursor:
+        return dict(cursor.execute(_AT_AND_BELOW, parameters))
+
+
+def number_of_open(using: str) -> int:
+    """Return the number of open results."""
+    with connections[using].cursor() as cursor:
+        [(number,)] = cursor.execute(_NUMBER, {"today": localdate()})
+        return int(number)
 
 
 def overview_page(request: HttpRequest, site: AdminSite) -> HttpResponse:

@@ -1,0 +1,1 @@
+"""Today, the first page of the admin: what is missing, was refused or found, and how complete each school is."""

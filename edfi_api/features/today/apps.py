@@ -1,0 +1,18 @@
+"""The Django app of Today."""
+
+from django.apps import AppConfig
+
+from edfi_api.common.contributions import Contributor
+
+
+class TodayConfig(Contributor, AppConfig):
+    """Label `today`; it has no models."""
+
+    name = "edfi_api.features.today"
+    label = "today"
+    verbose_name = "Today"
+    front_page = ("edfi_api.features.today.pages.today_context",)
+    admin_pages = ("edfi_api.features.today.pages.school_pages",)
+
+    def ready(self) -> None:
+        from edfi_api.features.today import checks  # noqa: F401, PLC0415  Registers the check.

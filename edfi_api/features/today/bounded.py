@@ -1,0 +1,109 @@
+"""Statements of a page that may take long: each has a time limit, and what it found is kept for a while.
+
+A page of a database with ten million documents has to be answered, so a block that would take too long says so. What is
+found is kept a hundred times as long as it took to find, so that counting takes a hundredth of the time of the
+database, however many people open the page: a second for what took ten milliseconds. The page says how old it is.
+"""
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from cachetools import TLRUCache
+from django.db import OperationalError, connections, transaction
+from django.db.backends.utils import CursorWrapper
+from django.utils import timezone
+from psycopg.errors import QueryCanceled
+
+SECONDS = 2
+_TIMES_KEPT = 100
+_MOST_KEPT = 4096
+
+_LIMIT = "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
+_RESTORE = "SELECT set_config('statement_timeout', %s, true)"
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[Value]):
+    """What was found, and when; `value` is None if it took too long, and is looked for again at `again_at`."""
+
+    value: Value | None
+    at: datetime
+    seconds: float
+
+    @property
+    def seconds_kept(self) -> float:
+        return self.seconds * _TIMES_KEPT
+
+    @property
+    def again_at(self) -> datetime:
+        return self.at + timedelta(seconds=self.seconds_kept)
+
+
+class TookTooLong(Exception):
+    """A statement was cancelled at its time limit."""
+
+
+_kept: TLRUCache[Hashable, Found[Any]] = TLRUCache(
+    _MOST_KEPT, ttu=lambda _, found, now: now + found.seconds_kept, timer=time.monotonic
+)
+_lock = threading.Lock()
+_locks: defaultdict[Hashable, threading.Lock] = defaultdict(threading.Lock)
+
+
+@contextmanager
+def limited(using: str) -> Iterator[CursorWrapper]:
+    """Yield a cursor whose statements may take SECONDS each, as may others of the connection meanwhile. Raises
+    TookTooLong."""
+    try:
+        with transaction.atomic(using), connections[using].cursor() as cursor:
+            [(before, _)] = cursor.execute(_LIMIT, [str(int(SECONDS * 1000))])
+            yield cursor
+            cursor.execute(_RESTORE, [before])
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise TookTooLong from error
+        raise
+
+
+def kept(using: str, key: Hashable, find: Callable[[CursorWrapper], Value]) -> Found[Value]:
+    """Return what was found lately, else what `find` returns now; a process looks for it once at a time."""
+    place = (using, key)
+    with _lock:
+        found: Found[Value] | None = _kept.get(place)
+        if found is not None:
+            return found
+        lock = _locks[place]
+    with lock:
+        with _lock:
+            found = _kept.get(place)
+        if found is None:
+            found = found_within_limit(using, find)
+            with _lock:
+                _kept[place] = found
+                _locks.pop(place, None)
+    return found
+
+
+def found_within_limit(using: str, find: Callable[[CursorWrapper], Value]) -> Found[Value]:
+    """Return what `find` returns, or nothing if it took too long."""
+    began, value = time.monotonic(), None
+    try:
+        with limited(using) as cursor:
+            value = find(cursor)
+    except TookTooLong:
+        pass
+    return Found(value, timezone.now(), time.monotonic() - began)
+
+
+def forget() -> None:
+    """Forget all that is kept."""
+    with _lock:
+        _kept.clear()
