@@ -7,9 +7,10 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.views.main import SEARCH_VAR
+from django.core.exceptions import PermissionDenied
 from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
@@ -17,6 +18,7 @@ from edfi_api.common.contributions import contributions
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
 from edfi_api.site.admin.document_blocks import own_panels
+from edfi_api.site.admin.documents_by_kind import by_kind_page
 from edfi_api.site.admin_site import overview
 from edfi_api.web.admin_kit import key_search, related_links
 from edfi_api.web.admin_kit.authorship import name_of
@@ -34,7 +36,7 @@ from edfi_api.web.admin_kit.list_filters import (
 from edfi_api.web.admin_kit.natural_keys import abridged
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
 from edfi_api.web.admin_kit.readable_values import MARK, is_marked_only_in_body, marked_body
-from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, with_choice
 from edfi_api.web.admin_kit.titles import TitledAdmin, titled
 from references.identity import as_uuid
 
@@ -126,7 +128,14 @@ class DocumentAdmin(OfDataStoreAdmin, TitledAdmin, DeletionThroughStore, ReadOnl
 
     def get_urls(self) -> list[URLPattern]:
         contributed = (route for routes in contributions("document_pages") for route in routes(self))
-        return [*contributed, *super().get_urls()]
+        by_kind = path("by-kind/", self.admin_site.admin_view(self.by_kind_view), name="documents_by_kind")
+        return [by_kind, *contributed, *super().get_urls()]
+
+    def by_kind_view(self, request: HttpRequest) -> HttpResponse:
+        """Numbers of documents by resource, and the documents that were written last."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return with_choice(request, lambda: by_kind_page(request, self.admin_site))
 
     def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
         """Decide by Django's permissions, which `ReadOnlyAdmin` overrides."""

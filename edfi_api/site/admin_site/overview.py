@@ -73,6 +73,10 @@ class Count:
         return kind_in_words(self.resource).plural
 
     @property
+    def is_exact(self) -> bool:
+        return self.counted <= COUNTED and self.estimated <= COUNTED
+
+    @property
     def text(self) -> str:
         """`4,213`; `about 1,200,000`, with two significant digits; `more than 100,000` without statistics."""
         if self.estimated > COUNTED:
