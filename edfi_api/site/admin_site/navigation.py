@@ -55,65 +55,6 @@ class Area:
         return any(page.is_current for page in self.pages)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Something that a user of these permissions does; `text` says what it is good for."""
-
-    name: str
-    text: str
-    page: str
-    permissions: tuple[str, ...]
-
-    @property
-    def address(self) -> str:
-        return reverse(self.page)
-
-
-_TASKS = (
-    Task(
-        "Refusals",
-        "What clients sent and the server did not take, and why.",
-        "admin:refusals_refusal_changelist",
-        ("refusals.view_refusal", SEES_DATA),
-    ),
-    Task(
-        "Validation results",
-        "What the rules found in documents that are stored.",
-        "admin:validation_overview",
-        ("validation.view_validationresult",),
-    ),
-    Task(
-        "Deleted documents",
-        "What was deleted, by whom, and how to bring it back.",
-        "admin:change_queries_deleteddocument_changelist",
-        ("change_queries.view_deleteddocument", SEES_DATA),
-    ),
-    Task(
-        "Give a vendor access",
-        "Vendor, application and organizations on one page; then key and secret.",
-        "admin:security_onboarding",
-        ("security.add_vendor", "security.add_application", "security.add_apiclient"),
-    ),
-    Task(
-        "API clients",
-        "Who has a key, what it may do, and when it was used.",
-        "admin:security_apiclient_changelist",
-        ("security.view_apiclient",),
-    ),
-    Task(
-        "Activity of clients",
-        "What each client has sent, and when it was accepted last.",
-        "admin:refusals_activity",
-        ("refusals.view_refusal",),
-    ),
-)
-
-
-def tasks(user: AbstractBaseUser | AnonymousUser) -> list[Task]:
-    """What the user may do, in the order of the table."""
-    return [task for task in _TASKS if user.has_perms(task.permissions)]  # type: ignore[union-attr]
-
-
 # Area → its pages in their order: lists of models by their labels, and others. A page that no capability serves is left
 # out. Lists that are in no area are in the last one.
 _AREAS: dict[str, Sequence[str | OwnPage]] = {
@@ -131,7 +72,12 @@ _AREAS: dict[str, Sequence[str | OwnPage]] = {
         "validation.validationrule",
         "validation.validationrun",
     ),
-    "Documents": ("edfi_api.document", "descriptors.descriptor", "change_queries.deleteddocument"),
+    "Documents": (
+        "edfi_api.document",
+        OwnPage("By kind", "admin:documents_by_kind", (SEES_DATA,)),
+        "descriptors.descriptor",
+        "change_queries.deleteddocument",
+    ),
     "Access": (
         "security.apiclient",
         "security.application",

@@ -1,4 +1,4 @@
-"""The admin site: its index page also shows document counts and the latest changes.
+"""The admin site: its index page is Today.
 
 Each deletion has a log entry of its own, also on Django's pages for users and groups.
 """
@@ -18,14 +18,15 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.text import capfirst
 
+from edfi_api.common.contributions import contributions
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.site.admin_site import navigation, overview, status
+from edfi_api.site.admin_site import navigation, status
 from edfi_api.site.admin_site.search import search_page
 from edfi_api.site.sign_in.site import SignInSite
 from edfi_api.web.admin_kit.readable_values import is_time, shown_time
-from edfi_api.web.admin_kit.store_choice import PARAMETER, choice_url, choose_view, chosen
+from edfi_api.web.admin_kit.store_choice import PARAMETER, Shown, choice_url, choose_view, chosen
 
 
 class AdministrationPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
@@ -88,12 +89,12 @@ class AdministrationPages(ModelAdmin):  # type: ignore[type-arg]  # Django's tak
 
 
 class AdministrationSite(SignInSite):
-    """Django's admin site with Meadowlark's index page, NUL checks and audit log."""
+    """Django's admin site with Today as its index page, NUL checks and audit log."""
 
     site_header = "Meadowlark"
     site_title = "Meadowlark"
-    index_title = "Administration"
-    index_template = "edfi_api/admin_index.html"
+    index_title = "Today"
+    index_template = "admin/today/today.html"
     enable_nav_sidebar = False
 
     def register(
@@ -140,46 +141,42 @@ class AdministrationSite(SignInSite):
         return HttpResponseRedirect(reverse("admin:index"))
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Return Today for the chosen data store, and the state of the server."""
         context = _of_data_store(request)
-        context["tasks"] = navigation.tasks(request.user)
         context["status"] = [*status.lines(request.user), *context.get("status", ())]
-        if request.user.has_perm("refusals.view_refusal"):
-            context["writes"] = status.writes_chart()
         return super().index(request, context | (extra_context or {}))
 
     def get_urls(self) -> list[Any]:
         choose = self.admin_view(partial(choose_view, self))
         found = self.admin_view(partial(search_page, self))
+        contributed = (route for routes in contributions("admin_pages") for route in routes(self))
         return [
             path("choose-data-store/", choose, name="choose_data_store"),
             path("search/", found, name="search"),
+            *contributed,
             *super().get_urls(),
         ]
 
 
 def _of_data_store(request: HttpRequest) -> dict[str, Any]:
-    """What the user may see of the chosen data store; nothing if none is chosen, or it does not answer."""
-    if not status.may_see_a_database(request.user):
-        return {}
+    """Return what the user may see of the chosen data store; if none is chosen, or it does not answer, what there is
+    without one."""
     named: dict[str, Any] = {"choice_url": choice_url(request)}
+    if not status.may_see_a_database(request.user):
+        return _front_page(request, None)
     try:
         shown = chosen(request)
         if shown is None:
-            return named | {"data_store": "none"}
+            return _front_page(request, None) | named | {"data_store": "none"}
         state = {"data_store": shown.text, "status": status.lines_of(shown.using, request.user)}
-        return named | state | (_overview(shown.using) if request.user.has_perm("edfi_api.view_document") else {})
+        return _front_page(request, shown) | named | state
     except ConnectionUnusable:
-        return named | {"data_store": "none"}
+        return _front_page(request, None) | named | {"data_store": "none"}
     except (DatabaseError, InterfaceError):
         if PARAMETER not in request.session:
             raise
-        return named | {"data_store": "one that cannot be reached"}
+        return _front_page(request, None) | named | {"data_store": "one that cannot be reached"}
 
 
-def _overview(using: str) -> dict[str, Any]:
-    counts, latest = overview.counts(using), overview.latest_changes(using)
-    return {
-        "counts": [count for count in counts if not count.is_descriptor],
-        "descriptors": f"{sum(count.counted for count in counts if count.is_descriptor):,}",
-        "latest_changes": latest,
-    }
+def _front_page(request: HttpRequest, shown: Shown | None) -> dict[str, Any]:
+    return {name: value for each in contributions("front_page") for name, value in each(request, shown).items()}
