@@ -38,7 +38,8 @@ from edfi_api.features.today.ledger_figures import DAYS, Feed, RefusedByDay
 from edfi_api.features.today.measures import UnusableMeasures, current_measures
 from edfi_api.features.validation.admin.overview import number_of_open
 from edfi_api.features.validation.admin.results import open_results
-from edfi_api.web.admin_kit.readable_values import timestamp, words
+from edfi_api.web.admin_kit.kinds import kind_at
+from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.related_links import links
 from edfi_api.web.admin_kit.store_choice import Shown, shown_in, with_choice
 from edfi_api.web.admin_kit.tables import filtered
@@ -338,7 +339,7 @@ def _refused_row(row: RefusedByDay, days: Iterable[date], data_store: int | None
         times = {"last_at__gte": _begin(day), "last_at__lt": _begin(day + timedelta(days=1)), "state": "all"}
         address = refusals_address(data_store, **filters, **times)
         cells.append((day, Number(number, address, _short(number)), _heat(number)))
-    kind = words(row.resource.rpartition("/")[2]) if row.resource else "unknown resources"
+    kind = kind_at(row.resource).plural if row.resource else "unknown resources"
     are_open = Number(row.are_open, refusals_address(data_store, **filters))
     return {"vendor": row.name, "kind": kind, "cells": cells, "open": are_open}
 
