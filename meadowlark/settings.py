@@ -105,6 +105,7 @@ MIDDLEWARE = [
     "edfi_api.site.observability.middleware.ObservabilityMiddleware",
     DATA_ROUTES,
     "django.middleware.security.SecurityMiddleware",
+    "edfi_api.web.middleware.PageGZipMiddleware",
     # Serves style sheets and scripts of the admin and of /docs, so that no proxy has to.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Refuses hosts outside ALLOWED_HOSTS; adds Content-Length, without which answers would be chunked.
