@@ -1,10 +1,12 @@
 """Errors as pages for browsers and as problem details for all others; the admin's navigation, and its times."""
 
 import re
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
 
 from edfi_api.common.settings_table import SETTINGS
 from meadowlark.configuration.environment import read
@@ -67,6 +69,31 @@ def test_the_header_leads_to_the_areas_that_the_user_may_see(db, group, areas):
 
     assert menu
     assert re.findall(r">([^<]+)</a>", menu[1]) == areas
+
+
+@pytest.mark.parametrize("address", ["/", "/docs", "/guides", "/nothing", "/admin/login/", "/admin/"])
+def test_every_page_has_the_header_and_the_tokens(db, address):
+    client = Client() if address == "/admin/login/" else user_of("steward")
+
+    page = client.get(address, HTTP_ACCEPT=_BROWSER).content.decode()
+
+    assert page.count('<header class="site-header">') == 1
+    assert len(re.findall(r'href="/static/edfi_api/site(\.\w+)?\.css"', page)) == 1
+    assert "nav-sidebar" not in page
+
+
+def test_a_user_without_permissions_is_told_who_gives_them(nobody):
+    assert "An administrator gives it groups." in nobody.get("/admin/").content.decode()
+
+
+def test_colors_are_named_in_one_style_sheet():
+    named = [
+        str(file)
+        for file in Path("edfi_api").rglob("*.css")
+        if "uplot" not in str(file) and re.search(r"#[0-9a-f]{3,8}\b(?![^{]*\{)|\b(rgb|hsl)\(", file.read_text())
+    ]
+
+    assert named == ["edfi_api/web/static/edfi_api/site.css"]
 
 
 def test_times_are_shown_in_the_time_zone_of_the_setting(api, db, settings):

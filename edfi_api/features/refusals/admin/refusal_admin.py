@@ -183,8 +183,8 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         """Tables of open entries; each number links to the list."""
         self._refuse_without_permission(request)
         tables = [
-            overview_tables.open_by("vendor", "By vendor and resource", overview.table("vendor")),
-            overview_tables.open_by("problem", "By problem and resource", overview.table("problem")),
+            overview_tables.open_by("vendor", "By vendor and kind", overview.table("vendor")),
+            overview_tables.open_by("problem", "By problem and kind", overview.table("problem")),
         ]
         self._audit(request, "causes of refusals shown")
         shows_keys = _shows_keys(request)
