@@ -42,10 +42,16 @@ def find(index: NameIndex, words: Sequence[Word], numbers: Collection[int], most
     searched = sorted(set(numbers) & set(index.numbers))
     if not words or not searched:
         return []
-    found = _rows(index, _query(searched, words, ""), most, using)
+    found = _rows(statement_of(index, words, searched, "", most), using)
     if len(found) < most:
-        found += _rows(index, _query(searched, words, ":*"), most, using)
+        found += _rows(statement_of(index, words, searched, ":*", most), using)
     return list(dict.fromkeys(found))[:most]
+
+
+def statement_of(index: NameIndex, words: Sequence[Word], numbers: Iterable[int], ending: str, most: int) -> Sql:
+    """Return the query of ids of documents with the words, or with `:*` as the ending with beginnings of words."""
+    has_words = f"{index.condition} AND {index.words} @@ %(query)s::tsquery"
+    return Sql(f"SELECT id FROM document WHERE {has_words} LIMIT {most:d}", {"query": _query(numbers, words, ending)})  # noqa: S608  No values.
 
 
 def having_words(column: str, words: Sequence[Word]) -> Sql:
@@ -72,10 +78,9 @@ def _word(lexemes: Sequence[str]) -> Word:
     return ((longest,), tuple(parts)) if is_joined else (tuple(lexemes),)
 
 
-def _rows(index: NameIndex, query: str, most: int, using: str) -> list[int]:
-    rows = f"SELECT id FROM document WHERE {index.condition} AND {index.words} @@ %(query)s::tsquery LIMIT {most:d}"  # noqa: S608  No values.
+def _rows(statement: Sql, using: str) -> list[int]:
     with by_bitmaps(using):
-        return [row for (row,) in found_in_time(Sql(rows, {"query": query}), _MILLISECONDS, using)]
+        return [row for (row,) in found_in_time(statement, _MILLISECONDS, using)]
 
 
 def _query(numbers: Iterable[int], words: Sequence[Word], ending: str) -> str:
