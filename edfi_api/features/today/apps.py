@@ -12,6 +12,7 @@ class TodayConfig(Contributor, AppConfig):
     label = "today"
     verbose_name = "Today"
     front_page = ("edfi_api.features.today.pages.today_context",)
+    document_panels = ("edfi_api.features.today.document_panels.school",)
     admin_pages = ("edfi_api.features.today.pages.school_pages",)
 
     def ready(self) -> None:

@@ -34,11 +34,12 @@ class School:
     def __init__(self, api, documents, resource_named) -> None:
         self._api, self._documents, self._resource_named = api, documents, resource_named
         documents.store(resource_named("StudentSchoolAssociation"))
-        self.enrolment = self._stored("StudentSchoolAssociation").body
+        self.enrolment = self.stored("StudentSchoolAssociation").body
         self.id = self.enrolment["schoolReference"]["schoolId"]
-        self.row = self._stored("School").pk
+        self.row = self.stored("School").pk
 
-    def _stored(self, name: str) -> Document:
+    def stored(self, name: str) -> Document:
+        """Return the first document of a resource."""
         return Document.objects.filter(resource_type__name=name).order_by("pk")[0]
 
     def send(self, path: str, body: dict) -> None:
@@ -49,7 +50,7 @@ class School:
     def like(self, name: str, path: str, **members: object) -> None:
         """Store the minimal document of a resource, and send another one with these members."""
         self._documents.store(self._resource_named(name))
-        self.send(path, self._stored(name).body | members)
+        self.send(path, self.stored(name).body | members)
 
     def enrol(self, **members: object) -> None:
         """Send the student Mae Ortiz with an enrolment."""

@@ -180,3 +180,25 @@ def test_what_takes_too_long_is_left_out(steward, school, monkeypatch):
 
     assert "How complete schools are: counting took more than 2 seconds, so the page does without." in page
     assert "How complete is each school?" in page
+
+
+def test_the_page_of_a_school_has_its_row_and_what_happened_this_week(steward, school, api, refused):
+    school.enrol()
+    found(school.id, timezone.now())
+    api.post("/classPeriods", {"classPeriodName": "First", "schoolReference": {"schoolId": school.id}, "x": 1})
+    api.post("/classPeriods", {"schoolReference": {"schoolId": school.id}})
+    refused()
+
+    page = text_of(steward, f"/admin/edfi_api/document/{school.row}/change/")
+
+    assert "Value 2 enrolled none 2 without" in page
+    week = page.partition("Refused and found this week")[2].partition("What is written, and when last")[0]
+    assert "tests/E-1" in week
+    assert "refused once to tests" in week
+    assert "Enrolments 2" in page.partition("What is written, and when last")[2]
+
+
+def test_other_documents_have_nothing_of_it(steward, school):
+    page = text_of(steward, f"/admin/edfi_api/document/{school.stored('Student').pk}/change/")
+
+    assert "What is written, and when last" not in page

@@ -82,6 +82,14 @@ def open_results(using: str) -> QuerySet[ValidationResult]:
     return _unresolved(ValidationResult.objects.using(using), are_dismissed=False)
 
 
+def of_organization_and_below(results: QuerySet[Any], organization: int) -> QuerySet[Any]:
+    """Return those of the results that are of an organization or of one below it."""
+    with connections[results.db].cursor() as cursor:
+        found = [id_ for (id_,) in cursor.execute(_AND_BELOW, [organization, organization])]
+    # With a subquery PostgreSQL could not estimate how many results these have.
+    return results.filter(organization__in=found)
+
+
 def _unresolved(results: QuerySet[Any], *, are_dismissed: bool) -> QuerySet[Any]:
     is_dismissed = Exists(current(results.db).filter(result_key=OuterRef("result_key")))
     return results.filter(is_dismissed if are_dismissed else ~is_dismissed, resolved_at=None)
@@ -147,11 +155,7 @@ class OrganizationFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[ValidationResult]) -> QuerySet[ValidationResult]:
         if self.value() is None:
             return queryset
-        chosen = row_in(self.value() or "")
-        with connections[queryset.db].cursor() as cursor:
-            found = [id_ for (id_,) in cursor.execute(_AND_BELOW, [chosen, chosen])]
-        # With a subquery PostgreSQL could not estimate how many results these have.
-        return queryset.filter(organization__in=found)
+        return of_organization_and_below(queryset, row_in(self.value() or ""))
 
 
 class RuleFilter(admin.RelatedFieldListFilter):
