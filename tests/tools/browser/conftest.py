@@ -50,6 +50,7 @@ def findings() -> Findings:
     axe = Path(found.origin).with_name("axe.min.js").read_text()
 
     def run(window: WebDriver) -> list[str]:
+        window.set_script_timeout(120)
         window.execute_script(axe)
         reported: list[str] = window.execute_async_script(_RUN)
         return reported

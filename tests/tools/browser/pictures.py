@@ -62,7 +62,7 @@ def _documentation(window: WebDriver, run: Run) -> None:
 
 def _admin(window: WebDriver, run: Run) -> None:
     window.get(f"{run.address}/admin/")
-    shown(window, "#counts")
+    shown(window, "table.heat")
 
 
 def _document(window: WebDriver, run: Run) -> None:

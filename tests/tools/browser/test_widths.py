@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient, Application, Vendor
-from edfi_api.features.refusals.models import SubmissionHour
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import complaints, log_in, overhang, shown
 
@@ -25,13 +22,6 @@ _TOO_WIDE = """
 return [...document.querySelectorAll("#content .wide")]
   .filter((each) => each.scrollWidth > each.clientWidth + 1)
   .map((each) => `${each.getAttribute("aria-label")}: ${each.scrollWidth} px`)
-"""
-# Whether a label beside the chart is as light as the text of a dark page.
-_IS_LIGHT = """
-const canvas = document.querySelector("#writes-chart canvas");
-const pixels = canvas.getContext("2d").getImageData(0, 0, 60, canvas.height).data;
-for (let at = 0; at < pixels.length; at += 4) if (pixels[at] > 200 && pixels[at + 3] > 200) return true;
-return false;
 """
 
 
@@ -95,26 +85,6 @@ def test_a_list_begins_on_the_first_screen_of_a_phone_and_its_search_box_has_a_n
 
     assert shown(window, "#searchbar").get_attribute("aria-label") == "Search"
     assert window.find_element(By.ID, "changelist-form").rect["y"] < 800
-
-
-def test_the_chart_follows_the_theme_and_its_legend_has_numbers(
-    browser: Browse, live_server: Any, row_in_every_table: None
-) -> None:
-    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
-    client = ApiClient.objects.order_by("pk").values_list("pk", flat=True)[0]
-    SubmissionHour.objects.create(
-        client=client, data_store=1, resource="/ed-fi/students", hour=hour, accepted=5, refused=2
-    )
-    window = _logged_in(browser, live_server, SIZES[0])
-    shown(window, "#writes-chart canvas")
-    values = [each.text for each in window.find_elements(By.CSS_SELECTOR, "#writes-chart .u-value")]
-    was_light = window.execute_script(_IS_LIGHT)
-
-    window.execute_script("document.documentElement.dataset.theme = 'dark'")
-
-    assert values and "--" not in values
-    assert not was_light
-    WebDriverWait(window, 20).until(lambda _: window.execute_script(_IS_LIGHT))
 
 
 def _logged_in(browser: Browse, live_server: Any, size: tuple[int, int]) -> WebDriver:
