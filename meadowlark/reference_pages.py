@@ -38,6 +38,7 @@ _SUBJECTS = {
     "The management API": ("edfi_api.features.management_api",),
     "Changes": ("edfi_api.features.changes.change_queries", "edfi_api.features.changes.change_stream"),
     "Refused writes": ("edfi_api.features.refusals",),
+    "Mail": ("edfi_api.features.mail",),
     "Sandboxes, and reports of runs": ("edfi_api.features.sandboxes", "edfi_api.features.runs"),
     "Validation": ("edfi_api.features.validation",),
     "SQL views": ("edfi_api.features.sql_views",),

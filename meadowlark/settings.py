@@ -92,6 +92,7 @@ INSTALLED_APPS = [
     "edfi_api.features.sandboxes",
     "edfi_api.features.tables",
     "edfi_api.features.today",
+    "edfi_api.features.mail",
     "descriptors",
     "edfi_api.site.schedule",
     "edfi_api.site.sign_in.apps.SignInConfig",
@@ -211,6 +212,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# EMAIL_HOST and the others.
+globals().update(values["MAIL_SERVER"])
 LANGUAGE_CODE = "en-us"
 USE_I18N = False
 TIME_ZONE = "UTC"

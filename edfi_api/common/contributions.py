@@ -43,6 +43,9 @@ class Contributor:
     # Commands that remove once a day what is no longer needed: in each database with documents, if they are about
     # documents. `manage.py housekeeping` runs them.
     housekeeping: Sequence[str] = ()
+    # Functions without arguments that return what the weekly mail says of the capability
+    # (`edfi_api/web/admin_kit/mail_sections.py`).
+    mail_sections: Sequence[str] = ()
     # Objects with `count`, which is given requests that have just been answered
     # (`edfi_api/web/answered_requests.py`), and `count_batch`, which is given a batch that has ended.
     request_counters: Sequence[str] = ()

@@ -35,6 +35,7 @@ class SettingKind(StrEnum):
     PAIRS = "`VALUE=GROUP`, separated by commas"
     DATABASE = "URL of a database"
     LOGIN = "URL of a login"
+    MAIL_SERVER = "URL of a mail server"
     SCHEDULE = "`WHEN COMMAND`, separated by semicolons"
     TIME_ZONE = "name of a time zone"
 
@@ -76,6 +77,7 @@ qualifiers = partial(Setting, SettingKind.QUALIFIERS)
 pairs = partial(Setting, SettingKind.PAIRS)
 database = partial(Setting, SettingKind.DATABASE)
 login = partial(Setting, SettingKind.LOGIN)
+mail_server = partial(Setting, SettingKind.MAIL_SERVER)
 schedule = partial(Setting, SettingKind.SCHEDULE)
 time_zone = partial(Setting, SettingKind.TIME_ZONE)
 
@@ -546,6 +548,26 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "writes to the ledger, once a second; of more only the number is recorded",
         ),
     ),
+    "Mail": (
+        texts(
+            "MAIL_TO",
+            (),
+            "addresses that get [a mail each week](meadowlark/docs/operate/refusals.md#a-mail-each-week) about what is "
+            "open, by `mail_open_causes`; none for no mail",
+        ),
+        text("MAIL_FROM", "meadowlark@localhost", "the sender"),
+        mail_server(
+            "MAIL_SERVER",
+            "smtp://localhost:25",
+            "the server that takes mails: `smtp+tls://user:password@mail.example.org:587` with STARTTLS, `smtp+ssl://` "
+            "with TLS from the beginning, `smtp://` without",
+        ),
+        text(
+            "MAIL_LINKS",
+            "",
+            "the address of this server in links of mails: `https://edfi.example.org`; without it mails have none",
+        ),
+    ),
     "Reports of runs": (
         number(
             "RUN_DAYS",
@@ -673,6 +695,7 @@ OF_THE_SERVER = {
     "DATABASE_URL", "CONNECTION_MAX_AGE", "TRANSACTION_POOLING", "STATEMENT_SECONDS", "LOCK_SECONDS",
     "DATABASE_REPLICA_URL", "TOKEN_SECONDS", "ADMIN_PATH", "ADMIN_TIME_ZONE",
     "ADMIN_SESSION_MINUTES", "TRUSTED_ORIGINS", "WEBHOOK_URL", "WEBHOOK_SECRET", "NATS_SERVERS", "REFUSALS",
+    "MAIL_SERVER",
     "LOG_FORMAT", "LOG_LEVEL",
     "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_EXPORTER", "OTEL_LOGS_EXPORTER", "OTEL_METRICS_EXPORTER",
     "OTEL_METRIC_EXPORT_INTERVAL",

@@ -17,6 +17,9 @@ from edfi_api.common.settings_table import SETTINGS, Setting, SettingKind
 from edfi_api.site.schedule.timetable import Entry, read_timetable
 
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
+# Ports by scheme.
+_MAIL_SCHEMES = {"smtp": 25, "smtp+ssl": 465, "smtp+tls": 587}
+_MAIL_SECONDS = 30
 _TRUE = {"true", "on", "yes", "y", "ok", "1"}
 _FALSE = {"false", "off", "no", "n", "0"}
 _QUALIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*", re.ASCII)
@@ -156,6 +159,19 @@ def _pair(setting: Setting, text: str) -> tuple[str, str]:
     return value.strip(), group.strip()
 
 
+def _mail_server(setting: Setting, default: str) -> dict[str, Any]:
+    """Django's settings for sending mails. Messages quote no part of the URL, as those of databases."""
+    address = _text(setting, default).strip()
+    scheme, separator, _ = address.partition("://")
+    if not separator or scheme not in _MAIL_SCHEMES:
+        raise ImproperlyConfigured(f"{setting.variable} is not of the form smtp+tls://USER:PASSWORD@HOST:PORT.")
+    try:
+        found: dict[str, Any] = environ.Env.email_url_config(address)
+    except ValueError:
+        raise ImproperlyConfigured(f"{setting.variable} has a port that is not a number up to 65535.") from None
+    return {**found, "EMAIL_PORT": found["EMAIL_PORT"] or _MAIL_SCHEMES[scheme], "EMAIL_TIMEOUT": _MAIL_SECONDS}
+
+
 def _database(setting: Setting, default: str) -> dict[str, Any]:
     """The entry of Django's DATABASES; empty if the variable is. Messages quote no part of the URL, since any part may
     belong to the password."""
@@ -244,6 +260,7 @@ _READERS: dict[SettingKind, Callable[[Setting, Any], Any]] = {
     SettingKind.PAIRS: _pairs,
     SettingKind.DATABASE: _database,
     SettingKind.LOGIN: _login,
+    SettingKind.MAIL_SERVER: _mail_server,
     SettingKind.SCHEDULE: _schedule,
     SettingKind.TIME_ZONE: _time_zone,
 }

@@ -15,5 +15,6 @@ class RefusalsConfig(Contributor, AppConfig):
     status_lines = ("edfi_api.features.refusals.admin.status.open_refusals",)
     document_panels = ("edfi_api.features.refusals.admin.document_panels.refused_writes",)
     search_groups = ("edfi_api.features.refusals.admin.search.refused_writes",)
+    mail_sections = ("edfi_api.features.refusals.mail.open_causes",)
     housekeeping = ("edfi_api.features.refusals.management.commands.purge_refusals.Command",)
     openapi_documents = {"submissions": "edfi_api.features.refusals.http"}

@@ -16,6 +16,7 @@ class ValidationConfig(Contributor, AppConfig):
     status_lines_of_databases = ("edfi_api.features.validation.admin.status.last_validation",)
     document_panels = ("edfi_api.features.validation.admin.document_panels.findings",)
     search_groups = ("edfi_api.features.validation.admin.search.findings",)
+    mail_sections = ("edfi_api.features.validation.mail.open_findings",)
     housekeeping = ("edfi_api.features.validation.management.commands.purge_validation.Command",)
     openapi_documents = {"validation": "edfi_api.features.validation.http"}
     published_resources = ("edfi_api.features.validation.extension_model.published_surface",)

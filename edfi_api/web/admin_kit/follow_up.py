@@ -95,8 +95,13 @@ def state_in_words(state: str | None, until: date | None, since: int = 0) -> str
     elif until is None:
         text = str(FollowUpState(state).label)
     else:
-        text = f"dismissed until {until}" if until >= timezone.localdate() else "open again"
+        text = f"dismissed until {until}" if is_dismissed(until) else "open again"
     return f"{text}, {since:,} since" if since else text
+
+
+def is_dismissed(until: date | None) -> bool:
+    """Whether this last day of a dismissal is not over; None without one."""
+    return until is not None and until >= timezone.localdate()
 
 
 def follow_ups(model: type[_Model], key: Mapping[str, Any], using: str, most: int) -> list[_Model]:

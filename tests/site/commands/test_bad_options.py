@@ -35,6 +35,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "check_connection": {"name": ["connection"]},
     "enable_connection": {"name": ["connection"]},
     "list_connections": {},
+    "mail_open_causes": {},
     "remove_connection": {"name": ["removed"]},
     "migrate": {"app_label": ["edfi_api"]},
     "run_exchange": {"is_listed": ["--list"]},

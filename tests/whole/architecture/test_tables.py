@@ -49,6 +49,7 @@ OWNERS = {
     "external_identity": SECURITY,
     "key_change": HISTORY,
     "key_field": HISTORY,
+    "mail_sent": "edfi_api.features.mail",
     "management_api_managementclient": MANAGEMENT,
     "management_api_managementtoken": MANAGEMENT,
     "migration_digest": "edfi_api.core.data_stores",

@@ -180,6 +180,7 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
             "edfi_api",
             "exchange",
             "exchange_push",
+            "mail",
             "management_api",
             "ods_import",
             "profiles",

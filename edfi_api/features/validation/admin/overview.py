@@ -232,6 +232,11 @@ def _kinds(using: str) -> list[str]:
         return [name for (name,) in cursor.execute(_KINDS)]
 
 
+def open_by_organization(using: str) -> list[Open]:
+    """Return the open results by rule and organization, the largest numbers first."""
+    return _open_results(None, using)
+
+
 def _open_results(kind: str | None, using: str) -> list[Open]:
     """Return the open results by rule and organization, the largest numbers first; with `kind`, by organizations of
     this resource.
