@@ -91,9 +91,17 @@ class Read:
         return any(each.steps == reference and each.referential_id == target for each in self.references)
 
     @property
-    def own_id(self) -> UUID:
-        """Its identity."""
-        return _extractor(self.resource.name).own_identity(self.body).referential_id
+    def own_id(self) -> UUID | None:
+        """Its identity; None if it was stored in another standard."""
+        return identity_of(self.resource, self.body)
+
+
+def identity_of(resource: Resource, body: dict[str, Any]) -> UUID | None:
+    """The identity of a document; None if it was stored in a standard in which the resource had another key."""
+    try:
+        return _extractor(resource.name).own_identity(body).referential_id
+    except DataValidationFailed:
+        return None
 
 
 class Documents:

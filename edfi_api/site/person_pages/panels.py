@@ -13,13 +13,12 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.paths import values_at
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.changes.change_queries.versions_pages import versions_address
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.site.person_pages.calendar import Event, calendar_of
-from edfi_api.site.person_pages.documents import COUNTED, Documents, Read, TookTooLong, in_time
+from edfi_api.site.person_pages.documents import COUNTED, Documents, Read, TookTooLong, identity_of, in_time
 from edfi_api.site.person_pages.layout import Block, Column, InvalidLayout, current_layout
 from edfi_api.site.person_pages.values import Found, ShownFurther, Values
 from edfi_api.site.person_pages.written import LOOKED_AT, WORDS, Write, together, written_last
@@ -56,11 +55,12 @@ def person_panels(shown: ShownDocument) -> Iterator[Panel]:
     except InvalidLayout as problem:
         yield _panel("person", "Layout", format_html("<p>The layout of this page cannot be used: {}</p>", problem))
         return
-    if not blocks:
+    person = identity_of(shown.resource, shown.document.body) if blocks else None
+    if person is None:
         return
     try:
         with in_time(shown.using):
-            page = _Page(shown, blocks)
+            page = _Page(shown, blocks, person)
     except TookTooLong:
         text = SafeString("<p>The database took too long to read what belongs to this person. Try again later.</p>")
         yield _panel("person", "Not read", text)
@@ -89,12 +89,9 @@ class _Line:
 class _Page:
     """What the page shows, after all statements in the database of the document."""
 
-    def __init__(self, shown: ShownDocument, blocks: Sequence[Block]) -> None:
-        resource = shown.resource
-        assert resource is not None  # noqa: S101  `person_panels` has looked.
+    def __init__(self, shown: ShownDocument, blocks: Sequence[Block], person: UUID) -> None:
         self._document = shown.document
         self._documents = documents = Documents(shown.using)
-        person = Extractor(resource).own_identity(shown.document.body).referential_id
         rows, self._numbers = documents.of_person(person, _sizes(blocks))
         self._rows = [(block, _rows_of(block, rows, person)) for block in blocks]
         self._values = Values(documents, self._rows)
