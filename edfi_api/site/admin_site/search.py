@@ -57,7 +57,7 @@ def _answer(site: AdminSite, request: HttpRequest, using: str, data_store: int |
     context = {
         **site.each_context(request),
         "title": f"Search for {text}" if text else "Search",
-        "text": text,
+        "searched_text": text,
         "groups": groups,
         "answers": [group.answer for group in groups if group.answer],
         "names_are_missing": bool(text) and _sees_documents(request) and not _has_names(using),

@@ -91,6 +91,7 @@ def test_more_than_are_shown_are_in_the_list(steward, api):
 
     assert page.count("<bdi>Mae Ortiz") == 20
     assert '<a href="/admin/edfi_api/document/?q=ortiz%2C+mae">' in page
+    assert 'value="ortiz, mae"' in page
 
 
 def test_users_find_what_they_may_see(user_with, stored):
