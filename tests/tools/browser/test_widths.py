@@ -17,9 +17,9 @@ pytestmark = pytest.mark.browser
 LONG = "Wolfeschlegelsteinhausenbergerdorff" * 2
 PASSWORD = "correct horse battery"
 SIZES = [(1400, 900), (400, 844)]
-# Tables that have to be scrolled.
+# Tables that have to be scrolled, but for the grids of Today, which have a column for each day or measure.
 _TOO_WIDE = """
-return [...document.querySelectorAll("#content .wide")]
+return [...document.querySelectorAll("#content .wide:not(:has(.heat, .schools))")]
   .filter((each) => each.scrollWidth > each.clientWidth + 1)
   .map((each) => `${each.getAttribute("aria-label")}: ${each.scrollWidth} px`)
 """
