@@ -136,6 +136,10 @@ class AdministrationSite(SignInSite):
             context["may_search"] = navigation.may_search(request.user)
         return context
 
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Log out; Django makes the context of the page for the user before."""
+        return super().logout(request, {"areas": ()} | (extra_context or {}))
+
     def app_index(self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None) -> Any:
         """Lead to the front page: the areas of the header are the only navigation."""
         return HttpResponseRedirect(reverse("admin:index"))

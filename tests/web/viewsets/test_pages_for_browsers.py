@@ -96,6 +96,14 @@ def test_colors_are_named_in_one_style_sheet():
     assert named == ["edfi_api/web/static/edfi_api/site.css"]
 
 
+def test_the_page_after_logout_leads_nowhere_and_thanks_nobody(db):
+    page = user_of("steward").post("/admin/logout/").content.decode()
+
+    assert "You are logged out." in page
+    assert "quality time" not in page
+    assert ">Findings</a>" not in page
+
+
 def test_times_are_shown_in_the_time_zone_of_the_setting(api, db, settings):
     assert api.post("/students", STUDENT).status_code == 201
     settings.ADMIN_TIME_ZONE = read(SETTINGS["ADMIN_TIME_ZONE"])
