@@ -70,6 +70,9 @@ def choose(window: WebDriver, specification: str) -> None:
     """Waits until the specification is loaded and shown, without what was answered to requests of another."""
     window.refresh()
     listed = Select(shown(window, "#select"))
+    # The first specification would replace the chosen one if it came later.
+    first = listed.first_selected_option.get_attribute("value")
+    WebDriverWait(window, 60).until(lambda _: window.execute_script(_IS_LOADED, first))
     listed.select_by_visible_text(specification)
     address = listed.first_selected_option.get_attribute("value")
     WebDriverWait(window, 60).until(lambda _: window.execute_script(_IS_LOADED, address))
@@ -150,7 +153,9 @@ def test_operations_by_id_have_the_id_of_a_document_except_those_that_delete(
         click(window, f"{block} .opblock-summary-control")
         click(window, f"{block} .try-out__btn")
         field = shown(window, f"{block} [data-param-name=id] input")
-        WebDriverWait(window, 60).until(lambda _, field=field: field.get_attribute("value") == str(student.id))
+        WebDriverWait(window, 60).until(
+            lambda _, field=field: field.get_attribute("value") == str(student.document_uuid)
+        )
         click(window, f"{block} button.execute")
         status = shown(window, f"{block} .live-responses-table tr.response .response-col_status").text
         assert status[:3] == {"getStudentsById": "200", "putStudent": "204"}[operation]
