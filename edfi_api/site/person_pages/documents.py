@@ -28,6 +28,7 @@ _BEGIN = Sql(
 _END = Sql("SELECT set_config('statement_timeout', %(timeout)s::text, true)")
 
 _MILLISECONDS = 3_000
+_NO_NUMBER = 0
 # Numbers of rows are exact up to this one.
 COUNTED = 1_000
 # Of the documents that refer to one row, such as the marks of a class.
@@ -114,8 +115,8 @@ class Documents:
         self._numbers = resource_types.numbers(using)
 
     def number(self, name: ResourceName) -> int:
-        """The number of a resource."""
-        return self._numbers[name]
+        """The number of a resource; one that no document has where the database is not migrated to the served model."""
+        return self._numbers.get(name, _NO_NUMBER)
 
     def name(self, number: int) -> ResourceName | None:
         """The name of the resource with this number."""
@@ -130,7 +131,7 @@ class Documents:
         """Return the latest documents that refer to the person, for each resource at most so many, and how many there
         are."""
         wanted = {
-            "types": [self._numbers[name] for name in sizes],
+            "types": [self.number(name) for name in sizes],
             "sizes": list(sizes.values()),
             "person": person,
             "counted": COUNTED + 1,
@@ -146,7 +147,7 @@ class Documents:
             return {}
         values = {
             "aliases": [alias for alias, _ in listed],
-            "types": [self._numbers[name] for _, name in listed],
+            "types": [self.number(name) for _, name in listed],
             "most": _MOST_FURTHER,
             "counted": COUNTED,
         }

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.core.models import Document
+from edfi_api.core.storage import resource_types
 from edfi_api.site.person_pages import documents as documents_of_pages
 from edfi_api.site.person_pages.layout import BUNDLED
 from tests.support.admin_users import client_of
@@ -54,6 +55,16 @@ def add_event(api, day: str) -> None:
     body = {name: value for name, value in first.items() if name not in {"id", "_etag", "_lastModifiedDate"}}
     answer = api.post(EVENTS, body | {"eventDate": day})
     assert answer.status_code == 201, answer.content
+
+
+def test_a_database_that_does_not_know_a_resource_of_the_model_yet_is_no_error(steward, stored, monkeypatch):
+    known = resource_types.numbers("default")
+    older = {name: number for name, number in known.items() if name.resource != "Grade"}
+    monkeypatch.setattr(documents_of_pages.resource_types, "numbers", lambda using: older)
+
+    text = page(steward, "Student")
+
+    assert "Course Teacher" in block(text, "schedule")
 
 
 def test_the_page_of_a_student_has_the_schedule_with_marks_and_teachers(steward, api, stored):
