@@ -58,7 +58,7 @@ def test_a_text_of_the_request_is_escaped(nobody):
 @pytest.mark.parametrize(
     ("group", "areas"),
     [
-        ("steward", ["Today", "Refused", "Findings", "Documents", "Access", "Exchange"]),
+        ("steward", ["Today", "Schools", "Refused", "Findings", "Documents", "Access", "Exchange"]),
         ("operator", ["Today", "Refused", "Findings", "Documents", "Access", "Exchange", "Server"]),
         ("auditor", ["Today", "Refused", "Findings", "Documents", "Access", "Exchange", "Server"]),
     ],
