@@ -8,24 +8,21 @@ database, however many people open the page: a second for what took ten millisec
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from cachetools import TLRUCache
-from django.db import OperationalError, connections, transaction
+from django.db import connections
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
-from psycopg.errors import QueryCanceled
+
+from edfi_api.core.storage.driver.time_limits import TookTooLong, time_limit
 
 SECONDS = 2
 _TIMES_KEPT = 100
 _MOST_KEPT = 4096
-
-_LIMIT = "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
-_RESTORE = "SELECT set_config('statement_timeout', %s, true)"
 
 Value = TypeVar("Value")
 
@@ -47,30 +44,11 @@ class Found(Generic[Value]):
         return self.at + timedelta(seconds=self.seconds_kept)
 
 
-class TookTooLong(Exception):
-    """A statement was cancelled at its time limit."""
-
-
 _kept: TLRUCache[Hashable, Found[Any]] = TLRUCache(
     _MOST_KEPT, ttu=lambda _, found, now: now + found.seconds_kept, timer=time.monotonic
 )
 _lock = threading.Lock()
 _locks: defaultdict[Hashable, threading.Lock] = defaultdict(threading.Lock)
-
-
-@contextmanager
-def limited(using: str) -> Iterator[CursorWrapper]:
-    """Yield a cursor whose statements may take SECONDS each, as may others of the connection meanwhile. Raises
-    TookTooLong."""
-    try:
-        with transaction.atomic(using), connections[using].cursor() as cursor:
-            [(before, _)] = cursor.execute(_LIMIT, [str(int(SECONDS * 1000))])
-            yield cursor
-            cursor.execute(_RESTORE, [before])
-    except OperationalError as error:
-        if isinstance(error.__cause__, QueryCanceled):
-            raise TookTooLong from error
-        raise
 
 
 def kept(using: str, key: Hashable, find: Callable[[CursorWrapper], Value]) -> Found[Value]:
@@ -96,7 +74,7 @@ def found_within_limit(using: str, find: Callable[[CursorWrapper], Value]) -> Fo
     """Return what `find` returns, or nothing if it took too long."""
     began, value = time.monotonic(), None
     try:
-        with limited(using) as cursor:
+        with time_limit(int(SECONDS * 1000), using), connections[using].cursor() as cursor:
             value = find(cursor)
     except TookTooLong:
         pass

@@ -1,15 +1,13 @@
 """Documents that a page of a person shows, read with a few statements whatever their number."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
 from typing import Any, cast
 from uuid import UUID
 
-from django.db import OperationalError, connections, transaction
-from psycopg import errors
+from django.db import connections
 
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import DataValidationFailed
@@ -21,13 +19,9 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 
 text_of_statement = statements_beside(__file__)
 _ROWS, _FURTHER, _TARGETS = map(text_of_statement, ("rows", "further", "targets"))
-_BEGIN = Sql(
-    "WITH before AS MATERIALIZED (SELECT current_setting('statement_timeout') AS timeout)"
-    " SELECT timeout, set_config('statement_timeout', %(timeout)s::text, true) FROM before"
-)
-_END = Sql("SELECT set_config('statement_timeout', %(timeout)s::text, true)")
 
-_MILLISECONDS = 3_000
+# Of each statement of a page.
+MILLISECONDS = 3_000
 _NO_NUMBER = 0
 # Numbers of rows are exact up to this one.
 COUNTED = 1_000
@@ -40,25 +34,6 @@ def rows_of(statement: Sql, using: str) -> list[tuple[Any, ...]]:
     with connections[using].cursor() as cursor:
         cursor.execute(statement.text, statement.parameters)
         return cast("list[tuple[Any, ...]]", cursor.fetchall())
-
-
-class TookTooLong(Exception):
-    """A statement of the page was cancelled."""
-
-
-@contextmanager
-def in_time(using: str) -> Iterator[None]:
-    """A transaction each of whose statements has a few seconds. Raises TookTooLong."""
-    try:
-        with transaction.atomic(using):
-            [(before, _)] = rows_of(_BEGIN.with_values(timeout=str(_MILLISECONDS)), using)
-            yield
-            # The transaction may be a caller's.
-            rows_of(_END.with_values(timeout=before), using)
-    except OperationalError as error:
-        if isinstance(error.__cause__, errors.QueryCanceled):
-            raise TookTooLong from error
-        raise
 
 
 @dataclass(frozen=True)

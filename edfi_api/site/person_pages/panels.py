@@ -15,10 +15,11 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.documents.paths import values_at
 from edfi_api.core.security.models import ApiClient
+from edfi_api.core.storage.driver.time_limits import TookTooLong, time_limit
 from edfi_api.features.changes.change_queries.versions_pages import versions_address
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.site.person_pages.calendar import Event, calendar_of
-from edfi_api.site.person_pages.documents import COUNTED, Documents, Read, TookTooLong, identity_of, in_time
+from edfi_api.site.person_pages.documents import COUNTED, MILLISECONDS, Documents, Read, identity_of
 from edfi_api.site.person_pages.layout import Block, Column, InvalidLayout, current_layout
 from edfi_api.site.person_pages.values import Found, ShownFurther, Values
 from edfi_api.site.person_pages.written import LOOKED_AT, WORDS, Write, together, written_last
@@ -59,7 +60,7 @@ def person_panels(shown: ShownDocument) -> Iterator[Panel]:
     if person is None:
         return
     try:
-        with in_time(shown.using):
+        with time_limit(MILLISECONDS, shown.using):
             page = _Page(shown, blocks, person)
     except TookTooLong:
         text = SafeString("<p>The database took too long to read what belongs to this person. Try again later.</p>")

@@ -13,20 +13,18 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeVar
 
-from django.db import OperationalError, connections, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
-from psycopg.errors import QueryCanceled
 
 from edfi_api.core.models import Document
 from edfi_api.core.queries.name_search import Word
+from edfi_api.core.storage.driver.time_limits import TookTooLong, time_limit
 from edfi_api.web.admin_kit import natural_keys
 
 Row = TypeVar("Row", bound=Model)
 # Milliseconds for one of the queries about other things than documents.
 _MILLISECONDS = 250
-_LIMIT = "SELECT set_config('statement_timeout', %s, true)"
 
 
 class Order(IntEnum):
@@ -95,16 +93,8 @@ class Search:
 
 def in_time(rows: "QuerySet[Row]") -> list[Row]:
     """Return the rows; none if reading them takes too long."""
-    using = rows.db
-    with transaction.atomic(using), connections[using].cursor() as cursor:
-        [(before,)] = cursor.execute("SELECT current_setting('statement_timeout')").fetchall()
-        cursor.execute(_LIMIT, [str(_MILLISECONDS)])
-        try:
-            with transaction.atomic(using):
-                found = list(rows)
-        except OperationalError as error:
-            if not isinstance(error.__cause__, QueryCanceled):
-                raise
-            found = []
-        cursor.execute(_LIMIT, [before])
-    return found
+    try:
+        with time_limit(_MILLISECONDS, rows.db):
+            return list(rows)
+    except TookTooLong:
+        return []

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from edfi_api.core.models import Document
 from edfi_api.core.storage import resource_types
 from edfi_api.site.person_pages import documents as documents_of_pages
+from edfi_api.site.person_pages import panels
 from edfi_api.site.person_pages.layout import BUNDLED
 from tests.support.admin_users import client_of
 from tests.support.databases import connection
@@ -151,7 +152,7 @@ def statements_of_the_blocks(client) -> list[str]:
 
 def test_a_page_that_takes_too_long_says_so(steward, stored, monkeypatch):
     monkeypatch.setattr(documents_of_pages, "_ROWS", documents_of_pages._ROWS + "; SELECT pg_sleep(1)")
-    monkeypatch.setattr(documents_of_pages, "_MILLISECONDS", 50)
+    monkeypatch.setattr(panels, "MILLISECONDS", 50)
 
     text = page(steward, "Student")
 
