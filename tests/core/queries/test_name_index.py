@@ -3,7 +3,8 @@
 import pytest
 from django.db import DataError, connections
 
-from edfi_api.core.queries.name_index import named_resources
+from edfi_api.core.queries import name_search
+from edfi_api.core.queries.name_index import named_resources, numbers_of
 from tests.support.databases import DOCUMENTS
 from tests.support.factories import STUDENT
 from tests.support.management_commands import run
@@ -42,6 +43,20 @@ def test_what_an_interrupted_build_has_left_is_built_again(committing_api) -> No
     run("migrate")
 
     assert installed() == {name: True}
+
+
+def test_a_search_reads_it(db) -> None:
+    named = named_resources()
+    index = named.index(DOCUMENTS)
+    words = name_search.words_of("greene, ada", DOCUMENTS)
+    statement = name_search.statement_of(index, words, numbers_of(named.people, DOCUMENTS), ":*", 20)
+
+    with name_search.by_bitmaps(DOCUMENTS), connections[DOCUMENTS].cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {statement.text}", statement.parameters)
+        plan = "\n".join(line for (line,) in cursor)
+
+    assert f"Bitmap Index Scan on {index.name}" in plan
 
 
 def test_documents_about_a_person_are_not_indexed_by_the_names_in_them() -> None:

@@ -13,6 +13,8 @@ import time
 
 import django
 
+from tests.tools.benchmarks.verification import verify_here
+
 _TEXTS = [
     "mae ortiz",
     "Greene, Ada",
@@ -39,6 +41,7 @@ def main() -> None:
     for text in options.texts:
         _measure(text, options.rounds)
     print(_plan(options.texts[0]))
+    verify_here()
 
 
 def _measure(text: str, rounds: int) -> None:

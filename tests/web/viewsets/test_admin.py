@@ -19,6 +19,7 @@ from tests.support.databases import connection
 
 LIST = "/admin/edfi_api/document/"
 BY_KIND = f"{LIST}by-kind/"
+_OF_TRANSACTIONS = ("SAVEPOINT", "RELEASE SAVEPOINT", "SET LOCAL")
 
 
 @pytest.fixture
@@ -249,7 +250,7 @@ def test_pages_count_up_to_a_bound_in_few_queries(admin_client, association, stu
         with CaptureQueriesContext(connection) as queries:
             assert admin_client.get(page).status_code == 200
 
-        statements = [query["sql"] for query in queries]
+        statements = [query["sql"] for query in queries if not query["sql"].startswith(_OF_TRANSACTIONS)]
         assert [sql for sql in statements if "count(" in sql.lower() and "LIMIT" not in sql] == []
         most = 28 if page == page_of(student) else 12
         assert len(statements) <= most, page

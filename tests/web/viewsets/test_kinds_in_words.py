@@ -76,12 +76,12 @@ def test_all_words_are_of_resources_of_a_bundled_standard() -> None:
 def test_pages_of_documents_have_words_in_place_of_names(steward, enrolment) -> None:
     listed = steward.get(LIST).content.decode()
     page = steward.get(f"{LIST}{enrolment.pk}/change/").content.decode()
-    front = steward.get("/admin/").content.decode()
+    by_kind = steward.get(f"{LIST}by-kind/").content.decode()
 
     assert '<td class="field-kind">Enrolment</td>' in listed
     assert "StudentSchoolAssociation" not in listed
     assert "<h1>Enrolment</h1>" in page
-    assert ">Enrolments<" in front
+    assert ">Enrolments<" in by_kind
 
 
 def test_an_operator_names_what_extensions_have(own_words) -> None:

@@ -90,9 +90,9 @@ def test_what_a_library_sends_in_place_of_a_comparison_is_called_so(api):
     refusal = api.get("/students?comparisons=System.Collections.Generic.Dictionary%602[System.String,System.String]")
 
     assert refusal.json()["hints"] == [
-        "comparisons=System.Collections.Generic.Dictionary`2[System.String,System was sent. A library that sends the "
-        "name of a type, or an object, cannot write this parameter. Leave it out, and add field[operator]=value itself "
-        "to the address."
+        "comparisons=System.Collections.Generic.Dictionary`2[System.String,System... was sent. A library that sends "
+        "the name of a type, or an object, cannot write this parameter. Leave it out, and add field[operator]=value "
+        "itself to the address."
     ]
 
 
