@@ -70,7 +70,8 @@ def school(shown: ShownDocument) -> Iterator[Panel]:
     table = counts.table([stored], counts.completeness(ids), counts.absences(ids))
     week, kinds = list(_week(shown, counts, stored.organization)), _kinds(counts, stored.organization)
     context = {"table": table, "notes": counts.notes}
-    yield Panel("school-today", "Today", render_to_string("admin/today/row.html", context), Place.BODY, _ROW)
+    row = render_to_string("admin/today/row.html", context)
+    yield Panel("school-today", "Today", row, Place.BODY, _ROW, is_wide=True)
     if shown.may(SEES_REFUSALS) or shown.may(SEES_RESULTS):
         content = as_list(week) if week else SafeString('<p class="quiet">Nothing was refused or found.</p>')
         yield Panel("school-week", "Refused and found this week", content, Place.BODY, _WEEK)
