@@ -18,6 +18,7 @@ from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.features.today.measures import Events, Measure, Measures, Source
 
 _DAYS_OF_WEEK = 7
+_WEEKS_OF_YEAR = 52
 _SATURDAY = 5
 
 _TERMS = Sql("""
@@ -87,9 +88,11 @@ class SchoolYear:
     name: str
     first_day: date
 
-    def week(self, today: date) -> int:
-        """Return the number of the week of a day, 1 for the first one. Weeks begin on Monday."""
-        return (monday(today) - monday(self.first_day)).days // _DAYS_OF_WEEK + 1
+    def week(self, today: date) -> int | None:
+        """Return the number of the week of a day, 1 for the first one; None outside of the year. Weeks begin on
+        Monday."""
+        number = (monday(today) - monday(self.first_day)).days // _DAYS_OF_WEEK + 1
+        return number if 1 <= number <= _WEEKS_OF_YEAR else None
 
 
 @dataclass(frozen=True, slots=True)

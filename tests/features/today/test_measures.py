@@ -1,10 +1,12 @@
 """The file of measures."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 from django.core.checks import run_checks
 
+from edfi_api.features.today.counting import SchoolYear
 from edfi_api.features.today.measures import BUNDLED, UnusableMeasures, current_measures, read_measures
 from edfi_api.model.surface.resource import ResourceName
 
@@ -57,3 +59,14 @@ def test_a_check_warns_of_a_file_that_cannot_be_used(settings, tmp_path):
 
     assert len(warnings) == 1
     assert warnings[0].msg.startswith("MEADOWLARK_MEASURES: ")
+
+
+def test_days_outside_of_a_school_year_have_no_number_of_a_week() -> None:
+    year = SchoolYear("2026", date(2025, 8, 18))
+
+    assert [year.week(day) for day in (date(2025, 8, 22), date(2026, 5, 4), date(2026, 11, 29), date(2025, 8, 10))] == [
+        1,
+        38,
+        None,
+        None,
+    ]

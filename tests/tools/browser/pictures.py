@@ -3,7 +3,8 @@
     python -m tests.tools.browser.pictures
 
 Needs the programs chromium and chromedriver, like the tests of this package. The pictures replace those in
-meadowlark/docs/start/pictures; the district is always the same, so they differ only if the pages have changed.
+meadowlark/docs/start/pictures. The district is in the middle of a school year, as on each `make demo`, so days and
+times in them are those of the day when they are taken.
 """
 
 import re
@@ -22,7 +23,6 @@ FOLDER = Path(__file__).parents[3] / "meadowlark/docs/start/pictures"
 # Fixed, since the pages show it.
 _PORT = 28_000
 _STUDENT = "77400010"
-_TODAY = "2026-05-04"
 
 
 def main() -> int:
@@ -32,7 +32,7 @@ def main() -> int:
         sys.stderr.write("needs the programs chromium and chromedriver\n")
         return 1
     with TemporaryDirectory() as folder:
-        run = Run(Path(folder) / "home", _PORT, "--demo", "--today", _TODAY)
+        run = Run(Path(folder) / "home", _PORT, "--demo")
         try:
             run.wait_until_served()
             FOLDER.mkdir(exist_ok=True)
