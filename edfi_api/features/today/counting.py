@@ -216,7 +216,9 @@ class Counting:
     ) -> tuple[list[int], int]:
         """Return a page of the events of a school in a week, the latest first, as primary keys; and the number of
         all."""
-        last = min(first + timedelta(days=_DAYS_OF_WEEK - 1), self.today)
+        rest = timedelta(days=_DAYS_OF_WEEK - 1)
+        # In this order, since the last week that dates have is not whole.
+        last = min(first, self.today - rest) + rest
         statement = _EVENTS.fill(events=self._absences(("id", "day"), [school])).with_values(
             monday=first.isoformat(), last=last.isoformat(), size=size, offset=offset
         )

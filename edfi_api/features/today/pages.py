@@ -39,6 +39,7 @@ from edfi_api.features.today.measures import UnusableMeasures, current_measures
 from edfi_api.features.validation.admin.overview import number_of_open
 from edfi_api.features.validation.admin.results import open_results
 from edfi_api.web.admin_kit.kinds import kind_at
+from edfi_api.web.admin_kit.list_filters import row_in
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.related_links import links
 from edfi_api.web.admin_kit.store_choice import Shown, shown_in, with_choice
@@ -47,6 +48,7 @@ from edfi_api.web.admin_kit.tables import filtered
 _SCHOOLS_SHOWN, _ROWS_SHOWN, _FEEDS_SHOWN, _NAMES_SHOWN = 12, 12, 20, 3
 _PER_PAGE = 50
 _STUDENTS_PER_PAGE = 100
+_MOST_PAGES = 10**6
 _WEEK = timedelta(days=7)
 _FEW, _SOME, _THOUSAND = 10, 100, 1000
 _BAR_HEIGHT, _BAR_WIDTH = 24, 8
@@ -211,8 +213,8 @@ def _page(
 
 
 def _page_number(request: HttpRequest) -> int:
-    text = request.GET.get("p", "")
-    return int(text) if text.isdecimal() and 0 < int(text[:6]) == int(text) else 1
+    number = row_in(request.GET.get("p", ""))
+    return number if 0 < number < _MOST_PAGES else 1
 
 
 def _others(total: int, number: int, query: str) -> dict[str, str]:

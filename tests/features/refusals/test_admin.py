@@ -91,6 +91,7 @@ def test_refusals_are_listed_with_client_key_and_cause(steward, two):
         ("?vendor=nonsense", False, False),
         ("?application=nonsense", False, False),
         ("?q=organization=7", True, False),
+        (f"?q=organization={'7' * 5_000}", False, False),
         ("?q=604822", False, True),
         ("?q=%25", False, False),
     ],

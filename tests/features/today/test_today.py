@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
@@ -202,3 +203,13 @@ def test_other_documents_have_nothing_of_it(steward, school):
     page = text_of(steward, f"/admin/edfi_api/document/{school.stored('Student').pk}/change/")
 
     assert "What is written, and when last" not in page
+
+
+@pytest.mark.parametrize(
+    "query", ["p=0", "p=-1", "p=x", f"p={'9' * 5_000}", f"p={10**6}", "week=9999-12-31", "week=0001-01-01", "week=x"]
+)
+@pytest.mark.parametrize("page", ["students", "absences"])
+def test_a_page_or_a_week_that_does_not_exist_is_no_error(steward, school, page, query):
+    answer = steward.get(f"/admin/schools/{school.id}/{page}/?{query}")
+
+    assert answer.status_code == 200

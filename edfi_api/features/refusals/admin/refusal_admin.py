@@ -40,6 +40,7 @@ from edfi_api.features.refusals.export import COLUMNS, exported_rows
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed
 from edfi_api.web.admin_kit.authorship import name_of
+from edfi_api.web.admin_kit.key_search import organization_in
 from edfi_api.web.admin_kit.list_filters import ResolutionFilter, row_in
 from edfi_api.web.admin_kit.read_only import ROWS_COUNTED, ReadOnlyAdmin
 from edfi_api.web.admin_kit.readable_values import timestamp
@@ -140,9 +141,8 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         if not term:
             return queryset, False
         latest = summaries.latest(queryset)
-        name, _, value = term.partition("=")
-        if name == "organization" and value.isdecimal():
-            return latest.filter(organization=int(value)), False
+        if (organization := organization_in(term)) is not None:
+            return latest.filter(organization=organization), False
         found = Q(correlation_id=term)
         if request.user.has_perm(VIEW_KEYS):
             found |= Q(natural_key__icontains=term) | Q(cause_text__icontains=term)
