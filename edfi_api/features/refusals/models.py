@@ -1,5 +1,7 @@
 """The tables of the ledger. `sql/refusals.sql` creates them; only `ledger` writes entries."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -8,6 +10,11 @@ from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 
 # What this server received, and what a connection sent to another one, which has refused it.
 RECEIVED, SENT = "received", "sent"
+
+
+def of_data_store(rows: "models.QuerySet[Any]", data_store: int | None) -> "models.QuerySet[Any]":
+    """Return the rows of a data store, by its number in the ledger; all of them without one."""
+    return rows if data_store is None else rows.filter(data_store=data_store)
 
 
 class Refusal(models.Model):

@@ -62,10 +62,13 @@ def kept(using: str, key: Hashable, find: Callable[[CursorWrapper], Value]) -> F
     with lock:
         with _lock:
             found = _kept.get(place)
-        if found is None:
-            found = found_within_limit(using, find)
+        try:
+            if found is None:
+                found = found_within_limit(using, find)
+                with _lock:
+                    _kept[place] = found
+        finally:
             with _lock:
-                _kept[place] = found
                 _locks.pop(place, None)
     return found
 

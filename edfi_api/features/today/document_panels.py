@@ -16,12 +16,12 @@ from django.utils.safestring import SafeString
 from edfi_api.core.storage import resource_types
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
 from edfi_api.features.refusals.admin.summaries import problem_in_words, resource_of_entry, summary
-from edfi_api.features.refusals.models import Refusal
+from edfi_api.features.refusals.models import Refusal, of_data_store
 from edfi_api.features.refusals.personal_data import is_hashed
 from edfi_api.features.today.bounded import kept
 from edfi_api.features.today.counting import monday
 from edfi_api.features.today.figures import SEES_REFUSALS, SEES_RESULTS, Number, SchoolCounts, counts_of
-from edfi_api.features.today.ledger_figures import REFUSED, of_data_store
+from edfi_api.features.today.ledger_figures import REFUSED
 from edfi_api.features.today.measures import current_measures
 from edfi_api.features.validation.admin.results import line_of, of_organization_and_below, open_results
 from edfi_api.features.validation.models import ValidationResult

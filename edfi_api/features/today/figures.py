@@ -260,9 +260,7 @@ def counts_of(request: HttpRequest, shown: Shown) -> SchoolCounts | None:
 
 def ledger_number(shown: Shown | None) -> int | None:
     """Return the number of the shown data store in the ledger of refusals; None where there is nothing to choose."""
-    if shown is None or not shown.text:
-        return None
-    return int(shown.choice) if shown.choice.isdecimal() else 0
+    return shown.number if shown and shown.text else None
 
 
 def refusals_address(data_store: int | None, **filters: Any) -> str:

@@ -13,7 +13,7 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
-from edfi_api.features.refusals.models import OpenRefusals, Refusal
+from edfi_api.features.refusals.models import OpenRefusals, Refusal, of_data_store
 from edfi_api.web.write_recorder import ACCEPTED_WITH_WARNINGS
 
 # From this status on, a write was refused.
@@ -88,11 +88,6 @@ class Feed:
     def silent_days(self, now: datetime) -> int | None:
         """Return the days since a write was accepted; None if none was."""
         return (now - self.accepted_at).days if self.accepted_at else None
-
-
-def of_data_store(rows: QuerySet[Any], data_store: int | None) -> QuerySet[Any]:
-    """Return the rows of a data store, or all."""
-    return rows if data_store is None else rows.filter(data_store=data_store)
 
 
 def open_writes(data_store: int | None) -> OpenWrites:

@@ -134,7 +134,9 @@ def schools_page(site: AdminSite, request: HttpRequest) -> HttpResponse:
     ids = [each.organization for each in page]
     table = counts.table(list(page), counts.completeness(ids), counts.absences(ids))
     title = "Schools without attendance this week" if is_silent else "Schools"
-    return _page(site, request, "schools", title, counts, table=table, page=page, query="attendance=none&" * is_silent)
+    return _page(
+        site, request, "schools", title, counts, table=table, page=page, query="attendance=none&" if is_silent else ""
+    )
 
 
 def students_page(site: AdminSite, request: HttpRequest, school: int) -> HttpResponse:

@@ -4,7 +4,6 @@
 names. Resources that the served standard lacks are left out; a path that none of the others has is a mistake.
 """
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.rule_files import NotToml, read_toml
 from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
 from edfi_api.site.person_pages.calendar import ALARM, USUAL, WARNING
@@ -148,8 +148,8 @@ def _layout(path: Path, served: _Served) -> Layout:
 def read_layout(path: Path, surface: Surface) -> Layout:
     """Read a file against a surface. Raises InvalidLayout with everything that does not fit."""
     try:
-        file = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        file = msgspec.convert(read_toml(path), _File)
+    except (NotToml, msgspec.ValidationError) as error:
         raise InvalidLayout(f"{path}: {error}") from error
     reader = _Reader(surface)
     layout = {

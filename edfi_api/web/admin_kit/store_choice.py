@@ -44,6 +44,11 @@ class Shown:
     choice: str
     text: str
 
+    @property
+    def number(self) -> int:
+        """Its number in the ledger of refusals, 0 for the admin database."""
+        return 0 if self.choice == _MAIN else int(self.choice)
+
 
 _THE_ONLY_ONE = Shown(DEFAULT_DB_ALIAS, _MAIN, "")
 
@@ -55,8 +60,7 @@ def shown_in(request: HttpRequest) -> Shown:
 
 def store_number(request: HttpRequest) -> int:
     """The number of the shown data store in the ledger of refusals, 0 for the admin database."""
-    choice = shown_in(request).choice
-    return 0 if choice == _MAIN else int(choice)
+    return shown_in(request).number
 
 
 def address_with_store(request: HttpRequest) -> str:

@@ -2,10 +2,9 @@
 many are open of the clients with such a name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, Sum
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -14,8 +13,15 @@ from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.security.organizations import names_in
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
-from edfi_api.features.refusals.admin.summaries import database_of, outcome, resource_of_entry, why
-from edfi_api.features.refusals.models import OpenRefusals, Refusal
+from edfi_api.features.refusals.admin.summaries import (
+    database_of,
+    latest,
+    outcome,
+    resource_of_entry,
+    why,
+    with_element,
+)
+from edfi_api.features.refusals.models import OpenRefusals, Refusal, of_data_store
 from edfi_api.features.refusals.personal_data import is_hashed, kept_id
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.web.admin_kit.authorship import name_of
@@ -55,7 +61,7 @@ def refused_writes(search: Search) -> Iterator[Group]:
 
 def _open_by_client(search: Search) -> Iterator[Item]:
     clients = {client.pk: client for client in clients_named(search.words, _MOST_CLIENTS)}
-    entries = _of_data_store(OpenRefusals.objects.filter(client__in=clients), search).values("client")
+    entries = of_data_store(OpenRefusals.objects.filter(client__in=clients), search.data_store).values("client")
     for client, number in entries.annotate(number=Sum("entries")).order_by("-number").values_list("client", "number"):
         address = filtered(_REFUSALS, {"client": client})
         yield Item("Client", clients[client].name, address, f"{counted(number, 'refused write')} open")
@@ -65,7 +71,7 @@ def _entries(search: Search, identities: Mapping[UUID, ResourceName], values: Se
     """The entries that are open, then others, the latest first: those that wait for a document with one of the
     identities, those about one, and among the latest those with a value in their key, or with the text as their
     correlation id."""
-    everything = _of_data_store(Refusal.objects.all(), search)
+    everything = of_data_store(Refusal.objects.all(), search.data_store)
     is_open = everything.filter(resolved_at=None)
     queries = []
     if identities:
@@ -74,21 +80,12 @@ def _entries(search: Search, identities: Mapping[UUID, ResourceName], values: Se
         queries.append(is_open.filter(client__in=clients, subject__in=identities))
     about = Q(correlation_id=search.text)
     for value in values:
-        about |= Q(natural_key__endswith=f"={value}") | Q(natural_key__contains=f"={value}#")
-    queries.append(_latest(everything).filter(about))
+        about |= with_element(f"={value}")
+    queries.append(latest(everything, _LATEST).filter(about))
     if id_ := as_uuid(search.text):
         queries.append(everything.filter(pk=id_))
     found = {entry.pk: entry for query in queries for entry in in_time(query.order_by("-id")[: _MOST + 1])}
     return sorted(found.values(), key=lambda entry: (entry.resolved_at is None, entry.pk), reverse=True)
-
-
-def _latest(queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
-    earlier = Refusal.objects.order_by("-id").values_list("id", flat=True)[_LATEST : _LATEST + 1]
-    return queryset.filter(id__gt=earlier[0]) if earlier else queryset
-
-
-def _of_data_store(queryset: Any, search: Search) -> Any:
-    return queryset if search.data_store is None else queryset.filter(data_store=search.data_store)
 
 
 def _items(entries: Sequence[Refusal], *, shows_keys: bool) -> Iterator[Item]:

@@ -19,7 +19,7 @@ from edfi_api.core.security.requests.data_stores import data_store_in_address
 from edfi_api.features.refusals.http import entries
 from edfi_api.features.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
 from edfi_api.features.refusals.ledger import Ledger, ledger_connection
-from edfi_api.features.refusals.models import RECEIVED, Refusal
+from edfi_api.features.refusals.models import RECEIVED, Refusal, of_data_store
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
 from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse, html_page, json_file_response
@@ -49,7 +49,7 @@ class SubmissionsView(EdFiView):
     def refusals(self) -> "QuerySet[Refusal]":
         """The client's own; not what other servers have refused of a connection that has the same client."""
         own = Refusal.objects.filter(client=self.sender.client, direction=RECEIVED)
-        return own if self.sender.data_store is None else own.filter(data_store=self.sender.data_store)
+        return of_data_store(own, self.sender.data_store)
 
     def place_of(self, path: str) -> int:
         """The place of a resource in the load order; unknown ones are last."""
