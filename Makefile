@@ -44,6 +44,7 @@ help:
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
 	@echo 'make drill-cutover  move in from an ODS with the content of make demo; prints the time of each step; STUDENTS=200'
 	@echo 'make drill-upgrade  replace servers of 1.0.0 by this version, and back, on one database under load'
+	@echo 'make drill-upgrade-locks  which locks migrate takes in a database of 1.0.0 under load; DOCUMENTS=10000000 HOME_OF_DRILL=DIR'
 	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
 	@echo 'make release  write archives of source and image, a list of dependencies and checksums into release/; IMAGE=no'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
@@ -128,6 +129,10 @@ bench-data: $(VENV)/ready-for-tests
 ROUNDS ?= 20
 drill-failover: $(VENV)/ready-for-tests $(DRILLS)/ready
 	@$(BIN)/python -m tests.tools.drills failover --rounds $(ROUNDS)
+
+DOCUMENTS ?= 1000000
+drill-upgrade-locks: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.tools.drills upgrade-locks --documents $(DOCUMENTS) $(if $(HOME_OF_DRILL),--home $(HOME_OF_DRILL))
 
 drill-%: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.tools.drills $*

@@ -6,7 +6,7 @@ from edfi_api.common.contributions import Contributor
 
 
 class TodayConfig(Contributor, AppConfig):
-    """Label `today`; it has no models."""
+    """Label `today`."""
 
     name = "edfi_api.features.today"
     label = "today"

@@ -18,7 +18,7 @@ from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
 from edfi_api.features.refusals.admin.summaries import problem_in_words, resource_of_entry, summary
 from edfi_api.features.refusals.models import Refusal, of_data_store
 from edfi_api.features.refusals.personal_data import is_hashed
-from edfi_api.features.today.bounded import kept
+from edfi_api.features.today.bounded import Figure
 from edfi_api.features.today.counting import monday
 from edfi_api.features.today.figures import SEES_REFUSALS, SEES_RESULTS, Number, SchoolCounts, counts_of
 from edfi_api.features.today.ledger_figures import REFUSED
@@ -69,7 +69,7 @@ def school(shown: ShownDocument) -> Iterator[Panel]:
     ids = [stored.organization]
     table = counts.table([stored], counts.completeness(ids), counts.absences(ids))
     week, kinds = list(_week(shown, counts, stored.organization)), _kinds(counts, stored.organization)
-    context = {"table": table, "notes": counts.notes}
+    context = {"table": table, "notes": counts.notes, "request": shown.request}
     row = render_to_string("admin/today/row.html", context)
     yield Panel("school-today", "Today", row, Place.BODY, _ROW, is_wide=True)
     if shown.may(SEES_REFUSALS) or shown.may(SEES_RESULTS):
@@ -109,7 +109,7 @@ def _week(shown: ShownDocument, counts: SchoolCounts, school: int) -> Iterator[S
 def _read(counts: SchoolCounts, using: str, what: str, rows: Any, school: int) -> list[Any]:
     """Return the first rows, one more than are shown, within the time limit."""
     find: Callable[[CursorWrapper], list[Any]] = lambda _: list(rows[: _MOST + 1])  # noqa: E731
-    return counts.notes.take(what, kept(using, (what, counts.today, counts.data_store, school), find)) or []
+    return counts.notes.find(what, Figure(using, (what, counts.today, counts.data_store, school), find)) or []
 
 
 def _sentences(shown: ShownDocument, entries: list[Any]) -> Iterator[SafeString]:

@@ -1,9 +1,9 @@
 """The figures of pages about schools: each with the address of the list behind it, which has the same number."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.utils import CursorWrapper
@@ -12,11 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from edfi_api.features.today import ledger_figures
-from edfi_api.features.today.bounded import SECONDS, Found, kept
+from edfi_api.features.today.bounded import Figure, Notes
 from edfi_api.features.today.counting import Counting, SchoolFigures, SchoolYear, StoredSchool, monday
 from edfi_api.features.today.measures import UnusableMeasures, current_measures
 from edfi_api.features.validation.admin.overview import open_at_and_below
-from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.store_choice import Shown
 from edfi_api.web.admin_kit.tables import filtered
 
@@ -30,24 +29,6 @@ _WEEK = timedelta(days=7)
 # From this share on, a figure is in order.
 _GOOD, _PERCENT = 0.95, 100
 _HEIGHT, _WIDTH, _MARGIN = 28, 120, 4
-
-Value = TypeVar("Value")
-
-
-@dataclass(slots=True)
-class Notes:
-    """What a page says of its own figures: since when they are so, and which are left out."""
-
-    left_out: list[Any] = field(default_factory=list)
-    oldest: datetime | None = None
-
-    def take(self, what: str, found: Found[Value]) -> Value | None:
-        """Return what was found. If that took too long, note so."""
-        if found.value is None:
-            self.left_out.append((what, SECONDS, timestamp(found.again_at)))
-        elif self.oldest is None or found.at < self.oldest:
-            self.oldest = found.at
-        return found.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +114,21 @@ class SchoolCounts:
         self.counting = Counting(current_measures(), self.using, self.today)
         self.notes = Notes()
 
-    def kept(self, what: str, find: Any, *key: object) -> Any:
-        """Return what was found lately or is found now by a function of a cursor; None if it took too long."""
-        return self.notes.take(what, kept(self.using, (what, self.today, *key), find))
+    def kept(self, what: str, find: Any, *key: object, type: Any = None) -> Any:
+        """Return what was found lately or is found now by a function of a cursor; None if it takes too long. Other
+        processes are told values of this type, which have no personal data."""
+        return self.notes.find(what, Figure(self.using, (what, self.today, *key), find, type))
 
     def year(self) -> SchoolYear | None:
         """Return the school year; None if there is none, or finding it took too long."""
-        found = self.kept("The school year", lambda cursor: [self.counting.school_year(cursor)])
+        found = self.kept(
+            "The school year", lambda cursor: [self.counting.school_year(cursor)], type=list[SchoolYear | None]
+        )
         return found[0] if found else None
 
     def schools(self) -> list[StoredSchool]:
         """Return the schools by name."""
-        return self.kept("The schools", self.counting.schools) or []
+        return self.kept("The schools", self.counting.schools, type=list[StoredSchool]) or []
 
     def completeness(self, schools: Sequence[int] | None = None) -> dict[int, SchoolFigures] | None:
         """Return the figures of these schools, or of all."""
@@ -153,7 +137,10 @@ class SchoolCounts:
         def find(cursor: CursorWrapper) -> dict[int, SchoolFigures]:
             return self.counting.completeness(cursor, year, schools)
 
-        found: dict[int, SchoolFigures] | None = self.kept("How complete schools are", find, _key(schools))
+        types = dict[int, SchoolFigures]
+        found: dict[int, SchoolFigures] | None = self.kept(
+            "How complete schools are", find, year, _key(schools), type=types
+        )
         return found
 
     def first_week(self) -> date:
@@ -169,7 +156,7 @@ class SchoolCounts:
         def find(cursor: CursorWrapper) -> dict[int, list[int]]:
             return self.counting.absences(cursor, first, schools)
 
-        return self.kept("Absences by week", find, first, _key(schools)) or {}
+        return self.kept("Absences by week", find, first, _key(schools), type=dict[int, list[int]]) or {}
 
     def table(
         self,
@@ -211,13 +198,13 @@ class SchoolCounts:
             return ledger_figures.open_by_organization(self.data_store, ids, cursor)
 
         key = ("refused by school", self.data_store, tuple(ids))
-        return self.notes.take("Refused writes by school", kept(DEFAULT_DB_ALIAS, key, find))
+        return self.notes.find("Refused writes by school", Figure(DEFAULT_DB_ALIAS, key, find, dict[int, int]))
 
     def _findings(self, ids: list[int]) -> dict[int, int] | None:
         if not self._user.has_perm(SEES_RESULTS):
             return None
         found: dict[int, int] | None = self.kept(
-            "Findings by school", lambda _: open_at_and_below(ids, self.using), tuple(ids)
+            "Findings by school", lambda _: open_at_and_below(ids, self.using), tuple(ids), type=dict[int, int]
         )
         return found
 

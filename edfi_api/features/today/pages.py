@@ -19,14 +19,13 @@ from django.utils.safestring import SafeString
 from edfi_api.common.logs import audit
 from edfi_api.core.models import Document
 from edfi_api.features.today import ledger_figures
-from edfi_api.features.today.bounded import kept
+from edfi_api.features.today.bounded import Figure, Notes
 from edfi_api.features.today.counting import StoredSchool, monday
 from edfi_api.features.today.figures import (
     RESULTS,
     SEES_DATA,
     SEES_REFUSALS,
     SEES_RESULTS,
-    Notes,
     Number,
     SchoolCounts,
     counts_of,
@@ -34,7 +33,7 @@ from edfi_api.features.today.figures import (
     ledger_number,
     refusals_address,
 )
-from edfi_api.features.today.ledger_figures import DAYS, Feed, RefusedByDay
+from edfi_api.features.today.ledger_figures import DAYS, Feed, OpenWrites, RefusedByDay
 from edfi_api.features.today.measures import UnusableMeasures, current_measures
 from edfi_api.features.validation.admin.overview import number_of_open
 from edfi_api.features.validation.admin.results import open_results
@@ -244,7 +243,8 @@ def _links(rows: Sequence[int], using: str) -> dict[int, SafeString]:
 
 def _open_writes(data_store: int | None, notes: Notes) -> Sentence | None:
     key = ("open writes", data_store)
-    found = notes.take("Refused writes", kept(DEFAULT_DB_ALIAS, key, lambda _: ledger_figures.open_writes(data_store)))
+    find: Callable[[CursorWrapper], OpenWrites] = lambda _: ledger_figures.open_writes(data_store)  # noqa: E731
+    found = notes.find("Refused writes", Figure(DEFAULT_DB_ALIAS, key, find, OpenWrites))
     if found is None:
         return None
     gone = Number(
@@ -261,7 +261,7 @@ def _open_findings(using: str, notes: Notes) -> Sentence | None:
     def find(_: CursorWrapper) -> tuple[int, int]:
         return number_of_open(using), open_results(using).filter(appeared_at__gte=since).count()
 
-    found = notes.take("Findings", kept(using, ("findings", since), find))
+    found = notes.find("Findings", Figure(using, ("findings", since), find, tuple[int, int]))
     if found is None:
         return None
     are_open, are_new = found
@@ -288,7 +288,7 @@ def _schools_of_today(counts: SchoolCounts, context: dict[str, Any]) -> Sentence
         "number_of_schools": len(schools),
         "year": (year := counts.year()),
         "week": year.week(counts.today) if year else None,
-        "organization": counts.kept("The name", lambda cursor: counts.counting.name_above(cursor, schools)),
+        "organization": counts.kept("The name", lambda cursor: counts.counting.name_above(cursor, schools), type=str),
     }
     without = _without_attendance(counts)
     if without is None or not without[1]:
@@ -317,7 +317,7 @@ def _without_attendance(counts: SchoolCounts) -> tuple[list[StoredSchool], int] 
     def find(cursor: CursorWrapper) -> set[int]:
         return set(counts.counting.without_attendance(cursor, ids))
 
-    late = counts.kept("Attendance of this week", find, tuple(ids))
+    late = counts.kept("Attendance of this week", find, tuple(ids), type=set[int])
     return None if late is None else ([each for each in schools if each.organization in late], len(schools))
 
 
@@ -328,7 +328,8 @@ def _refused_by_day(data_store: int | None, notes: Notes) -> dict[str, Any]:
     def find(cursor: CursorWrapper) -> list[RefusedByDay]:
         return ledger_figures.refused_by_day(data_store, days[0], cursor)
 
-    found = notes.take("What was refused by day", kept(DEFAULT_DB_ALIAS, ("by day", days[0], data_store), find))
+    figure = Figure(DEFAULT_DB_ALIAS, ("by day", days[0], data_store), find, list[RefusedByDay])
+    found = notes.find("What was refused by day", figure)
     if found is None:
         return {}
     rows = [_refused_row(each, days, data_store) for each in found[:_ROWS_SHOWN]]
@@ -369,7 +370,7 @@ def _feeds(data_store: int | None, notes: Notes, context: dict[str, Any]) -> Sen
     def find(cursor: CursorWrapper) -> list[Feed]:
         return ledger_figures.feeds(data_store, today, cursor)
 
-    found = notes.take("Feeds", kept(DEFAULT_DB_ALIAS, ("feeds", today, data_store), find))
+    found = notes.find("Feeds", Figure(DEFAULT_DB_ALIAS, ("feeds", today, data_store), find, list[Feed]))
     if found is None:
         return None
     late = ledger_figures.silent(found, _silent_days(), now)

@@ -17,9 +17,9 @@ from tests.support.factories import STUDENT
 @pytest.fixture(autouse=True)
 def _nothing_is_kept() -> Iterator[None]:
     """Figures of other tests are of other transactions."""
-    bounded.forget()
+    bounded.figures.forget()
     yield
-    bounded.forget()
+    bounded.figures.forget()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
     python -m tests.tools.drills failover [--rounds N] [--clients N]
     python -m tests.tools.drills backup [--clients N]
     python -m tests.tools.drills upgrade [--clients N]
+    python -m tests.tools.drills upgrade-locks [--documents N] [--clients N] [--home HOME]
 
 They take minutes, need root and Linux's namespaces, and are skipped, with status 0 and the reason, where something that
 they need is missing.
@@ -16,7 +17,7 @@ from pathlib import Path
 # Modules of the tests read the settings when they are imported.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
-from tests.tools.drills import backup, failover, isolation, pgbackrest, programs, upgrade
+from tests.tools.drills import backup, failover, isolation, pgbackrest, programs, upgrade, upgrade_locks
 
 _PATRONI = Path(__file__).parents[3] / ".venv-drills" / "bin" / "patroni"
 _START_SECONDS = 300
@@ -33,9 +34,15 @@ def main() -> int:
     of_backup.add_argument("--clients", type=int, default=3)
     of_upgrade = drills.add_parser("upgrade", help="servers of 1.0.0 and of this version on one database, under load")
     of_upgrade.add_argument("--clients", type=int, default=4)
+    of_locks = drills.add_parser("upgrade-locks", help="locks that migrate takes in a large database of 1.0.0")
+    of_locks.add_argument("--documents", type=int, default=1_000_000)
+    of_locks.add_argument("--clients", type=int, default=3)
+    of_locks.add_argument("--home", type=Path, help="where the database is kept; one that is there is used")
     options = parser.parse_args()
     if options.drill == "upgrade":
         return upgrade.run(options.clients)
+    if options.drill == "upgrade-locks":
+        return upgrade_locks.run(options.documents, options.clients, options.home)
     return _failover(options) if options.drill == "failover" else _backup(options)
 
 

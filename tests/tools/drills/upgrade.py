@@ -27,7 +27,7 @@ from tests.support.server_processes import new_token
 from tests.tools.drills.load import Load
 
 RELEASE = "452df9a9db541040bcad08200856faf0798b5683"
-_TOP = Path(__file__).parents[3]
+TOP = Path(__file__).parents[3]
 _START_SECONDS = 180
 # Of the load between two steps.
 _SECONDS = 5.0
@@ -129,22 +129,22 @@ def run(clients: int) -> int:
     with tempfile.TemporaryDirectory(prefix="meadowlark-upgrade-") as folder, ExitStack() as running:
         top = Path(folder)
         top.chmod(0o755)
-        old = _release(top)
+        old = release(top)
         home = top / "home"
         home.mkdir()
         postgres = running.enter_context(EmbeddedPostgres(home))
         servers = Servers(home, postgres.url)
         running.callback(servers.stop_all)
-        _manage(old, servers, "migrate")
+        manage(old, servers, "migrate")
         options = ("--claim-set", "EdFiSandbox", "--format", "json")
-        client = json.loads(_manage(old, servers, "create_api_client", "drill", *options))
+        client = json.loads(manage(old, servers, "create_api_client", "drill", *options))
         ports = [servers.start(old), servers.start(old)]
         load = Load(
             running.enter_context(proxy(servers)), new_token(ports[0], client["key"], client["secret"]), clients
         )
         found = _under_load(load, servers, ports, old)
         found += load.observed.wrong + load.differences(postgres.url)
-        integrity = _manage(_TOP, servers, "verify_integrity")
+        integrity = manage(TOP, servers, "verify_integrity")
     print(f"answers: {dict(load.observed.statuses)}, slowest {load.observed.slowest:.1f} s")
     print(integrity.strip())
     if load.observed.stale_reads:
@@ -161,8 +161,8 @@ def _under_load(load: Load, servers: Servers, ports: list[int], old: Path) -> li
     load.start()
     try:
         time.sleep(_SECONDS)
-        _step("migrate", lambda: _manage(_TOP, servers, "migrate"))
-        for tree, name in ((_TOP, "this version"), (old, "1.0.0")):
+        _step("migrate", lambda: manage(TOP, servers, "migrate"))
+        for tree, name in ((TOP, "this version"), (old, "1.0.0")):
             for place, port in enumerate(ports):
                 ports[place] = _step(f"server {place + 1}: {name}", partial(servers.replace, port, tree))
         stuck = (
@@ -181,17 +181,23 @@ def _step(name: str, do: Callable[[], Any]) -> Any:
     return done
 
 
-def _release(folder: Path) -> Path:
-    """The source tree of 1.0.0."""
+def release(folder: Path) -> Path:
+    """Return the source tree of 1.0.0, made in a folder."""
     tree = folder / "1.0.0"
     tree.mkdir()
-    archive = subprocess.run(["git", "archive", RELEASE], cwd=_TOP, check=True, capture_output=True).stdout
+    archive = subprocess.run(["git", "archive", RELEASE], cwd=TOP, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x", "-C", str(tree)], input=archive, check=True)
     return tree
 
 
-def _manage(tree: Path, servers: Servers, *arguments: str) -> str:
-    command = [sys.executable, "manage.py", *arguments]
+def manage(tree: Path, servers: Servers, *arguments: str) -> str:
+    """Return what a command of a source tree prints."""
+    return run_in(tree, servers, "manage.py", *arguments)
+
+
+def run_in(tree: Path, servers: Servers, *arguments: str) -> str:
+    """Return what Python prints, in a source tree, with the settings of the servers."""
+    command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=tree, env=servers.environment, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
 

@@ -32,6 +32,7 @@ OWNERS = {
     "change_consumer": HISTORY,
     "claims_version": SECURITY,
     "contact_path": STORAGE,
+    "counted_figure": "edfi_api.features.today",
     "data_store": DATA_STORES,
     "data_store_context": DATA_STORES,
     "data_store_derivative": DATA_STORES,

@@ -194,6 +194,7 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
             "sign_in",
             "sql_views",
             "tables",
+            "today",
             "validation",
         )
     ]
