@@ -154,6 +154,7 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
         ("edfi_api", "0005_use_smaller_indexes"),
         ("edfi_api", "0006_drop_larger_indexes"),
         ("edfi_api", "0007_name_words"),
+        ("edfi_api", "0008_faster_name_words"),
         ("exchange", "0002_waiting_deletes"),
         ("exchange", "0003_windows_under_way"),
         ("exchange", "0004_every_waiting_delete"),
