@@ -20,7 +20,8 @@ from pathlib import Path
 
 import psycopg
 
-from meadowlark.run.embedded_postgres import DURABLE, SUPERUSER, EmbeddedPostgres, url_of
+from meadowlark.run.embedded_postgres import DURABLE, EmbeddedPostgres, url_of
+from meadowlark.run.embedded_roles import SUPERUSER
 from tests.support.ports import ADDRESS
 from tests.support.server_processes import new_token
 from tests.tools.drills.load import Load
@@ -32,8 +33,8 @@ _SAMPLED_SECONDS = 0.02
 _CALM_SECONDS = 10.0
 _WAIT = re.compile(r"process (\d+) acquired (\w+) on (.+?) after ([\d.]+) ms")
 _LOG_SETTINGS = {"log_lock_waits": "on", "deadlock_timeout": f"{_LOGGED_MILLISECONDS}ms"}
-# Locks that let writes wait, and those of builds beside them. A relation that is new in a transaction is not seen, nor can
-# anybody else use it.
+# Locks that let writes wait, and those of builds beside them. Relations that are new in a transaction are not seen;
+# nobody else can use them.
 _LOCKS = """
 SELECT l.pid, c.relname, l.mode, l.granted, a.backend_type
   FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a USING (pid)
