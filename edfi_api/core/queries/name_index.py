@@ -100,6 +100,25 @@ def named_resources() -> NamedResources:
     )
 
 
+@cache
+def _names_of_organizations() -> tuple[str, ...]:
+    """Return the members with the names that the organizations of the served surface have to have."""
+    by_name, organizations = current_surface().by_name, named_resources().organizations
+    found = (member for name in organizations for member in _required_names(by_name[name]))
+    return tuple(sorted(set(found)))
+
+
+def _required_names(resource: Resource) -> list[str]:
+    required = resource.json_schema.get("required", ())
+    return [member for member in name_members(resource) if member in required]
+
+
+def organization_name(body: str) -> str:
+    """Return the SQL of the name of an organization, whose body is this column; NULL if the model has none."""
+    names = [f"{body} ->> '{member}'" for member in _names_of_organizations()]
+    return f"coalesce({', '.join([*names, 'NULL::text'])})"
+
+
 def numbers_of(names: Iterable[ResourceName], using: str) -> set[int]:
     """Return the numbers that resources have in a database, as far as it knows them."""
     numbers = resource_types.numbers(using)

@@ -12,22 +12,24 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.access import DEFAULT_LEASE, Lease, lease
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, DataStoreUnavailable, NotProvisioned
 from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.queries.name_index import organization_name
 from edfi_api.core.security.models import ApiClientDataStore, Application
 from edfi_api.core.storage import resource_types
+from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import ResourceName, Surface
 
 # The claimed organizations and their descendants, with all ancestors of these.
-_FAMILY = """
+_FAMILY = Sql("""
 WITH reachable AS (
     SELECT DISTINCT descendant_id AS id FROM organization_closure WHERE ancestor_id = ANY (%s)
 ), family AS (
     SELECT DISTINCT ancestor_id AS id FROM organization_closure JOIN reachable ON reachable.id = descendant_id
 )
-SELECT family.id, document.resource_type_id, document.body ->> 'nameOfInstitution', document.hierarchy[2:],
+SELECT family.id, document.resource_type_id, {name}, document.hierarchy[2:],
        family.id IN (SELECT id FROM reachable)
 FROM family JOIN document ON document.hierarchy IS NOT NULL AND document.hierarchy[1] = family.id
 ORDER BY family.id
-"""
+""")
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -56,11 +58,15 @@ def undescribed_organizations(claimed: Sequence[int]) -> list[dict[str, object]]
 def _family(claimed: Sequence[int], using: str) -> dict[int, _Organization]:
     names = resource_types.names(using)
     with connections[using].cursor() as cursor:
-        cursor.execute(_FAMILY, [list(claimed)])
+        cursor.execute(_with_name(_FAMILY), [list(claimed)])
         return {
             id_: _Organization(names[type_], name, tuple(parents or ()), is_reachable)
             for id_, type_, name, parents, is_reachable in cursor.fetchall()
         }
+
+
+def _with_name(statement: Sql) -> str:
+    return statement.fill(name=organization_name("document.body")).text
 
 
 def _described(id_: int, family: dict[int, _Organization], surface: Surface) -> dict[str, object]:
@@ -97,22 +103,22 @@ def _member(name: ResourceName) -> str:
 
 # Each may take 2 seconds to connect.
 MOST_DATA_STORES = 3
-_NAMES = """
-SELECT given.id, document.body ->> 'nameOfInstitution'
+_NAMES = Sql("""
+SELECT given.id, {name}
   FROM unnest(%s::bigint[]) AS given (id)
   JOIN organization_closure AS own ON own.ancestor_id = given.id AND own.descendant_id = given.id
   LEFT JOIN document ON document.hierarchy IS NOT NULL AND document.hierarchy[1] = given.id
-"""
+""")
 _MOST_NAMED = 50
 # Every organization has a row for itself.
-_NAMED = """
-SELECT own.ancestor_id, document.body ->> 'nameOfInstitution'
+_NAMED = Sql("""
+SELECT own.ancestor_id, {name}
   FROM organization_closure AS own
   JOIN document ON document.hierarchy IS NOT NULL AND document.hierarchy[1] = own.ancestor_id
  WHERE own.descendant_id = own.ancestor_id
-   AND strpos(lower(document.body ->> 'nameOfInstitution'), lower(%(name)s)) > 0
- ORDER BY lower(document.body ->> 'nameOfInstitution') <> lower(%(name)s), own.ancestor_id LIMIT %(most)s
-"""
+   AND strpos(lower({name}), lower(%(name)s)) > 0
+ ORDER BY lower({name}) <> lower(%(name)s), own.ancestor_id LIMIT %(most)s
+""")
 _UNUSABLE = (ConnectionUnusable, DataStoreUnavailable, NotProvisioned, DatabaseError, InterfaceError)
 
 
@@ -147,7 +153,7 @@ def organization_names(ids: Sequence[int], data_stores: Sequence[int]) -> Organi
 def names_in(ids: Iterable[int], using: str) -> dict[int, str]:
     """The names by id of those that are stored in this database."""
     with connections[using].cursor() as cursor:
-        cursor.execute(_NAMES, [list(ids)])
+        cursor.execute(_with_name(_NAMES), [list(ids)])
         return {id_: name or "" for id_, name in cursor}
 
 
@@ -161,7 +167,7 @@ def organizations_named(name: str, data_stores: Sequence[int]) -> dict[int, str]
     for store in stores or [None]:
         try:
             with _lease(store) as leased, connections[leased.using].cursor() as cursor:
-                found |= dict(cursor.execute(_NAMED, {"name": name, "most": _MOST_NAMED}))
+                found |= dict(cursor.execute(_with_name(_NAMED), {"name": name, "most": _MOST_NAMED}))
         except _UNUSABLE:
             if store is None:
                 raise

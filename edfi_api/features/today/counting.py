@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 from django.db.backends.utils import CursorWrapper
 
+from edfi_api.core.queries.name_index import organization_name
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.features.today.measures import Events, Measure, Measures, Source
@@ -25,13 +26,13 @@ _TERMS = Sql("""
 SELECT school_year, min(from_) FROM ({terms}) AS term
  WHERE from_ <= %(today)s GROUP BY school_year ORDER BY max(from_) DESC LIMIT 1
 """)
-_SCHOOLS = """
-SELECT d.hierarchy[1], d.id, d.body ->> 'nameOfInstitution' FROM document d
+_SCHOOLS = Sql("""
+SELECT d.hierarchy[1], d.id, {name} FROM document d
  WHERE d.resource_type_id = ANY (%(types)s) AND d.hierarchy IS NOT NULL ORDER BY 3, 1
-"""
+""")
 # The organization nearest to the schools that they all belong to.
-_ABOVE = """
-SELECT d.body ->> 'nameOfInstitution'
+_ABOVE = Sql("""
+SELECT {name}
   FROM (
     SELECT c.ancestor_id, (SELECT count(*) FROM organization_closure b WHERE b.ancestor_id = c.ancestor_id) AS size
       FROM organization_closure c WHERE c.descendant_id = ANY (%(schools)s::bigint[])
@@ -39,7 +40,7 @@ SELECT d.body ->> 'nameOfInstitution'
      ORDER BY size LIMIT 1
   ) AS nearest
   JOIN document d ON d.hierarchy IS NOT NULL AND d.hierarchy[1] = nearest.ancestor_id
-"""
+""")
 _COMPLETENESS = Sql("""
 WITH enrolled AS MATERIALIZED ({enrolled})
 SELECT enrolled.school, count(*){counts}
@@ -142,12 +143,12 @@ class Counting:
     def schools(self, cursor: CursorWrapper) -> list[StoredSchool]:
         """Return the schools that are stored by name, whether anybody is enrolled or not."""
         types = [self._numbers[name] for name in self._measures.schools if name in self._numbers]
-        cursor.execute(_SCHOOLS, {"types": types})
+        cursor.execute(_with_name(_SCHOOLS), {"types": types})
         return [StoredSchool(id_, row, name or str(id_)) for id_, row, name in cursor]
 
     def name_above(self, cursor: CursorWrapper, schools: Sequence[StoredSchool]) -> str:
         """Return the name of the nearest organization that all schools belong to; empty without one."""
-        cursor.execute(_ABOVE, {"schools": [each.organization for each in schools]})
+        cursor.execute(_with_name(_ABOVE), {"schools": [each.organization for each in schools]})
         found = cursor.fetchone()
         return (found[0] or "") if found else ""
 
@@ -294,7 +295,7 @@ class Counting:
     def _of_kind(self, source: Source, kinds: Sequence[str], without: Sequence[str]) -> Iterable[Sql]:
         if source.kind_path is None:
             return
-        path = ".".join(("$", *source.kind_path.steps))
+        path = str(source.kind_path)
         if kinds:
             yield Sql(_HAS_KIND.format(path=path, parameter="kinds"), {"kinds": list(kinds)})
         if without:
@@ -304,6 +305,10 @@ class Counting:
         values = {"today": self.today.isoformat(), **statement.parameters}
         cursor.execute(statement.text, values)
         return list(cursor.fetchall())
+
+
+def _with_name(statement: Sql) -> str:
+    return statement.fill(name=organization_name("d.body")).text
 
 
 def _selected(columns: Sequence[str], source: Source | None) -> Sql:

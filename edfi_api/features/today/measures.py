@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -17,7 +17,8 @@ from edfi_api.common.rule_files import NotToml, Text, read_toml
 from edfi_api.common.shape_errors import reason_and_path
 from edfi_api.core.documents.securables import SecurableElement, SecurableKind, groups
 from edfi_api.core.served import current_surface
-from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
+from edfi_api.model.surface.json_schema import find_schema
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
 
 BUNDLED = Path(__file__).with_name("measures.toml")
 _DAYS = Annotated[int, msgspec.Meta(ge=1, le=365)]
@@ -171,21 +172,18 @@ def _problems_of(place: str, given: _Sources, needed: set[str], surface: Surface
         for name in sorted(needed - members.keys()):
             yield f"{place}: {source.resource}: {name!r} is missing"
         resource = surface.resource_at(source.resource)
-        for name, path in members.items() if resource else ():
-            if not _has(resource, path, through_lists=name == "kind"):
+        if resource is None:
+            continue
+        for name, path in members.items():
+            if not _leads_to_a_value(resource, path, through_lists=name == "kind"):
                 yield f"{place}: {source.resource} has no member {path!r} for {name!r}"
 
 
-def _has(resource: Resource | None, path: str, *, through_lists: bool) -> bool:
-    """Whether the path leads to a value. Since the surface knows its steps, they are plain names."""
-    schema: Any = resource.json_schema if resource else {}
-    for step in path.split("."):
-        schema = schema.get("properties", {}).get(step)
-        if schema is None:
-            return False
-        if through_lists:
-            schema = schema.get("items", schema)
-    return schema.get("type") not in {"object", "array"}
+def _leads_to_a_value(resource: Resource, text: str, *, through_lists: bool) -> bool:
+    """Whether documents may have a value at the path. Since the surface knows its steps, they are plain names."""
+    path = JsonPath.below_root(text)
+    schema = find_schema(resource.json_schema, path.steps) if through_lists or ALL_ITEMS not in path.steps else None
+    return schema is not None and schema.get("type") not in {"object", "array"}
 
 
 def _events(given: _Events, surface: Surface) -> Events:
@@ -214,8 +212,8 @@ def _source(given: _Source, resource: Resource) -> Source:
         resource=resource,
         rows=_rows(columns.get(SecurableKind.ORGANIZATION), resource),
         **{("from_" if name == "from" else name): value for name, value in values.items()},
-        day_path=_path(members["day"]) if "day" in members else None,
-        kind_path=_path(members["kind"]) if "kind" in members else None,
+        day_path=JsonPath.below_root(members["day"]) if "day" in members else None,
+        kind_path=JsonPath.below_root(members["kind"]) if "kind" in members else None,
     )
 
 
@@ -228,18 +226,15 @@ def _rows(organization: Sequence[SecurableElement] | None, resource: Resource) -
 
 def _value(path: str, columns: Mapping[SecurableKind, Sequence[SecurableElement]]) -> str:
     """Return the SQL of a member."""
-    found = next((kind for kind, group in columns.items() if _path(path) in [each.path for each in group]), None)
-    return f"d.{found}" if found else f"(d.body #>> '{{{path.replace('.', ',')}}}')"
-
-
-def _path(text: str) -> JsonPath:
-    return JsonPath(tuple(text.split(".")))
+    own = JsonPath.below_root(path)
+    found = next((kind for kind, group in columns.items() if own in [each.path for each in group]), None)
+    return f"d.{found}" if found else f"(d.body #>> '{{{','.join(own.steps)}}}')"
 
 
 def _schools(given: _Sources, surface: Surface) -> Iterator[ResourceName]:
     """Yield the resources whose documents an enrolment may name as its school."""
     for source, resource in _served(given, surface):
-        here = _path(source.school)
+        here = JsonPath.below_root(source.school)
         targets = [each.target for each in resource.references if here in [pair.here for pair in each.identity]]
         for target in targets:
             abstract = next((each for each in surface.abstract_resources if each.name == target), None)

@@ -33,6 +33,11 @@ class JsonPath:
         steps = text[1:].replace(ALL_ITEMS, "." + ALL_ITEMS).split(".")
         return cls(tuple(step for step in steps if step))
 
+    @classmethod
+    def below_root(cls, text: str) -> JsonPath:
+        """Read the form that files for people have: `courseReference.courseCode`."""
+        return cls.parse(f"$.{text.strip()}")
+
     def __str__(self) -> str:
         return "$" + "".join(step if step == ALL_ITEMS else f".{step}" for step in self.steps)
 

@@ -138,7 +138,7 @@ class AdministrationSite(SignInSite):
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Log out; Django makes the context of the page for the user before."""
-        return super().logout(request, {"areas": ()} | (extra_context or {}))
+        return super().logout(request, {"areas": (), "may_search": False} | (extra_context or {}))
 
     def app_index(self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None) -> Any:
         """Lead to the front page: the areas of the header are the only navigation."""

@@ -11,26 +11,19 @@ from rest_framework.request import Request
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
 from edfi_api.site.guides.guides import FILES, at, guides
-from edfi_api.web.problem_details.exception_handler import client_error
-from edfi_api.web.viewsets.edfi_view import OpenView
+from edfi_api.web.viewsets.edfi_view import OpenPageView
 from edfi_api.web.viewsets.responses import html_page
 
 ALL = "all"
 
 
-class GuidesView(OpenView):
+class GuidesView(OpenPageView):
     """A guide, the list of all at the address itself, all on one page, a picture, or a notebook."""
 
     def get(self, request: Request, path: str = "", **kwargs: str) -> HttpResponseBase:
         if media_type := FILES.get(PurePosixPath(path).suffix):
             return _file(path, media_type)
         return _all(request._request) if path == ALL else _guide(request._request, path)
-
-    def handle_exception(self, error: Exception) -> HttpResponseBase:  # type: ignore[override]
-        """A page for browsers where there is no guide; other errors as in every view."""
-        if isinstance(error, Http404):
-            return client_error(self.request._request, error)
-        return super().handle_exception(error)
 
 
 def _guide(request: HttpRequest, address: str) -> HttpResponseBase:

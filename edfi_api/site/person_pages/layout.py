@@ -14,7 +14,8 @@ import msgspec
 from edfi_api.common.conf import api_settings
 from edfi_api.common.rule_files import NotToml, read_toml
 from edfi_api.core.served import current_surface
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
+from edfi_api.model.surface.json_schema import find_schema
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 from edfi_api.site.person_pages.calendar import ALARM, USUAL, WARNING
 
 BUNDLED = Path(__file__).with_name("layout.toml")
@@ -274,12 +275,8 @@ def _way(text: str) -> Way:
 
 
 def _steps(text: str) -> tuple[str, ...]:
-    return JsonPath.parse(f"$.{text.strip()}").steps
+    return JsonPath.below_root(text).steps
 
 
 def _has(resource: Resource, steps: tuple[str, ...]) -> bool:
-    """Whether the schema of the resource has the member."""
-    schema = resource.json_schema
-    for step in steps:
-        schema = schema.get("items", {}) if step == ALL_ITEMS else schema.get("properties", {}).get(step, {})
-    return bool(schema)
+    return find_schema(resource.json_schema, steps) is not None

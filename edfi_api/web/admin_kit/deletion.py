@@ -10,7 +10,7 @@ from django.contrib.admin import ModelAdmin
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db import DEFAULT_DB_ALIAS, transaction
-from django.db.models import Field, QuerySet
+from django.db.models import Field, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 
@@ -22,7 +22,9 @@ from edfi_api.core.storage.requests import DeleteRequest
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.web.admin_kit import related_links
 from edfi_api.web.admin_kit.authorship import RecordedAdmin
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.natural_keys import abridged
+from edfi_api.web.admin_kit.titles import resource_of, title_of
 from references.exceptions import DependentItemExists
 
 # Bounds the rows that one transaction locks and one page lists; larger deletions go through the API.
@@ -44,12 +46,13 @@ class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's ta
 
     def get_deleted_objects(
         self, objs: Sequence[Document] | QuerySet[Document], request: HttpRequest
-    ) -> tuple[list[str], dict[str, int], set[str], list[Any]]:
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         documents = list(objs[: MOST_AT_ONCE + 1])
         if len(documents) > MOST_AT_ONCE:
             return [], {}, set(), [format_html("More than {} documents at once: use the API.", MOST_AT_ONCE)]
+        prefetch_related_objects(documents, "resource_type")
         counts = {str(self.opts.verbose_name_plural): len(documents)}
-        return [str(document) for document in documents], counts, set(), related_links.referrers(documents)
+        return related_links.links(documents), counts, set(), related_links.referrers(documents)
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
         _delete([obj], request.user.get_username())
@@ -74,6 +77,14 @@ class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's ta
         except _REFUSALS as refusal:
             return self._refused(request, refusal)
 
+    def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+        """Render the confirmation page, which calls the document by its kind and its title."""
+        document = context["object"]
+        type_ = document.resource_type
+        title = title_of(resource_of(type_), document.natural_key, document._state.db or DEFAULT_DB_ALIAS)
+        in_words = {"title": f"Delete this {kind_in_words(type_.name).in_a_sentence}?", "document_title": title}
+        return super().render_delete_form(request, context | in_words)
+
     def _refused(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
         """Redirect to the previous page with the reason; nothing was deleted."""
         self.message_user(request, _reason(refusal), messages.ERROR)
@@ -83,7 +94,10 @@ class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's ta
 def _reason(refusal: Exception) -> str:
     match refusal:
         case DependentItemExists():
-            named = ", ".join(f"{referrer.resource} {abridged(referrer.natural_key)}" for referrer in refusal.referrers)
+            named = ", ".join(
+                f"{kind_in_words(each.resource).in_a_sentence} {abridged(each.natural_key)}"
+                for each in refusal.referrers
+            )
             return f"Nothing was deleted: {named} refer to it."
         case NotServed():
             return f"Nothing was deleted: {refusal} is not part of the standard that is served."

@@ -5,7 +5,6 @@ and replaces some. What is in neither is called by the words of its name.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any, NamedTuple
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings
+from edfi_api.common.rule_files import NotToml, read_toml
+from edfi_api.core.security.claim_names import DOMAINS, SERVICES, short_name
 from edfi_api.core.served import current_surface
 from edfi_api.model.surface.naming import plural
 
@@ -54,6 +55,15 @@ def kinds_at(path: str) -> str:
     return kind_at(path).plural or "Unknown resources"
 
 
+def claim_in_words(name: str) -> str:
+    """Return what the resource of a claim is called, `Enrolments` for `ed-fi/studentSchoolAssociation`; empty for a
+    domain or a service, which has a name of its own."""
+    if name.startswith((DOMAINS, SERVICES)):
+        return ""
+    resource = short_name(name)
+    return kind_in_words(f"{resource[:1].upper()}{resource[1:]}").plural
+
+
 def check_own_words() -> None:
     """Raise ImproperlyConfigured if the setting names a file that cannot be used."""
     _words(api_settings.KIND_WORDS)
@@ -67,9 +77,9 @@ def _words(own: str) -> Mapping[str, Kind]:
 
 def _read_file(path: Path) -> dict[str, Kind]:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ImproperlyConfigured(f"{path} is no file of words: {error}") from error
+        found = read_toml(path)
+    except NotToml as error:
+        raise ImproperlyConfigured(f"{path}: {error}") from error
     return {name: _read(path, name, words) for name, words in found.items()}
 
 

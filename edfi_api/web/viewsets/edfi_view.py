@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any, Never, cast
 
 from django.db import ProgrammingError
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,6 +23,7 @@ from edfi_api.core.security.exceptions import UNAUTHORIZABLE
 from edfi_api.core.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
 from edfi_api.core.security.requests.data_stores import USE_SNAPSHOT, lease_of
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.web.problem_details.exception_handler import client_error
 from edfi_api.web.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.web.viewsets.responses import PRIVATE, FixedHeaders
 
@@ -173,6 +175,15 @@ class OpenView(EdFiView):
 
     def choose_database(self, request: Any) -> None:
         """Choose none: what these routes read is the same for all data stores, or in the admin database."""
+
+
+class OpenPageView(OpenView):
+    """A page for people. Where there is none, browsers get one that says so; other errors are as in every view."""
+
+    def handle_exception(self, error: Exception) -> HttpResponseBase:  # type: ignore[override]
+        if isinstance(error, Http404 | ResourceNotFound):
+            return client_error(self.request._request, error)
+        return super().handle_exception(error)
 
 
 class UnknownResourceView(EdFiView):

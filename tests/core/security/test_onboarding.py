@@ -113,7 +113,8 @@ def test_a_link_shows_the_secret_one_time(operator, log):
     second = vendor.post(address, {"token": token})
 
     assert (looked_at.status_code, first.status_code, second.status_code) == (200, 200, 404)
-    assert "Ed-Fi API at <code>http://testserver</code>" in looked_at.content.decode()
+    sentence = "the Ed-Fi API of <strong>testserver</strong>, at <code>http://testserver</code>"
+    assert sentence in looked_at.content.decode()
     assert first.json() == {
         "vendor": "Lakeside SIS",
         "application": "Enrollment",

@@ -31,6 +31,9 @@ def address():
     return f"/admin/security/apiclient/{ApiClient.objects.get().pk}/permissions/"
 
 
+_PEOPLE = "ed-fi/staff (Staff), ed-fi/student (Students)"
+
+
 def rows(page: str) -> list[list[str]]:
     found = [
         re.findall(r"<td>\s*(.*?)\s*</td>", row, re.DOTALL) for row in re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
@@ -42,12 +45,12 @@ def test_each_action_has_its_strategies_and_the_claims_they_come_from(operator, 
     page = operator.get(address).content.decode()
 
     assert rows(page) == [
-        ["ed-fi/school", "Create", "NamespaceBased", "ed-fi/school", "the grant"],
-        ["ed-fi/school", "Read", "Top", "ed-fi/school", "defaults of domains/top"],
-        ["ed-fi/school", "Update", "none: refused", "domains/top", "-"],
-        ["ed-fi/staff, ed-fi/student", "Read", "Middle", "domains/top", "defaults of domains/middle"],
-        ["ed-fi/staff, ed-fi/student", "Update", "none: refused", "domains/top", "-"],
-        ["ed-fi/staff, ed-fi/student", "Delete", "NoFurtherAuthorizationRequired", "domains/middle", "the grant"],
+        ["ed-fi/school (Schools)", "Create", "NamespaceBased", "ed-fi/school", "the grant"],
+        ["ed-fi/school (Schools)", "Read", "Top", "ed-fi/school", "defaults of domains/top"],
+        ["ed-fi/school (Schools)", "Update", "none: refused", "domains/top", "-"],
+        [_PEOPLE, "Read", "Middle", "domains/top", "defaults of domains/middle"],
+        [_PEOPLE, "Update", "none: refused", "domains/top", "-"],
+        [_PEOPLE, "Delete", "NoFurtherAuthorizationRequired", "domains/middle", "the grant"],
     ]
     assert "255901" in page
     assert "uri://lakeside.example" in page

@@ -9,7 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.models import Document
-from edfi_api.web.admin_kit.kinds import Kind, _read_file, check_own_words, kind_at, kind_in_words
+from edfi_api.core.security.models import ResourceClaim
+from edfi_api.web.admin_kit.kinds import Kind, _read_file, check_own_words, claim_in_words, kind_at, kind_in_words
 from tests.support.admin_users import client_of
 
 LIST = "/admin/edfi_api/document/"
@@ -67,6 +68,12 @@ def test_a_resource_is_known_by_its_path_and_what_is_not_served_by_its_last_segm
     assert kind_at("") == ("", "")
 
 
+def test_a_claim_has_the_words_of_its_resource_and_a_domain_has_none() -> None:
+    assert claim_in_words("ed-fi/studentSchoolAssociation") == "Enrolments"
+    assert claim_in_words("elsewhere/busRoute") == "Bus routes"
+    assert claim_in_words("domains/people") == claim_in_words("services/identity") == ""
+
+
 def test_all_words_are_of_resources_of_a_bundled_standard() -> None:
     known = {path.stem for path in BUNDLED_STANDARDS.rglob("*.metaed")} | {"SchoolYearType"}
 
@@ -84,6 +91,19 @@ def test_pages_of_documents_have_words_in_place_of_names(steward, enrolment) -> 
     assert ">Enrolments<" in by_kind
 
 
+def test_claims_and_the_page_of_refused_writes_have_words_beside_names(steward, settings) -> None:
+    claim = ResourceClaim.objects.get(name="ed-fi/studentSchoolAssociation")
+    claims = steward.get("/admin/security/resourceclaim/?q=studentSchoolAssociation").content.decode()
+    tree = steward.get("/admin/security/resourceclaim/tree/").content.decode()
+    [line] = re.findall(rf'resourceclaim/{claim.pk}/change/">(.*)', tree)
+    settings.EDFI_API = {**settings.EDFI_API, "WRITE_RECORDER": "edfi_api.features.refusals.recorder.Recorder"}
+    page = steward.get("/submissions").content.decode()
+
+    assert '<td class="field-kind">Enrolments</td>' in claims
+    assert line == 'ed-fi/studentSchoolAssociation</a> <span class="quiet">Enrolments</span>'
+    assert '"/ed-fi/studentSchoolAssociations": ["StudentSchoolAssociation", "Enrolment", "Enrolments"]' in page
+
+
 def test_an_operator_names_what_extensions_have(own_words) -> None:
     own_words('BusRoute = ["Bus line", "Bus lines"]\nStudentSchoolAssociation = "Enrollment"\n')
 
@@ -95,7 +115,7 @@ def test_an_operator_names_what_extensions_have(own_words) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("BusRoute = ", "is no file of words: Invalid value"),
+        ("BusRoute = ", ": not TOML: Invalid value"),
         ("BusRoute = 7", ": BusRoute has to be a text, or a list of two: for one document, and for several"),
         ('BusRoute = ["Bus line"]', ": BusRoute has to be a text, or a list of two"),
         ('BusRoute = ""', ": BusRoute has to be a text, or a list of two"),

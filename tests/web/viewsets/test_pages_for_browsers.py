@@ -77,9 +77,33 @@ def test_every_page_has_the_header_and_the_tokens(db, address):
 
     page = client.get(address, HTTP_ACCEPT=_BROWSER).content.decode()
 
-    assert page.count('<header class="site-header">') == 1
+    assert page.count('<header class="site-header"') == 1
     assert len(re.findall(r'href="/static/edfi_api/site(\.\w+)?\.css"', page)) == 1
     assert "nav-sidebar" not in page
+
+
+def test_the_search_is_shown_to_those_who_may_search(db, nobody):
+    def search(client: Client, address: str) -> list[str]:
+        page = client.get(address, HTTP_ACCEPT=_BROWSER).content.decode()
+        return re.findall(r'<form class="site-search"[^>]*action="/admin/search/"( hidden)?>', page)
+
+    steward = user_of("steward")
+    assert search(steward, "/admin/") == [""]
+    assert search(nobody, "/admin/") == []
+    assert search(Client(), "/admin/login/") == []
+    # Pages outside of the admin do not know the user: a script shows it to those who have had it in the admin.
+    assert search(Client(), "/") == search(Client(), "/docs") == search(steward, "/guides") == [" hidden"]
+
+
+def test_without_the_record_of_refusals_its_page_says_that_there_is_none(settings):
+    settings.EDFI_API = {**settings.EDFI_API, "WRITE_RECORDER": ""}
+
+    browser = Client().get("/submissions", HTTP_ACCEPT=_BROWSER)
+    program = Client().get("/submissions")
+
+    assert (browser.status_code, browser["Content-Type"].partition(";")[0]) == (404, "text/html")
+    assert 'Back to the <a href="/">start</a>' in browser.content.decode()
+    assert (program.status_code, program["Content-Type"]) == (404, "application/problem+json")
 
 
 def test_a_user_without_permissions_is_told_who_gives_them(nobody):

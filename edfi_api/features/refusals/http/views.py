@@ -16,12 +16,14 @@ from edfi_api.core.queries.exceptions import UnknownQueryField
 from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
 from edfi_api.core.queries.listing.pages import Listed, listed, total_of
 from edfi_api.core.security.requests.data_stores import data_store_in_address
+from edfi_api.core.served import current_surface
 from edfi_api.features.refusals.http import entries
 from edfi_api.features.refusals.http.summaries import CAUSE_COLUMNS, Sender, cause_row, causes, count_causes, summary
 from edfi_api.features.refusals.ledger import Ledger, ledger_connection
 from edfi_api.features.refusals.models import RECEIVED, Refusal, of_data_store
+from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView, OpenView
+from edfi_api.web.viewsets.edfi_view import EdFiRequest, EdFiView, OpenPageView
 from edfi_api.web.viewsets.responses import EmptyResponse, JsonTextResponse, html_page, json_file_response
 from references.identity import as_uuid
 
@@ -118,13 +120,21 @@ class SummaryView(SubmissionsView):
         return _json(summary(self.sender, self.place_of))
 
 
-class SubmissionsPageView(OpenView):
+class SubmissionsPageView(OpenPageView):
     """The page on which people see the entries of a client, for which they have key and secret."""
 
     def get(self, request: EdFiRequest, **kwargs: str) -> HttpResponseBase:
         if not api_settings.WRITE_RECORDER:
             raise ResourceNotFound
-        return html_page(request._request, "edfi_api/submissions.html", {"root": root_of(request._request)})
+        context = {"root": root_of(request._request), "kinds": _kinds()}
+        return html_page(request._request, "edfi_api/submissions.html", context)
+
+
+def _kinds() -> dict[str, tuple[str, str, str]]:
+    """Return the names of the resources, and what one document and several are called, by their paths."""
+    return {
+        each.url_path: (each.name.resource, *kind_in_words(each.name.resource)) for each in current_surface().resources
+    }
 
 
 def _has_limit(request: EdFiRequest) -> bool:

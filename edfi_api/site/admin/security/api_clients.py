@@ -40,6 +40,7 @@ from edfi_api.features.refusals.models import SubmissionHour
 from edfi_api.site.admin.security.pages import named_organizations, remark
 from edfi_api.web.admin_kit.authorship import admin_user
 from edfi_api.web.admin_kit.deletion import OneByOneAdmin
+from edfi_api.web.admin_kit.kinds import claim_in_words
 
 # Most claims that a line names without being opened.
 _NAMED = 4
@@ -53,6 +54,12 @@ class Line:
     claims: tuple[str, ...]
     actions: str
     granted: Granted
+
+    @property
+    def named(self) -> list[str]:
+        """`ed-fi/studentSchoolAssociation (Enrolments)`"""
+        kinds = ((name, claim_in_words(name)) for name in self.claims)
+        return [f"{name} ({kind})" if kind else name for name, kind in kinds]
 
     @property
     def is_long(self) -> bool:

@@ -36,6 +36,7 @@ from edfi_api.site.admin.data_stores import TenantOwnedAdmin
 from edfi_api.site.admin.security.pages import OverridingStrategiesInline, links
 from edfi_api.web.admin_kit.authorship import admin_user
 from edfi_api.web.admin_kit.deletion import OneByOneAdmin
+from edfi_api.web.admin_kit.kinds import claim_in_words
 
 _NO_EXPORT = "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is."
 _TAKEN = "There is a claim set of this name. Choose another name, or replace it."
@@ -155,8 +156,8 @@ class GrantInline(admin.TabularInline):  # type: ignore[type-arg]
 
     model = Grant
     form = GrantForm
-    fields = ["resource_claim", "actions", "in_place_of_defaults"]
-    readonly_fields = ["in_place_of_defaults"]
+    fields = ["resource_claim", "kind", "actions", "in_place_of_defaults"]
+    readonly_fields = ["kind", "in_place_of_defaults"]
     autocomplete_fields = ["resource_claim"]
     show_change_link = True
     extra = 0
@@ -166,6 +167,10 @@ class GrantInline(admin.TabularInline):  # type: ignore[type-arg]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Grant]:
         return super().get_queryset(request).select_related("resource_claim").prefetch_related("overrides")
+
+    @admin.display
+    def kind(self, grant: Grant) -> str:
+        return claim_in_words(grant.resource_claim.name) if grant.pk else ""
 
     @admin.display(description="strategies in place of the defaults")
     def in_place_of_defaults(self, grant: Grant) -> SafeString:
@@ -273,9 +278,13 @@ class GrantAdmin(OneByOneAdmin):
     """One grant of a claim set; linked from the page of the claim set, absent from the index."""
 
     form = GrantForm
-    list_display = ["resource_claim", "claim_set", "actions"]
+    list_display = ["resource_claim", "kind", "claim_set", "actions"]
     list_filter = ["claim_set"]
     list_select_related = ["resource_claim", "claim_set"]
     search_fields = ["resource_claim__name", "claim_set__name"]
     autocomplete_fields = ["claim_set", "resource_claim"]
     inlines = [OverridingStrategiesInline]
+
+    @admin.display
+    def kind(self, grant: Grant) -> str:
+        return claim_in_words(grant.resource_claim.name)

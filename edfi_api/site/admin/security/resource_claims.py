@@ -24,6 +24,7 @@ from edfi_api.core.security.models import ClaimSet, Grant, OverridingStrategies,
 from edfi_api.core.served import current_surface
 from edfi_api.site.admin.security.pages import DefaultStrategiesInline, links
 from edfi_api.web.admin_kit.deletion import OneByOneAdmin
+from edfi_api.web.admin_kit.kinds import claim_in_words
 
 # On a server with tenants there may be thousands of claim sets.
 MOST_GRANTS = 25
@@ -39,6 +40,10 @@ class Node:
     grants: list[str] = field(default_factory=list)
     more: int = 0
     children: list["Node"] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return claim_in_words(self.name)
 
 
 def roots(grants: QuerySet[Grant]) -> list[Node]:
@@ -102,13 +107,13 @@ class ResourceClaimForm(forms.ModelForm):  # type: ignore[type-arg]
 class ResourceClaimAdmin(OneByOneAdmin):
     """A resource, service or domain with its parent and the default strategies of its actions."""
 
-    list_display = ["name", "parent"]
+    list_display = ["name", "kind", "parent"]
     list_select_related = ["parent"]
     list_filter = [("parent", admin.RelatedOnlyFieldListFilter)]
     search_fields = ["name", "parent__name"]
     search_help_text = "A name such as student or domains/people, or that of the domain around it"
-    fields = ["name", "parent", "what_counts", "children_shown", "granted_to"]
-    readonly_fields = ["what_counts", "children_shown", "granted_to"]
+    fields = ["name", "kind", "parent", "what_counts", "children_shown", "granted_to"]
+    readonly_fields = ["kind", "what_counts", "children_shown", "granted_to"]
     autocomplete_fields = ["parent"]
     inlines = [DefaultStrategiesInline]
     form = ResourceClaimForm
@@ -133,6 +138,10 @@ class ResourceClaimAdmin(OneByOneAdmin):
         return TemplateResponse(
             request, "admin/security/resourceclaim/tree.html", self.admin_site.each_context(request) | context
         )
+
+    @admin.display
+    def kind(self, claim: ResourceClaim) -> str:
+        return claim_in_words(claim.name)
 
     @admin.display(description="defaults that count here")
     def what_counts(self, claim: ResourceClaim) -> SafeString:

@@ -5,7 +5,7 @@ const text = (element) => element?.innerText.trim() ?? "";
 
 document.getElementById("searchbar")?.setAttribute("aria-label", "Search");
 
-for (const table of document.querySelectorAll("#result_list, table.cards")) {
+for (const table of document.querySelectorAll("#result_list, table.cards, .tabular table")) {
   const heads = Array.from(table.querySelectorAll("thead th"), text);
   for (const row of table.querySelectorAll("tbody tr")) {
     Array.from(row.children).forEach((cell, place) => { cell.dataset.label = heads[place] ?? ""; });

@@ -92,7 +92,16 @@ function inWords(naturalKey) {
 }
 
 const key = (entry) => inWords(entry.naturalKey || "");
-const withoutKeys = (text) => text.replace(/NK#.+?(?= is missing$|$)/, inWords);
+// Kinds of documents in words, by the paths and by the names of resources.
+const kinds = new Map(Object.entries(JSON.parse(byId("kinds").textContent)));
+const kindOfName = new Map([...kinds.values()].map(([name, one]) => [name, one]));
+const kind = (path) => kinds.get(path)?.[1] || path || "An unknown resource";
+const severalOf = (path) => kinds.get(path)?.[2] || path || "Unknown resources";
+
+function withoutKeys(text) {
+  const named = text.replace(/^[A-Z]\w+(?= .*is missing$)/s, (name) => kindOfName.get(name) || name);
+  return named.replace(/NK#.+?(?= is missing$|$)/, inWords);
+}
 
 // security:authorization: StudentUniqueId as Not authorized: StudentUniqueId. The type of a problem is the cause of
 // refusals that have no other.
@@ -104,7 +113,7 @@ function causeInWords(text) {
   return about ? `${words}: ${about}` : words;
 }
 
-const what = (entry) => `${METHODS[entry.operation] || "Operation"} of ${entry.resource || "an unknown resource"}`;
+const what = (entry) => kind(entry.resource);
 const messages = (entry) => [...Object.values(entry.validationErrors).flat(), ...entry.errors];
 // A hint stands behind what the client is refused for.
 const isHint = (text) => text.startsWith("Hint: ");
@@ -133,6 +142,7 @@ function facts(entry) {
     element("dd", texts.join(" ")),
   ]);
   const rest = {
+    Request: `${METHODS[entry.operation] || "Operation"} ${entry.resource}`,
     Errors: entry.errors.join(" "),
     Cause: causeInWords(entry.cause.text),
     Status: `${entry.status} ${entry.title}`,
@@ -201,7 +211,7 @@ async function showCauses() {
     found.map((cause) => [
       button(causeInWords(cause.text), () => only(cause.id)),
       [
-        ...Object.entries(cause.resources).map(([resource, number]) => element("div", `${number} of ${resource}`)),
+        ...Object.entries(cause.resources).map(([path, number]) => element("div", `${severalOf(path)}: ${number}`, { title: path })),
         element("div", cause.occurrences === cause.entries ? "" : `by ${cause.occurrences} writes`, { className: "quiet" }),
       ],
       time(cause.firstAt),
@@ -344,6 +354,8 @@ async function filter() {
   await showRefusals();
 }
 
+const byKind = [...kinds].sort(([, [, one]], [, [, other]]) => one.localeCompare(other));
+byId("resources").append(...byKind.map(([path, [, one]]) => element("option", one, { value: path })));
 signIn.addEventListener("submit", acting(enter));
 filters.addEventListener("submit", acting(filter));
 byId("clear").addEventListener("click", acting(() => (filters.reset(), filter())));
