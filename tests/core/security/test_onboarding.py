@@ -13,6 +13,7 @@ from django.utils import timezone
 from edfi_api.core.security.clients import disable_client
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, SecretLink, Vendor
 from tests.support.admin_users import client_of
+from tests.support.below_a_path import HEADERS, ROOT, serve_below_a_path
 from tests.support.class_periods import store_school
 
 PAGE = "/admin/security/vendor/onboarding/"
@@ -123,6 +124,25 @@ def test_a_link_shows_the_secret_one_time(operator, log):
     }
     assert "no-store" in first["Cache-Control"]
     assert "secret shown by its link" in [line["event"] for line in log.of("meadowlark.audit")]
+
+
+@pytest.mark.parametrize("before", ["", "/edfi"], ids=["removed", "handed over"])
+def test_below_a_path_the_link_and_what_it_shows_have_the_path(operator, settings, before):
+    serve_below_a_path(settings)
+    # The browser's cookies are those of HTTPS alone.
+    page = operator.post(before + PAGE, form(), headers=HEADERS, secure=True).content.decode()
+    address, _, token = shown(page, "link").partition("#")
+    vendor, path = Client(headers=HEADERS), before + address.removeprefix(ROOT)
+
+    looked_at = vendor.get(path).content.decode()
+    answer = vendor.post(path, {"token": token})
+
+    assert address == f"{ROOT}/secret"
+    assert shown(page, "curl").endswith(f" {ROOT}/oauth/token")
+    assert f"Ed-Fi API at <code>{ROOT}</code>" in looked_at
+    assert set(re.findall(r'(?:href|src)="(?!#)(/[^/"]*/)', page + looked_at)) == {"/edfi/"}
+    assert (answer.status_code, answer.json()["secret"]) == (200, shown(page, "secret"))
+    assert vendor.post(path, {"token": token}).status_code == 404
 
 
 def test_the_link_of_a_disabled_client_shows_nothing_until_it_is_enabled(operator):

@@ -1,5 +1,6 @@
 """A client of the management API, and what it sends."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,16 +26,17 @@ PROFILE_XML = """<Profile name="Portal">
 
 @dataclass
 class Managing:
-    """Sends JSON to the management API with a token; paths begin behind its path."""
+    """Sends JSON to the management API with a token; paths begin behind its path. The headers go with each request."""
 
     token: str = ""
     base: str = "/config"
+    headers: Mapping[str, str] | None = None
 
     def request(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         content = {} if body is None else {"data": body, "content_type": "application/json"}
         if self.token:
             headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | headers
-        return getattr(http(), method)(self.base + path, **content, **headers)
+        return getattr(http(), method)(self.base + path, headers=self.headers, **content, **headers)
 
     def get(self, path: str, **headers: str) -> Any:
         return self.request("get", path, **headers)
@@ -53,7 +55,8 @@ class Managing:
 
     def raw_form(self, path: str, text: str) -> Any:
         headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} if self.token else {}
-        return http().post(self.base + path, text, content_type="application/x-www-form-urlencoded", **headers)
+        form = {"data": text, "content_type": "application/x-www-form-urlencoded"}
+        return http().post(self.base + path, headers=self.headers, **form, **headers)
 
 
 def token_of(key: str, *scopes: Scope) -> str:

@@ -1,5 +1,7 @@
 """Logging in by a real OpenID provider."""
 
+import html
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -15,6 +17,7 @@ from pytest_django import Settings
 from edfi_api.site.sign_in.configuration import authentication_backends
 from edfi_api.site.sign_in.models import AdminIdentity
 from tests.site.sign_in.conftest import PASSWORD, Configure
+from tests.support.below_a_path import HEADERS, ROOT, serve_below_a_path
 from tests.support.logs import Log
 from tests.support.oidc.provider import Provider, rsa_key, running_provider, web_application
 from tests.support.oidc.provider import Settings as Provided
@@ -42,7 +45,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
     provided = Provided(
         keys=[rsa_key("one")],
         clients=[
-            web_application("meadowlark-admin", CALLBACK, post_logout_redirect_uris=["http://testserver/admin/login/"])
+            web_application(
+                "meadowlark-admin",
+                CALLBACK,
+                f"{ROOT}/admin/login/provider/callback/",
+                post_logout_redirect_uris=["http://testserver/admin/login/", f"{ROOT}/admin/login/"],
+            )
         ],
         people=PEOPLE,
     )
@@ -145,6 +153,36 @@ def test_behind_a_proxy_the_way_back_is_the_public_address(
     assert parse_qs(urlsplit(location).query)["redirect_uri"] == [
         "https://edfi.example.org/admin/login/provider/callback/"
     ]
+
+
+@pytest.mark.parametrize("before", ["", "/edfi"], ids=["removed", "handed over"])
+def test_below_a_path_a_login_begins_and_ends_there(provider: Provider, settings: Settings, before: str) -> None:
+    serve_below_a_path(settings)
+    browser = Client(headers=HEADERS)
+    target = "/edfi/admin/validation/validationrule/"
+
+    page = browser.get(f"{before}/admin/login/", {"next": target}).content.decode()
+    start = browser.get(before + START, {"next": target})
+    back = authorized(start["Location"], "maria")
+    answer = browser.get(before + back.removeprefix(ROOT))
+    admin = browser.get(f"{before}/admin/")
+    again = browser.get(before + back.removeprefix(ROOT))
+    logout = browser.post(f"{before}/admin/logout/").content.decode()
+
+    assert 'href="/edfi/admin/login/provider/?next=%2Fedfi%2Fadmin%2Fvalidation%2Fvalidationrule%2F"' in page
+    assert back.startswith(f"{ROOT}/admin/login/provider/callback/?")
+    assert (answer.status_code, answer["Location"]) == (302, target)
+    assert answer.cookies["sessionid"]["path"] == "/edfi/"
+    assert (admin.status_code, User.objects.get().username) == (200, "maria")
+    assert (again.status_code, 'href="/edfi/admin/login/"' in again.content.decode()) == (400, True)
+    assert "post_logout_redirect_uri=https%3A%2F%2Fsis.example%2Fedfi%2Fadmin%2Flogin%2F" in logout
+    assert httpx.get(logout_address(logout)).status_code == 200
+
+
+def logout_address(page: str) -> str:
+    """The address at the provider, which refuses one that it does not know to lead back to."""
+    [address] = re.findall(r'href="(http://127[^"]+)"', page)
+    return html.unescape(address)
 
 
 def test_a_person_without_a_group_gets_a_page_and_no_session(client: Client, provider: Provider, log: Log) -> None:
