@@ -31,7 +31,7 @@ from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDEN
 from edfi_api.model.apischema.node import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark.run.demonstration import NewDistrict, has_reader, make_administrator, make_client
-from meadowlark.serving import garbage_collection
+from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection
 
 _PAUSE_SECONDS = 0.2
 
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--demo-administrator", metavar="NAME", help="make a superuser with a random password, once")
     options = parser.parse_args(arguments)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
-    garbage_collection.pause()
+    pause_garbage_collection()
     try:
         django.setup()
     except (ImproperlyConfigured, ValueError) as error:
@@ -112,7 +112,7 @@ def refuse_unusable_database(refuse_newer: bool) -> None:
 def prepare_database() -> None:
     """Create tables, and what every database with documents has; each step is idempotent."""
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
-    garbage_collection.resume()
+    resume_garbage_collection()
     if api_settings.has_main_store:
         from edfi_api.features.loading.provisioning.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
 

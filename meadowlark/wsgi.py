@@ -16,16 +16,16 @@ from django.db import close_old_connections, connections
 from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.common.conf import api_settings
-from meadowlark.serving import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
 from meadowlark.serving.prepared import PreparedRequests
+from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
 _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
-garbage_collection.pause()
+pause_garbage_collection()
 django.setup(set_prefix=False)
 import_module("edfi_api.site.checks.environment").log_unknown_variables()
 _django = LeanHandler()
@@ -39,7 +39,7 @@ if api_settings.PERSON_PAGES:
 if api_settings.WRITE_RULES:
     import_module("edfi_api.core.writes.rules.configured").valid_rules()  # Likewise.
 # Collections in the workers would also write to the memory that they share.
-garbage_collection.resume()
+resume_garbage_collection()
 
 # Django's own receivers of `request_finished` are not needed: there are no caches to close, the URL map is always the
 # same, and connections are checked when they are lent.

@@ -29,7 +29,7 @@ from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.web.viewsets import recorded_writes
-from meadowlark.serving import garbage_collection
+from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection
 from tests.features.refusals.recorder import RecorderInTest
 from tests.model.surface.models import SurfaceOf, write_project
 from tests.support.admin_pages import fill_every_table
@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    garbage_collection.pause()  # Importing eight thousand tests takes twice as long with it.
+    pause_garbage_collection()  # Importing eight thousand tests takes twice as long with it.
     # The thread that records requests would write beside the transactions of tests; `tests/features/refusals` records
     # in them.
     settings.EDFI_API["WRITE_RECORDER"] = ""
@@ -70,7 +70,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    garbage_collection.resume()
+    resume_garbage_collection()
     # Of what tests make, most stays: surfaces, validators, plans. Usual thresholds take a quarter of the time of tests.
     gc.set_threshold(50_000, 10, 20)
 

@@ -18,7 +18,7 @@ from psycopg import errors
 from edfi_api.model.apischema.node import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark.run.postgres_programs import EmbeddedPostgresError, binaries
-from meadowlark.serving import garbage_collection
+from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection
 
 # Errors of statements in a database that has not been migrated, or not by this version.
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
@@ -27,7 +27,7 @@ _DJANGO_COMMANDS = "django.core.management.commands."
 
 def main() -> None:
     """Run the command of `sys.argv`."""
-    garbage_collection.pause()
+    pause_garbage_collection()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     _print_any_name()
     if sys.argv[1:2] == ["dbshell"]:
@@ -54,7 +54,7 @@ class _CommandLine(ManagementUtility):
         try:
             command = super().fetch_command(subcommand)
         finally:
-            garbage_collection.resume()
+            resume_garbage_collection()
         if not any(each.__module__.startswith(_DJANGO_COMMANDS) for each in type(command).__mro__):
             command.requires_system_checks = ()
         create_parser = command.create_parser

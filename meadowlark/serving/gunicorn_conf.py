@@ -12,7 +12,13 @@ from gunicorn.workers.base import Worker
 
 from edfi_api.common.settings_table import SETTINGS
 from meadowlark.configuration.environment import read
-from meadowlark.serving import allocator, listeners, metrics_folder, stop_signals
+from meadowlark.serving import listeners
+from meadowlark.serving.process import (
+    delay_stop_signals,
+    deliver_stop_signals_after_forks,
+    keep_little_freed_memory,
+    make_metrics_folder,
+)
 
 
 def _open_files() -> int:
@@ -37,7 +43,7 @@ worker_class = "gthread"
 if _IS_OWN_WORKER := read(SETTINGS["WORKER"]) == "granian":
     worker_class = import_module("meadowlark.serving.worker").EngineWorker
     worker_class.request_seconds = read(SETTINGS["REQUEST_SECONDS"])
-    stop_signals.deliver_after_forks()
+    deliver_stop_signals_after_forks()
 workers = read(SETTINGS["WORKERS"])
 threads = read(SETTINGS["THREADS"])
 # The surface is compiled once, before the workers are forked, and its memory is shared. So SIGHUP replaces the workers,
@@ -75,7 +81,7 @@ control_socket_disable = True
 # Where all workers write their metrics; set before the application is loaded, because prometheus_client reads it on
 # import.
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-os.environ[_METRICS_FOLDER] = metrics_folder.make()
+os.environ[_METRICS_FOLDER] = make_metrics_folder()
 
 
 def on_exit(server: Arbiter) -> None:
@@ -88,7 +94,7 @@ def pre_fork(server: Arbiter, worker: Worker) -> None:
     connections.close_all()
     if _IS_OWN_WORKER:
         listeners.assign(server, worker)
-        stop_signals.delay()
+        delay_stop_signals()
 
 
 def when_ready(server: Arbiter) -> None:
@@ -119,7 +125,7 @@ def child_exit(server: Arbiter, worker: Worker) -> None:
 
 def post_fork(server: Arbiter, worker: Worker) -> None:
     """Start the threads that export telemetry: threads do not survive a fork."""
-    allocator.keep_little()
+    keep_little_freed_memory()
     if _IS_OWN_WORKER:
         listeners.keep_own(worker)
     if settings.TELEMETRY:

@@ -28,10 +28,11 @@ from gunicorn.workers.base import Worker
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import process_memory
-from meadowlark.serving import allocator, environ, stop_signals
+from meadowlark.serving import environ
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
+from meadowlark.serving.process import deliver_stop_signals, give_small_blocks_back
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 from meadowlark.serving.turns import Caller, Turns
@@ -131,7 +132,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
 
     def init_signals(self) -> None:
         super().init_signals()
-        stop_signals.deliver()
+        deliver_stop_signals()
 
     def run(self) -> None:
         self._bodies = RequestBodies(api_settings.MAX_BODY_BYTES, self.request_seconds)
@@ -214,7 +215,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         self.notify()
         self._bodies.expire()
         if process_memory().has_been_lent():
-            allocator.give_small_blocks_back()
+            give_small_blocks_back()
         busy = frozenset(self._busy.copy().values())
         if close_longest_silent(self._ports, int(_FULL * self.cfg.worker_connections), busy):
             interval = _SHORT_INTERVAL

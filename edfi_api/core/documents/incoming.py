@@ -21,6 +21,8 @@ from edfi_api.core.documents.extraction import (
     DocumentIdentity,
     DocumentReference,
     Extractor,
+    PartialIdentity,
+    PartialIdentityReader,
     StoredUris,
     descriptor_identity,
     normalise_case,
@@ -28,7 +30,6 @@ from edfi_api.core.documents.extraction import (
 from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.limits import MOST_REFERENCES
 from edfi_api.core.documents.ods_form import OdsValidator, compile_ods_coercion
-from edfi_api.core.documents.partial_identity import PartialIdentity, PartialIdentityReader
 from edfi_api.core.documents.securables import Securables, SecurablesExtractor
 from edfi_api.core.documents.validation import Validator
 from edfi_api.core.documents.violations import Violation, as_many_as_reported

@@ -1,4 +1,4 @@
-"""The part of a body that a client may write: its schema, and what of a sent body lies outside of it."""
+"""The part of a body that a view leaves: what a client may write of it, and the schema of what is read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -130,3 +130,41 @@ def _is_visible_extension(steps: Sequence[str], view: ObjectView, in_every_item:
         return True
     narrowed = view.narrowed_extensions.get(key)
     return narrowed is not None and is_visible_path(rest, narrowed, in_every_item=in_every_item)
+
+
+def readable_schema(schema: Schema, view: ObjectView) -> Schema:
+    """The JSON schema of the visible part. A narrowed member is required only if something of it is always left, since
+    the projection leaves out what is empty."""
+    return _without_possibly_empty(writable_schema(schema, view), view)
+
+
+def _without_possibly_empty(visible: Schema, view: ObjectView) -> Schema:
+    members = dict(visible["properties"])
+    for name, narrowed in view.narrowed.items():
+        members[name] = _member(members[name], narrowed)
+    if view.narrowed_extensions:
+        members[EXTENSIONS] = _extensions(members[EXTENSIONS], view)
+    required = [name for name in visible["required"] if name in view.whole or _is_never_empty(members[name])]
+    return {**visible, "properties": members, "required": required}
+
+
+def _member(schema: Schema, narrowed: ObjectView | CollectionView) -> Schema:
+    if isinstance(narrowed, ObjectView):
+        return _without_possibly_empty(schema, narrowed)
+    if narrowed.items is None:
+        return schema
+    return {**schema, "items": _without_possibly_empty(schema["items"], narrowed.items)}
+
+
+def _extensions(schema: Schema, view: ObjectView) -> Schema:
+    narrowed = {
+        key: _without_possibly_empty(schema["properties"][key], each) for key, each in view.narrowed_extensions.items()
+    }
+    return {**schema, "properties": schema["properties"] | narrowed}
+
+
+def _is_never_empty(narrowed: Schema) -> bool:
+    """Whether something is left of every object, or of every item of a collection that has items in every body."""
+    if narrowed["type"] == "array":
+        return narrowed.get("minItems", 0) > 0 and _is_never_empty(narrowed["items"])
+    return bool(narrowed.get("required"))

@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
-from edfi_api.core.documents.other_names import OtherNames
-from edfi_api.core.documents.text_projection import TextProjection, compile_text_projection
+from edfi_api.core.documents.member_names import OtherNames
+from edfi_api.core.documents.projection import TextProjection, compile_text_projection
 from edfi_api.core.queries.exceptions import ParameterValidationFailed
 from edfi_api.core.queries.ordering import ORDER_PARAMETER
 from edfi_api.core.queries.parameters import (

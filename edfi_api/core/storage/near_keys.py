@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from edfi_api.core.documents import json_text
+from edfi_api.core.documents.blanks import folded, spellings
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.extraction import Extractor
-from edfi_api.core.documents.lookalikes import folded, spellings
 from edfi_api.core.documents.paths import put_value, values_at
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute, found_in_time

@@ -15,11 +15,11 @@ from uuid import UUID
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import violations
+from edfi_api.core.documents.blanks import is_regular, told_apart
 from edfi_api.core.documents.exceptions import ContradictsHidden, DataValidationFailed
 from edfi_api.core.documents.extraction import StoredUris
 from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers, sent_id
 from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
-from edfi_api.core.documents.lookalikes import is_regular, told_apart
 from edfi_api.core.documents.paths import steps_of, values_at
 from edfi_api.core.documents.visible_part import is_visible_path, without_indexes
 from edfi_api.core.security.authenticated_client import AuthenticatedClient

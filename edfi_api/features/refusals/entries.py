@@ -7,8 +7,8 @@ from uuid import UUID
 import orjson
 from uuid_utils.compat import uuid7
 
+from edfi_api.core.documents.extraction import PartialIdentity
 from edfi_api.core.documents.incoming import IncomingDocument
-from edfi_api.core.documents.partial_identity import PartialIdentity
 from edfi_api.features.refusals.occurrences import Cause, Occurrences, Refusals, cause_of
 from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_errors, kept_id, kept_paths
 from edfi_api.web.problem_details.problem import HINT

@@ -23,8 +23,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from edfi_api.core.documents.extraction import id_of_key
-from edfi_api.core.documents.partial_identity import MISSING
+from edfi_api.core.documents.extraction import MISSING, id_of_key
 from edfi_api.core.models import Document
 from edfi_api.core.queries.name_index import name_members
 from edfi_api.core.served import current_surface

@@ -10,7 +10,7 @@ from edfi_api.core.documents.body_reader import BodyReader
 from edfi_api.core.documents.coercion import trim_descriptor
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.leniency import Leniency
-from edfi_api.core.documents.other_names import OtherNames
+from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.validation import Validator
 from edfi_api.core.documents.violations import Violation
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName

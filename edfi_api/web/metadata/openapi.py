@@ -6,8 +6,8 @@ from typing import Any
 
 from edfi_api.common import addresses
 from edfi_api.common.ods_compatibility import OdsCompatibility
+from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.ods_form import compile_completion
-from edfi_api.core.documents.other_names import OtherNames
 from edfi_api.model.examples import Bodies, Examples
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.ods_names import in_served_names

@@ -14,8 +14,7 @@ from typing import Any
 import orjson
 from cachetools import LRUCache
 
-from edfi_api.core.documents.readable_schema import readable_schema
-from edfi_api.core.documents.visible_part import writable_schema
+from edfi_api.core.documents.visible_part import readable_schema, writable_schema
 from edfi_api.core.queries.parameters import with_visible_fields
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart, StoredProfile
 from edfi_api.model.profiles.definition import Usage

@@ -8,10 +8,10 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.extraction import Extractor
+from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.ods_form import Completion, compile_completion
-from edfi_api.core.documents.other_names import OtherNames
-from edfi_api.core.documents.readable_schema import readable_schema
-from edfi_api.core.documents.text_projection import TextProjection
+from edfi_api.core.documents.projection import TextProjection
+from edfi_api.core.documents.visible_part import readable_schema
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
 from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import Resource, Surface

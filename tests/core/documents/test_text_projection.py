@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.core.documents.projection import compile_projection
-from edfi_api.core.documents.text_projection import compile_text_projection
+from edfi_api.core.documents.projection import compile_projection, compile_text_projection
 from edfi_api.model.profiles.definition import FilterMode, Usage
 from edfi_api.model.profiles.members import members_of
 from edfi_api.model.profiles.rules import view_of

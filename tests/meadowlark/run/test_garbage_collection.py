@@ -23,6 +23,6 @@ def printed_at_exit(before: str) -> str:
 
 def test_the_exit_of_a_process_does_not_traverse_what_it_made():
     assert printed_at_exit("") == "collected\n"
-    start = "from meadowlark.serving import garbage_collection as gc; gc.pause()"
+    start = "from meadowlark.serving import process; process.pause_garbage_collection()"
     assert printed_at_exit(start) == ""
-    assert printed_at_exit(f"{start}; gc.resume()") == ""
+    assert printed_at_exit(f"{start}; process.resume_garbage_collection()") == ""

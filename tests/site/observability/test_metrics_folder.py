@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-MAKE = "from meadowlark.serving.metrics_folder import make; print(make(), flush=True)"
+MAKE = "from meadowlark.serving.process import make_metrics_folder; print(make_metrics_folder(), flush=True)"
 MAKE_AND_STAY = f"{MAKE}; input()"
 # As in a container: the processes of other servers cannot be seen.
 IN_A_PID_NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]

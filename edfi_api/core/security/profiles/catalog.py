@@ -14,8 +14,7 @@ from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.core.documents.projection import Projection, compile_projection
-from edfi_api.core.documents.text_projection import TextProjection, compile_text_projection
+from edfi_api.core.documents.projection import Projection, TextProjection, compile_projection, compile_text_projection
 from edfi_api.core.security.models import ClaimsVersion
 from edfi_api.core.security.profiles.exceptions import NoUsableProfile
 from edfi_api.core.security.profiles.models import Profile

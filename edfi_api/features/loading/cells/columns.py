@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.documents.other_names import OtherNames
+from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.naming import EXTENSIONS, bare_key
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from edfi_api.core.documents.exceptions import ClientAssignedId, DataValidationFailed, HiddenItemsSent
-from edfi_api.core.documents.other_names import OtherNames
+from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.violations import BrokenRule, Violation
 from edfi_api.core.storage.exceptions import IdentityConflict, KeyChangeContradicts
 from edfi_api.model.surface.resource import Resource

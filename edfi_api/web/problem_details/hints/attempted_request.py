@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from edfi_api.core.documents import json_text, lookalikes
+from edfi_api.core.documents import blanks, json_text
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.model.surface.resource import Resource, Surface
 
@@ -59,7 +59,7 @@ def told_apart(value: Any, sent: Any) -> str:
     """A stored value, as it is told apart from what was sent: with escapes if it looks the same."""
     if not isinstance(value, str) or not isinstance(sent, str):
         return shown(value)
-    return lookalikes.told_apart(cut(value, LONGEST_URI), sent)
+    return blanks.told_apart(cut(value, LONGEST_URI), sent)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
