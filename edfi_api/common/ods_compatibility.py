@@ -242,7 +242,7 @@ class OdsCompatibility(Enum):
         "other methods and media types at the token endpoint are problems, 405 and 415; `token_info` without a token "
         "is 401 without a body",
         "errors of OAuth, as all others there (RFC 6749)",
-        ("core/security/oauth/endpoint.py", "core/security/oauth/introspection.py"),
+        ("core/security/oauth/views.py",),
         "Ed-Fi's suites expect them",
     )
     CORRELATION = OdsWay(

@@ -3,9 +3,8 @@
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from edfi_api.core.queries.conditions import for_many_rows, ranges, require_index
 from edfi_api.core.queries.page_sql import page_sql, rest_sql
-from edfi_api.core.queries.plan import ordered_plan, plan
+from edfi_api.core.queries.plan import for_many_rows, ordered_plan, plan, ranges, require_index
 from edfi_api.core.queries.selection import Selection
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql, all_of

@@ -106,7 +106,7 @@ def comparison_predicate(
     bodies have at a path.
 
     Only an index of the value (`query_indexes`) answers it for many documents. Without one the predicate says so, and
-    the query is answered only if its other conditions leave few documents (`conditions`).
+    the query is answered only if its other conditions leave few documents (`plan`).
     """
     paths, operator = comparison.field.paths, comparison.operator
     conditions = []

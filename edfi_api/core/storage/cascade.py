@@ -202,3 +202,11 @@ def rewrite(
         ids=ids,
     )
     return execute(statement, using)
+
+
+def replace_once(request: WriteRequest, values: Values, preparers: Preparers) -> Written:
+    """One attempt of an update. Raises what `change_identity` does."""
+    written = Written.of(execute(policy_statements.update(request.policy).bound_to(values), request.using))
+    if written.outcome is Outcome.OTHER_IDENTITY and request.incoming.resource.allows_identity_updates:
+        return change_identity(request, values, preparers)
+    return written

@@ -17,9 +17,9 @@ from uuid_utils.compat import uuid7
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparers
 from edfi_api.core.storage import policy_statements
+from edfi_api.core.storage.cascade import replace_once
 from edfi_api.core.storage.driver.execution import execute, holding, with_retries
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
-from edfi_api.core.storage.effects import effect_of, replace_once
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.core.storage.replicas import record_writer
 from edfi_api.core.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
@@ -30,6 +30,7 @@ from edfi_api.core.storage.write_errors import (
     TESTS_BY_UUID,
     DeniedRequest,
     IneffectiveWrite,
+    effect_of,
     refuse_unreadable_version,
 )
 from references import resolution

@@ -1,7 +1,7 @@
 """Writes documents, and reads single ones: one statement, one round trip per operation, two for descriptors, which keep
 the stored spelling of their keys.
 
-The statement returns an outcome; `effect_of` (`effects`) decides what follows from it. A policy is evaluated in the
+The statement returns an outcome; `effect_of` (`write_errors`) says what follows from it. A policy is evaluated in the
 statement itself and sees its snapshot: a permission that is revoked while a write runs applies from the next one on,
 unless the write has waited for the lock on the document and is retried.
 """
@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import descriptor_uri_cache, merges, policy_statements, resource_types, upsert_groups
+from edfi_api.core.storage.cascade import replace_once
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import (
@@ -28,7 +29,6 @@ from edfi_api.core.storage.driver.execution import (
 )
 from edfi_api.core.storage.driver.prepared import bound
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
-from edfi_api.core.storage.effects import effect_of, replace_once
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
 from edfi_api.core.storage.replicas import record_writer
 from edfi_api.core.storage.requests import (
@@ -46,6 +46,7 @@ from edfi_api.core.storage.write_errors import (
     DeniedRequest,
     IneffectiveWrite,
     RefusedDelete,
+    effect_of,
     refuse_unreadable_version,
 )
 from edfi_api.model.surface.resource import Resource

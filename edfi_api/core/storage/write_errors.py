@@ -1,5 +1,5 @@
-"""Turns the outcome of a write, or the constraint that refused it, into the exception that `problem_details.catalog`
-words.
+"""What follows from the outcome of a write, or from the constraint that refused it: a result, another attempt, or the
+exception that `problem_details.catalog` words.
 
 The statement or the constraint has decided; the queries here only find out what to report, all references that do not
 resolve among it. If a write has several errors, that of the policy is reported first. See
@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db import IntegrityError
 from psycopg import errors
 
+from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.documents.violations import as_many_as_reported
 from edfi_api.core.storage import resource_types
@@ -31,9 +32,9 @@ from edfi_api.core.storage.exceptions import (
     KeyChangeContradicts,
     KeyChangeNotSupported,
 )
-from edfi_api.core.storage.requests import DeleteRequest, Terms, Values, WriteRequest
+from edfi_api.core.storage.requests import CONDITION_FAILURES, DeleteRequest, Terms, Values, WriteRequest
 from edfi_api.core.storage.row_policy import Clause, Explanation, MayRead, RowPolicy
-from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.storage.stored import Outcome, Written
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import JsonPath, ResourceName
 from references import resolution
@@ -51,6 +52,10 @@ _DEPENDENTS = statements_beside(__file__)("dependents")
 # A document cannot refer to an alias that does not exist, and no two documents have the same alias.
 _OUTCOMES = {"reference_alias_fk": Outcome.MISSING_TARGET, "alias_pkey": Outcome.TAKEN}
 
+_DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome.DELETED})
+# Refusals that an attempt raises itself, and which others may precede.
+_RAISED = (*CONDITION_FAILURES, DataValidationFailed, IdentityConflict, KeyChangeContradicts)
+
 _statement = statements_beside(__file__)
 
 # Statements that select the document of a request, with a slot for a policy's tests of it.
@@ -65,6 +70,20 @@ def outcome_of(violation: IntegrityError) -> Outcome:
     cause = violation.__cause__
     constraint = cause.diag.constraint_name if isinstance(cause, errors.Error) else None
     return _OUTCOMES.get(constraint or "", Outcome.STALE)
+
+
+def effect_of(attempt: Callable[[], Written], refused: "IneffectiveWrite | RefusedDelete") -> Written | None:
+    """The result of an attempt that has had an effect, None if it has to be repeated. Raises its refusal."""
+    try:
+        written = attempt()
+    except IntegrityError as violation:
+        written = Written(outcome_of(violation))
+    except _RAISED as refusal:
+        refused.refuse_for(refusal)
+    if written.outcome in _DONE:
+        return written
+    refused.refuse(written.outcome)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

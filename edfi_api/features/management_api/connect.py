@@ -16,8 +16,8 @@ from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.common.logs.remote_address import remote_address, subscriber
 from edfi_api.core.security.credentials import Credentials, in_basic_header
 from edfi_api.core.security.models import ApiClient
-from edfi_api.core.security.oauth.endpoint import issue_token as issue_data_token
 from edfi_api.core.security.oauth.token_request import GRANT_TYPE
+from edfi_api.core.security.oauth.views import issue_token as issue_data_token
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.authentication import forget, token_checksum
 from edfi_api.features.management_api import clients, problems, texts

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError
 
 from edfi_api.common.commands import ErrorTexts, text_of
-from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES
+from edfi_api.core.data_stores.data_store_command import ERRORS_OF_STORES
 
 
 @dataclass

@@ -28,7 +28,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from edfi_api.core.data_stores.databases import own_connection
-from edfi_api.core.storage.driver.time_limits import TookTooLong, time_limit
+from edfi_api.core.storage.driver.execution import TookTooLong, time_limit
 from edfi_api.features.today.models import CountedFigure
 from edfi_api.web.admin_kit.readable_values import timestamp
 

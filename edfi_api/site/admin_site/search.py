@@ -13,9 +13,8 @@ from django.urls import reverse
 
 from edfi_api.common.contributions import contributions
 from edfi_api.core.models import Document
-from edfi_api.core.queries import name_search
-from edfi_api.core.queries.name_index import NamedResources, named_resources, numbers_of
-from edfi_api.core.queries.name_search import Word
+from edfi_api.core.queries import name_index
+from edfi_api.core.queries.name_index import NamedResources, Word, named_resources, numbers_of
 from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.site.admin_site import navigation, overview
@@ -66,7 +65,7 @@ def _answer(site: AdminSite, request: HttpRequest, using: str, data_store: int |
 
 
 def _found(request: HttpRequest, text: str, using: str, data_store: int | None) -> list[Group]:
-    words = name_search.words_of(text, DEFAULT_DB_ALIAS)
+    words = name_index.words_of(text, DEFAULT_DB_ALIAS)
     named = _named(text, words, using) if _sees_documents(request) else {}
     identified = [*named.get(Order.PEOPLE, ()), *named.get(Order.ORGANIZATIONS, ())]
     search = Search(request, text, words, identified[:_MOST_IDENTIFIED], using, data_store)
@@ -94,7 +93,7 @@ def _named(text: str, words: Sequence[Word], using: str) -> dict[Order, list[Doc
     if "=" in text or "#" in text or not index.is_usable(using):
         return {}
     return {
-        order: _documents(name_search.find(index, words, numbers_of(names, using), _MOST + 1, using), using)
+        order: _documents(name_index.find(index, words, numbers_of(names, using), _MOST + 1, using), using)
         for order, names in _by_order(named_resources()).items()
     }
 

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.documents.paths import values_at
 from edfi_api.core.security.models import ApiClient
-from edfi_api.core.storage.driver.time_limits import TookTooLong, time_limit
+from edfi_api.core.storage.driver.execution import TookTooLong, time_limit
 from edfi_api.features.changes.change_queries.versions_pages import versions_address
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.site.person_pages.calendar import Event, calendar_of

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.core.queries.name_search import Word, having_words
+from edfi_api.core.queries.name_index import Word, having_words
 from edfi_api.core.security.models import ApiClient, Application, Vendor
 from edfi_api.core.storage.driver.execution import found_in_time
 

@@ -4,7 +4,7 @@
     studentUniqueId=604822                          in the member of this name
     NK#entryDate=2025-08-20#studentReference.studentUniqueId=604822     all of these: a natural key, or parts of it
     uri://ed-fi.org/GradeLevelDescriptor#Ninth grade                    a descriptor
-    mae ortiz; Ortiz, M                             by name (`core/queries/name_search.py`)
+    mae ortiz; Ortiz, M                             by name (`core/queries/name_index.py`)
 
 Values of keys are compared whole, through the GIN index over the bodies, so documents that do not match are not read.
 The number of results per resource is limited, and so is the time, which bounds the cost of a search.
@@ -22,7 +22,7 @@ from django.db.models import Case, IntegerField, Value, When
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.coercion import coerce_boolean, coerce_date, coerce_number
 from edfi_api.core.documents.extraction import descriptor_id
-from edfi_api.core.queries import name_search
+from edfi_api.core.queries import name_index
 from edfi_api.core.queries.name_index import named_resources
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import found_in_time
@@ -81,7 +81,7 @@ def find_names(text: str, numbers: Collection[int], most: int, using: str) -> li
     index = named_resources().index(using)
     if "=" in text or "#" in text or not index.is_usable(using):
         return []
-    return name_search.find(index, name_search.words_of(text, DEFAULT_DB_ALIAS), numbers, most, using)
+    return name_index.find(index, name_index.words_of(text, DEFAULT_DB_ALIAS), numbers, most, using)
 
 
 def organization_in(text: str) -> int | None:
@@ -107,7 +107,7 @@ def _rows_like(examples: Iterable[dict[str, Any]], most: int, using: str) -> lis
     texts = [json_text.dumps(example).decode() for example in examples]
     if not texts:
         return []
-    with name_search.by_bitmaps(using):
+    with name_index.by_bitmaps(using):
         found = found_in_time(Sql(_FIND, {"examples": texts, "most": most}), _MILLISECONDS, using)
     return [row for (row,) in found]
 

@@ -18,8 +18,8 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document
-from edfi_api.core.queries.name_search import Word
-from edfi_api.core.storage.driver.time_limits import TookTooLong, time_limit
+from edfi_api.core.queries.name_index import Word
+from edfi_api.core.storage.driver.execution import TookTooLong, time_limit
 from edfi_api.web.admin_kit import natural_keys
 
 Row = TypeVar("Row", bound=Model)

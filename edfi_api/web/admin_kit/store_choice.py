@@ -23,9 +23,8 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import State
-from edfi_api.core.data_stores.named import described
 from edfi_api.core.data_stores.routes import routes
-from edfi_api.core.data_stores.routing import Store
+from edfi_api.core.data_stores.routing import Store, described
 from edfi_api.core.storage.driver.exceptions import is_outage
 
 PARAMETER = "store"

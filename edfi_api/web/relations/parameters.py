@@ -9,8 +9,7 @@ from enum import StrEnum
 from django.http import QueryDict
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.queries.listing.fields import Field, FieldType, natural_number, one_of
-from edfi_api.core.queries.listing.filters import read_filters
+from edfi_api.core.queries.listing.fields import Field, FieldType, natural_number, one_of, read_filters
 from edfi_api.core.queries.pagination import PageToken
 from edfi_api.model.surface.load_order import targets_of
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface

@@ -11,8 +11,7 @@ from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer
-from edfi_api.core.writes.rules.exceptions import RefusedByRules
-from edfi_api.core.writes.rules.ruled_write import Finding
+from edfi_api.core.writes.rules.ruled_write import Finding, RefusedByRules
 from edfi_api.core.writes.writing import Write
 from edfi_api.web.problem_details.exception_handler import correlation_id
 from edfi_api.web.problem_details.problem import Problem

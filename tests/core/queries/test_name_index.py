@@ -3,7 +3,7 @@
 import pytest
 from django.db import DataError, connections
 
-from edfi_api.core.queries import name_search
+from edfi_api.core.queries import name_index
 from edfi_api.core.queries.name_index import named_resources, numbers_of
 from tests.support.databases import DOCUMENTS
 from tests.support.factories import STUDENT
@@ -48,10 +48,10 @@ def test_what_an_interrupted_build_has_left_is_built_again(committing_api) -> No
 def test_a_search_reads_it(db) -> None:
     named = named_resources()
     index = named.index(DOCUMENTS)
-    words = name_search.words_of("greene, ada", DOCUMENTS)
-    statement = name_search.statement_of(index, words, numbers_of(named.people, DOCUMENTS), ":*", 20)
+    words = name_index.words_of("greene, ada", DOCUMENTS)
+    statement = name_index.statement_of(index, words, numbers_of(named.people, DOCUMENTS), ":*", 20)
 
-    with name_search.by_bitmaps(DOCUMENTS), connections[DOCUMENTS].cursor() as cursor:
+    with name_index.by_bitmaps(DOCUMENTS), connections[DOCUMENTS].cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN {statement.text}", statement.parameters)
         plan = "\n".join(line for (line,) in cursor)

@@ -6,8 +6,8 @@ from edfi_api.core.documents.incoming import Preparer
 from edfi_api.core.models import Document
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.core.writes.rules.exceptions import BudgetExceeded
 from edfi_api.core.writes.rules.look_ups import LookedUpResources, LookUps
+from edfi_api.core.writes.rules.ruled_write import BudgetExceeded
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.core.writes import district_rules
 from tests.core.writes.conftest import NINTH, RULES, TENTH

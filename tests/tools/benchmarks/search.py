@@ -62,13 +62,13 @@ def _measure(text: str, rounds: int) -> None:
 def _plan(text: str) -> str:
     from django.db import DEFAULT_DB_ALIAS, connection  # noqa: PLC0415
 
-    from edfi_api.core.queries import name_search  # noqa: PLC0415
+    from edfi_api.core.queries import name_index  # noqa: PLC0415
     from edfi_api.core.queries.name_index import named_resources, numbers_of  # noqa: PLC0415
 
     index = named_resources().index(DEFAULT_DB_ALIAS)
     numbers = sorted(numbers_of(named_resources().people, DEFAULT_DB_ALIAS))
-    statement = name_search.statement_of(index, name_search.words_of(text, DEFAULT_DB_ALIAS), numbers, ":*", 20)
-    with name_search.by_bitmaps(DEFAULT_DB_ALIAS), connection.cursor() as cursor:
+    statement = name_index.statement_of(index, name_index.words_of(text, DEFAULT_DB_ALIAS), numbers, ":*", 20)
+    with name_index.by_bitmaps(DEFAULT_DB_ALIAS), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, BUFFERS) {statement.text}", statement.parameters)
         return "\n".join(line for (line,) in cursor)

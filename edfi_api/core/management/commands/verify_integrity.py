@@ -11,7 +11,7 @@ from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
-from edfi_api.core.storage import descriptor_case_repair
+from edfi_api.core.storage import integrity
 from edfi_api.core.storage.integrity import disagreements
 
 _SHOWN = 100
@@ -34,7 +34,7 @@ class Command(DataStoreCommand):
     def handle(self, *args: Any, database: str, mend_spelling: bool, **options: Any) -> None:
         found, preparers = 0, Preparers(current_surface())
         if mend_spelling:
-            mended = descriptor_case_repair.mend(preparers, database)
+            mended = integrity.mend_spelling(preparers, database)
             descriptors, documents = counted(mended.descriptors, "descriptor"), counted(mended.documents, "document")
             self.stdout.write(f"{descriptors} and {documents} spelt anew")
         for disagreement in disagreements(preparers, database):

@@ -6,7 +6,7 @@ OAUTH_SETTINGS = {
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
     # Only the client credentials grant.
     "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.BackendApplicationServer",
-    "OAUTH2_VALIDATOR_CLASS": "edfi_api.core.security.oauth.endpoint.ClientCredentialsValidator",
+    "OAUTH2_VALIDATOR_CLASS": "edfi_api.core.security.oauth.views.ClientCredentialsValidator",
     # There are no refresh tokens; without a value `cleartokens` would warn.
     "REFRESH_TOKEN_EXPIRE_SECONDS": 1,
     # Secure values for unused features.

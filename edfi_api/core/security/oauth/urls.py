@@ -2,9 +2,7 @@
 
 from edfi_api.common import addresses
 from edfi_api.common.addresses import fixed_path
-from edfi_api.core.security.oauth.endpoint import TokenView
-from edfi_api.core.security.oauth.introspection import TokenInfoView
-from edfi_api.core.security.oauth.secret_page import SecretView
+from edfi_api.core.security.oauth.views import SecretView, TokenInfoView, TokenView
 from edfi_api.core.served import current_surface
 
 urlpatterns = [

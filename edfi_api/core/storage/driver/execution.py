@@ -20,6 +20,7 @@ from django.db import (
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
+from psycopg.errors import QueryCanceled
 
 from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
@@ -208,3 +209,29 @@ def in_batches(statement: str, parameters: Mapping[str, Any], using: str) -> int
             total += rows
             if rows < _ROWS:
                 return total
+
+
+_TIME_LIMIT = """
+WITH before AS MATERIALIZED (SELECT current_setting('statement_timeout') AS timeout)
+SELECT timeout, set_config('statement_timeout', %s, true) FROM before
+"""
+_RESTORE = "SELECT set_config('statement_timeout', %s, true)"
+
+
+class TookTooLong(Exception):
+    """A statement was cancelled at its time limit."""
+
+
+@contextmanager
+def time_limit(milliseconds: int, using: str) -> Iterator[None]:
+    """A transaction, or a savepoint of the caller's, each of whose statements may take so long. Raises TookTooLong."""
+    try:
+        with transaction.atomic(using), connections[using].cursor() as cursor:
+            [(before, _)] = cursor.execute(_TIME_LIMIT, [str(milliseconds)]).fetchall()
+            yield
+            # The transaction may be a caller's.
+            cursor.execute(_RESTORE, [before])
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise TookTooLong from error
+        raise

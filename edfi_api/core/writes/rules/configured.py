@@ -17,9 +17,8 @@ from edfi_api.common.marked import marked_functions
 from edfi_api.core.served import current_surface
 from edfi_api.core.writes.rules.conditions import Condition
 from edfi_api.core.writes.rules.declared import DeclaredRule, declared_rules
-from edfi_api.core.writes.rules.exceptions import InvalidRules
 from edfi_api.core.writes.rules.look_ups import LookedUpResources
-from edfi_api.core.writes.rules.ruled_write import MARK, MarkedRule, WriteRule
+from edfi_api.core.writes.rules.ruled_write import MARK, InvalidRules, MarkedRule, WriteRule
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 BUNDLED = Path(__file__).with_name("bundled")

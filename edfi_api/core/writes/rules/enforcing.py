@@ -30,12 +30,13 @@ from edfi_api.core.storage.driver.execution import StatementAborted
 from edfi_api.core.storage.exceptions import NotChecked
 from edfi_api.core.storage.merges import Check, MergeRequest
 from edfi_api.core.writes.rules.configured import RulesOfResource
-from edfi_api.core.writes.rules.exceptions import BudgetExceeded, RefusedByRules
 from edfi_api.core.writes.rules.look_ups import NOTHING, Budget, Known, LookUps, NoLookUps
 from edfi_api.core.writes.rules.ruled_write import (
     NOBODY,
+    BudgetExceeded,
     Finding,
     FindingSeverity,
+    RefusedByRules,
     RuledWrite,
     WriteRule,
     WritingClient,

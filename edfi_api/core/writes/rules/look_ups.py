@@ -30,7 +30,7 @@ from edfi_api.core.queries.selection import all_documents
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.stored import StoredDocument, stored_documents
-from edfi_api.core.writes.rules.exceptions import BudgetExceeded
+from edfi_api.core.writes.rules.ruled_write import BudgetExceeded
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 MOST_FOUND = 500

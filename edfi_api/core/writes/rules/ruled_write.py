@@ -1,9 +1,34 @@
 """A rule of writes: what it is given, and what it finds."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
+
+from edfi_api.core.documents.exceptions import DataValidationFailed
+
+
+@dataclass
+class RefusedByRules(DataValidationFailed):
+    """Rules refuse the document; `rules` has their names."""
+
+    rules: tuple[str, ...] = field(default=())
+
+
+@dataclass
+class BudgetExceeded(Exception):
+    """A rule takes more than it may; `what` is "look-ups" or "time"."""
+
+    what: str
+
+
+class InvalidRules(Exception):
+    """All problems of the configured rules, as texts with their places."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
 
 Body = Mapping[str, Any]
 

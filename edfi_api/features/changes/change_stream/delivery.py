@@ -17,8 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connectio
 from edfi_api.common.back_off import BackOff
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.named import described
-from edfi_api.core.data_stores.routing import Store
+from edfi_api.core.data_stores.routing import Store, described
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import Handler
 from edfi_api.features.changes.change_stream.listening import (

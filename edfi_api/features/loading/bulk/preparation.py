@@ -27,8 +27,7 @@ from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.sets.staging import copy_line
 from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck
-from edfi_api.core.writes.rules.exceptions import RefusedByRules
-from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding, WritingClient
+from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding, RefusedByRules, WritingClient
 from edfi_api.features.loading.bulk.candidates import Candidate, PreservedFields, pop_imported
 from edfi_api.model.surface.resource import Resource, ResourceName
 

@@ -10,9 +10,16 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
 
-from edfi_api.core.queries.listing.fields import TEXT, Field, FieldType, natural_number, one_of
-from edfi_api.core.queries.listing.filters import FieldFilter, read_filters
-from edfi_api.core.queries.listing.pages import without_nulls
+from edfi_api.core.queries.listing.fields import (
+    TEXT,
+    Field,
+    FieldFilter,
+    FieldType,
+    natural_number,
+    one_of,
+    read_filters,
+)
+from edfi_api.core.queries.listing.sql_rows import without_nulls
 from edfi_api.core.security.requests.data_stores import leases_of
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed

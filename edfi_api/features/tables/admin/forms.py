@@ -14,8 +14,8 @@ from django.template.defaultfilters import filesizeformat
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.exceptions import DataStoreNotFound
-from edfi_api.core.data_stores.named import described
 from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing import described
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate

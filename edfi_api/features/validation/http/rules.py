@@ -5,10 +5,8 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from edfi_api.core.queries.listing.fields import TEXT, TIMESTAMP, UUID, Field
-from edfi_api.core.queries.listing.filters import as_sql, read_filters
-from edfi_api.core.queries.listing.pages import without_nulls
-from edfi_api.core.queries.listing.sql_rows import SqlRows
+from edfi_api.core.queries.listing.fields import TEXT, TIMESTAMP, UUID, Field, as_sql, read_filters
+from edfi_api.core.queries.listing.sql_rows import SqlRows, without_nulls
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS
 from edfi_api.features.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.features.validation.result_visibility import RULE

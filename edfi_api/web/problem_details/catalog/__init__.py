@@ -9,14 +9,14 @@ text whose rest is here, or are not in problem details at all:
 - `edfi_api/core/documents/json_object.py`: where a text stops being JSON, mostly in the words of the parser.
 - `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/parameters.py`, `edfi_api/core/queries/ordering.py`,
   `edfi_api/core/queries/filters.py`, `edfi_api/core/queries/listing/fields.py`,
-  `edfi_api/core/queries/listing/filters.py`, `edfi_api/features/changes/change_queries/windows.py`,
+  `edfi_api/core/queries/listing/fields.py`, `edfi_api/features/changes/change_queries/windows.py`,
   `edfi_api/features/changes/history/views.py`, `edfi_api/features/refusals/http/entries.py`,
   `edfi_api/web/batch/sent_batch.py`, `edfi_api/web/relations/parameters.py`: which values
   a query parameter takes, next to the check, since several are reported at once with the limits that were checked.
-- `edfi_api/core/security/requests/authentication.py`, `edfi_api/core/security/oauth/introspection.py`: which part of
+- `edfi_api/core/security/requests/authentication.py`, `edfi_api/core/security/oauth/views.py`: which part of
   the header or the form is missing, one sentence for each step of reading it.
 - `edfi_api/core/security/policies/`: hints by which associations a client would be authorized.
-- `edfi_api/core/security/oauth/endpoint.py`: errors of the token endpoint, in the member that RFC 6749 requires.
+- `edfi_api/core/security/oauth/views.py`: errors of the token endpoint, in the member that RFC 6749 requires.
 - `edfi_api/web/metadata/urls.py`: the plain text of an unknown section, as Ed-Fi's server answers it.
 - `edfi_api/features/management_api/problems.py`, `edfi_api/features/management_api/texts.py`: errors of the management
   API, in the words of Ed-Fi's Configuration Service.

@@ -5,14 +5,14 @@ from typing import Any
 
 from edfi_api.common.arguments import name
 from edfi_api.common.commands import ReportingCommand
-from edfi_api.core.data_stores.command_options import (
+from edfi_api.core.data_stores.data_store_command import (
     ERRORS_OF_STORES,
     add_connection,
     given_connection,
 )
 from edfi_api.core.data_stores.models import DataStore, DerivativeType
-from edfi_api.core.data_stores.named import described, store_named
 from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing import described, store_named
 from edfi_api.core.data_stores.stores import add_derivative
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from edfi_api.common.commands import ReportingCommand, text_of
 from edfi_api.common.contributions import contributions
 from edfi_api.common.logs.printable import counted
-from edfi_api.core.data_stores.command_options import ERRORS_OF_STORES
+from edfi_api.core.data_stores.data_store_command import ERRORS_OF_STORES
 from edfi_api.core.data_stores.stores import encrypt_again
 
 

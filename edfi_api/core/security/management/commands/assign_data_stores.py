@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from edfi_api.common.arguments import name
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs import audit
-from edfi_api.core.data_stores.named import NoSuchDataStore, described
+from edfi_api.core.data_stores.routing import NoSuchDataStore, described
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.management.named_client import client_named, stores_of_tenant
 

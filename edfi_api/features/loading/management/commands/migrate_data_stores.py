@@ -16,11 +16,10 @@ from edfi_api.common.arguments import integer, text
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.named import NoSuchDataStore, described, stores_named
 from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.data_stores.provisioning_state import pending_migrations
 from edfi_api.core.data_stores.routes import read_table
-from edfi_api.core.data_stores.routing import Store
+from edfi_api.core.data_stores.routing import NoSuchDataStore, Store, described, stores_named
 from edfi_api.features.loading.provisioning.provisioning import migrate
 
 _MOST_PROCESSES = 64

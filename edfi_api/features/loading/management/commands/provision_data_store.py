@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from edfi_api.common.arguments import integer, name, text
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.command_options import (
+from edfi_api.core.data_stores.data_store_command import (
     ERRORS_OF_STORES,
     add_connection,
     add_tenant,

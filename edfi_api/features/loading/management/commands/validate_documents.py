@@ -27,8 +27,7 @@ from edfi_api.core.storage.exceptions import NotChecked
 from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.core.writes.rules.configured import RulesOfResource, valid_rules
 from edfi_api.core.writes.rules.enforcing import WriteCheck
-from edfi_api.core.writes.rules.exceptions import InvalidRules
-from edfi_api.core.writes.rules.ruled_write import Finding
+from edfi_api.core.writes.rules.ruled_write import Finding, InvalidRules
 from edfi_api.features.loading.load_options import with_report_of_its_own
 
 _SHOWN = 20

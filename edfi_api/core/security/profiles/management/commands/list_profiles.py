@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.arguments import text
 from edfi_api.common.commands import ReportingCommand
-from edfi_api.core.data_stores.command_options import add_tenant, given_tenant
+from edfi_api.core.data_stores.data_store_command import add_tenant, given_tenant
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.security.profiles.loading import NoSuchProfiles, profiles_named

@@ -17,7 +17,7 @@ from django.core.management.base import CommandError
 from edfi_api.common.arguments import path
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.core.data_stores.command_options import add_tenant, given_tenant
+from edfi_api.core.data_stores.data_store_command import add_tenant, given_tenant
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.profiles.loading import NotOfTheTenant, is_fatal, read_definitions, refuses, store_profiles

@@ -1,4 +1,6 @@
-"""The token endpoint: key and secret in, bearer token out (OAuth 2.0 client credentials, RFC 6749 §4.4).
+"""The token endpoint: key and secret in, bearer token out (OAuth 2.0 client credentials, RFC 6749 §4.4); token
+introspection for the bearer of the token, see meadowlark/docs/design/authorization.md#token-introspection; and the page
+of a link that shows a secret.
 
 `token_request` reads the request; oauthlib runs the grant; django-oauth-toolkit stores the token as a checksum only
 (`COMPLIANT_BCP_RFC9700_TOKEN_STORAGE`). Errors are answered in JSON as in RFC 6749 §5.2.
@@ -12,14 +14,22 @@ Expired tokens remain in their table until `manage.py cleartokens` removes them;
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
+from urllib.parse import parse_qsl
 
+import orjson
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.views.mixins import OAuthLibMixin
-from oauthlib.common import Request
+from oauthlib.common import Request as OauthRequest
 from oauthlib.oauth2 import OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import (
     InvalidClientError,
@@ -28,28 +38,44 @@ from oauthlib.oauth2.rfc6749.errors import (
     TemporarilyUnavailableError,
 )
 from rest_framework.exceptions import MethodNotAllowed, UnsupportedMediaType
-from rest_framework.request import Request as DrfRequest
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.status import HTTP_401_UNAUTHORIZED
 from rest_framework.views import APIView
 
-from edfi_api.common.addresses import context_segments
+from edfi_api.common.addresses import base_of, context_segments
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address, subscriber
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.common.request_body import ACCEPTED_CODINGS
+from edfi_api.common.request_body import ACCEPTED_CODINGS, BodyIncomplete, BodyTooLong, read_body
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
+from edfi_api.core.security.claim_names import SERVICES, claim_name
+from edfi_api.core.security.claims.compile import Operations, operations
 from edfi_api.core.security.clients import is_still_as_recognised, recognise_client
 from edfi_api.core.security.credentials import Credentials
-from edfi_api.core.security.exceptions import TooManyRequests
-from edfi_api.core.security.models import ApiClient
+from edfi_api.core.security.exceptions import (
+    AuthenticationFailed,
+    ClaimSetNotFound,
+    ClaimSetVanished,
+    TooManyRequests,
+    UnusableToken,
+)
+from edfi_api.core.security.models import ApiClient, Application
 from edfi_api.core.security.oauth.token_request import (
     GRANT_TYPE,
     CredentialsMisplaced,
     CredentialsMissing,
     TokenRequest,
+    in_lower_case,
     read_token_request,
 )
+from edfi_api.core.security.organizations import reachable_organizations, undescribed_organizations
 from edfi_api.core.security.rate_limits import limit
+from edfi_api.core.security.requests.data_stores import lease_for_token_info
+from edfi_api.core.security.secret_links import take_secret
 from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.model.surface.resource import Surface
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
 _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
@@ -80,7 +106,7 @@ _EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
 class ClientCredentialsValidator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untyped
     """The callbacks of oauthlib that differ from the toolkit's, which handles the rest and stores the token."""
 
-    def authenticate_client(self, request: Request, *args: object, **kwargs: object) -> bool:
+    def authenticate_client(self, request: OauthRequest, *args: object, **kwargs: object) -> bool:
         """The client's rate limit counts only requests with the right secret, so that others cannot exhaust it."""
         request.client = recognise_client(Credentials(request.client_id, request.client_secret))
         tenant = request.headers.get(_TENANT)
@@ -90,11 +116,17 @@ class ClientCredentialsValidator(OAuth2Validator):  # type: ignore[misc]  # the 
             limit(f"tokens of client {request.client.pk}", api_settings.TOKENS_PER_MINUTE)
         return request.client is not None
 
-    def get_default_scopes(self, client_id: str, request: Request, *args: object, **kwargs: object) -> list[str]:
+    def get_default_scopes(self, client_id: str, request: OauthRequest, *args: object, **kwargs: object) -> list[str]:
         return []
 
     def validate_scopes(
-        self, client_id: str, scopes: list[str], client: ApiClient, request: Request, *args: object, **kwargs: object
+        self,
+        client_id: str,
+        scopes: list[str],
+        client: ApiClient,
+        request: OauthRequest,
+        *args: object,
+        **kwargs: object,
     ) -> bool:
         """An Ed-Fi scope narrows the token to one of the client's own education organizations."""
         scope = " ".join(scopes)
@@ -110,7 +142,7 @@ class ClientCredentialsValidator(OAuth2Validator):  # type: ignore[misc]  # the 
             )
         return True
 
-    def save_bearer_token(self, token: dict[str, Any], request: Request, *args: object, **kwargs: object) -> None:
+    def save_bearer_token(self, token: dict[str, Any], request: OauthRequest, *args: object, **kwargs: object) -> None:
         """Store the token, then turn the same dictionary into the response that Ed-Fi clients expect.
 
         Disabling a client or rotating its secret revokes the tokens that are stored at that time. Locking the client's
@@ -140,7 +172,7 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
     permission_classes = []
     http_method_names = ["post"]
 
-    def post(self, request: DrfRequest) -> HttpResponse:
+    def post(self, request: Request) -> HttpResponse:
         if OdsCompatibility.TOKENS.applies and request._request.content_type not in _MEDIA_TYPES:
             raise UnsupportedMediaType(request._request.content_type or "")
         try:
@@ -187,7 +219,7 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
         return body, status
 
     def http_method_not_allowed(  # type: ignore[override]  # Django's response, without a renderer
-        self, request: DrfRequest, *args: object, **kwargs: object
+        self, request: Request, *args: object, **kwargs: object
     ) -> HttpResponse:
         if OdsCompatibility.TOKENS.applies:
             raise MethodNotAllowed(request.method or "")
@@ -229,3 +261,110 @@ def _answer(body: str, status: int, hints: Sequence[str] = _HINTS) -> HttpRespon
     if status >= 400:
         response.problem_type = json.loads(body)["error"]  # type: ignore[attr-defined]  # for the request log
     return response
+
+
+_LONGEST_BODY = 16 * 1024
+
+
+class TokenInfoView(APIView):
+    """`POST /oauth/token_info`: the body repeats the token of the header, as a form or as JSON."""
+
+    http_method_names = ["post"]
+    surface: Surface = None  # type: ignore[assignment]  # set by `as_view`, which needs an attribute
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, AuthenticationFailed) and OdsCompatibility.TOKENS.applies:
+            return Response(status=HTTP_401_UNAUTHORIZED)
+        return super().handle_exception(exc)
+
+    def post(self, request: Request) -> Response:
+        token = _token(request._request)
+        if token is None:
+            raise UnusableToken("The token was not present, or was not processable.")
+        if token != request.auth:
+            raise UnusableToken("The Authorization header token does not match the token in the request body.", token)
+        client = cast(AuthenticatedClient, request.user)
+        described = _token_info(client, self.surface, _organizations(request, client, self.surface))
+        return Response(described, headers={"Cache-Control": "no-cache"})
+
+
+def _token(request: HttpRequest) -> str | None:
+    """The member `token` in any case, if it is there once; the body itself, not its content type, decides between JSON
+    and form."""
+    try:
+        body = read_body(request, _LONGEST_BODY)
+    except (BodyTooLong, BodyIncomplete):
+        return None
+    try:
+        pairs = orjson.loads(body).items() if body.lstrip().startswith(b"{") else parse_qsl(body.decode())
+        token = in_lower_case(pairs).get("token")
+    except ValueError:
+        return None
+    return token if isinstance(token, str) else None
+
+
+def _organizations(request: Request, client: AuthenticatedClient, surface: Surface) -> list[dict[str, object]]:
+    """The client's education organizations; undescribed if the address does not say in which of several databases."""
+    claimed = client.education_organization_ids
+    lease = lease_for_token_info(client, request)
+    if lease is None:
+        return undescribed_organizations(claimed)
+    with lease:
+        return reachable_organizations(claimed, surface, lease.using)
+
+
+def _token_info(
+    client: AuthenticatedClient, surface: Surface, organizations: list[dict[str, object]]
+) -> dict[str, object]:
+    try:
+        granted = operations(client)
+    except ClaimSetVanished as error:
+        raise ClaimSetNotFound from error
+    return {
+        "active": True,
+        "client_id": client.key,
+        "exp": int(client.token_expires.timestamp()),
+        "namespace_prefixes": client.namespace_prefixes,
+        "education_organizations": organizations,
+        "assigned_profiles": _assigned_profiles(client),
+        "claim_set": {"name": client.claim_set_name},
+        "resources": _resources(granted, surface),
+        "services": _services(granted),
+    }
+
+
+def _assigned_profiles(client: AuthenticatedClient) -> list[str]:
+    """The names of the profiles that the client is bound by, as they are spelt; those that do not fit the served
+    standard too."""
+    assigned = Application.objects.filter(api_clients=client.row_id, profiles__in=client.profile_ids)
+    return sorted(assigned.values_list("profiles__name", flat=True), key=str.lower)
+
+
+def _resources(granted: Operations, surface: Surface) -> list[dict[str, object]]:
+    by_path = sorted((resource.url_path, claim_name(resource)) for resource in surface.resources)
+    return [{"resource": path, "operations": granted[name]} for path, name in by_path if granted.get(name)]
+
+
+def _services(granted: Operations) -> list[dict[str, object]]:
+    names = sorted(name for name in granted if name.startswith(SERVICES) and granted[name])
+    return [{"service": name.removeprefix(SERVICES), "operations": granted[name]} for name in names]
+
+
+@method_decorator([csrf_exempt, never_cache], name="dispatch")
+class SecretView(View):
+    """GET answers with the page, which shows nothing by itself: programs that preview links must not use them up. Its
+    button sends the token, which authenticates the request."""
+
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        response = render(request, "edfi_api/secret.html", {"address": base_of(request)})
+        response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+        return response
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        found = take_secret(request.POST.get("token", ""))
+        if found is None:
+            return JsonResponse({"error": "not found"}, status=404)
+        audit.administered("secret shown by its link", client=found.key, by=f"address:{remote_address(request)}")
+        return JsonResponse(found._asdict())
