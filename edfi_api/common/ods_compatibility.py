@@ -169,21 +169,21 @@ class OdsCompatibility(Enum):
         OdsArea.ADDRESSES,
         "`Location` has the id in 32 digits; so do the results of batches and relations",
         "with hyphens, as the Data Management Service",
-        ("web/viewsets/ods_representation.py", "web/viewsets/ods_viewset.py"),
+        ("web/viewsets/ods_representation.py",),
         "clients keep these ids, compare them and join on them",
     )
     METHODS_OF_ITEMS = OdsWay(
         OdsArea.ADDRESSES,
         "a method that an item does not have is refused with 405, whatever the id",
         "400 for what is no id",
-        ("web/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_representation.py",),
         "Ed-Fi's suites send POST to an item",
     )
     PUT_WITH_ANOTHER_ID = OdsWay(
         OdsArea.WRITING,
         "the `id` in the body of a PUT is ignored",
         "400 if it is not that of the path",
-        ("web/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_representation.py",),
         "programs send a document under another address as they have read it",
     )
     PAGING = OdsWay(
@@ -191,7 +191,7 @@ class OdsCompatibility(Enum):
         "`limit=` without a value is the default, `limit=0` goes with a page token, what is no number or boolean is "
         "`data-validation-failed` under the name of the parameter",
         "400 `parameter-validation-failed` for all three",
-        ("web/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_representation.py",),
         "some clients add empty parameters to every request",
     )
     COMPLETE_DOCUMENTS = OdsWay(
@@ -210,7 +210,7 @@ class OdsCompatibility(Enum):
         OdsArea.QUERIES,
         "of a repeated parameter the first counts; `comparisons`, which the ODS/API does not have, may be repeated",
         "the last counts",
-        ("web/viewsets/ods_viewset.py",),
+        ("web/viewsets/ods_representation.py",),
         "the same request finds the same documents",
     )
     PARAMETER_TYPES = OdsWay(

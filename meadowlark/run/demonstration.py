@@ -144,7 +144,7 @@ def _store_in_admin_database(place: _Place) -> int:
     """A data store of the documents in the admin database, which has been migrated; its id."""
     from edfi_api.core.data_stores.models import State, Tenant  # noqa: PLC0415  Models need django.setup().
     from edfi_api.core.data_stores.stores import create_data_store  # noqa: PLC0415  Likewise.
-    from edfi_api.features.loading.provisioning.provisioning import load_common_documents  # noqa: PLC0415  Likewise.
+    from edfi_api.features.loading.provisioning.databases import load_common_documents  # noqa: PLC0415  Likewise.
 
     load_common_documents(DEFAULT_DB_ALIAS)
     tenant = Tenant.objects.filter(name=place.tenant).first()
@@ -192,7 +192,7 @@ def _provisioning(place: _Place) -> list[str]:
 
 def _management_client(name: str) -> Client:
     from edfi_api.features.management_api.clients import client_of_key, create  # noqa: PLC0415  Models need django.setup().
-    from edfi_api.features.management_api.scopes import Scope  # noqa: PLC0415  Likewise.
+    from edfi_api.features.management_api.models import Scope  # noqa: PLC0415  Likewise.
 
     secret = None if client_of_key(name) else create(name, name, [Scope.FULL_ACCESS], by="command").secret
     # With tenants, all else needs one of them in a header.

@@ -31,8 +31,15 @@ from edfi_api.core.documents.visible_part import (
     without_indexes,
     writable_schema,
 )
-from edfi_api.model.profiles.members import Members, ProfileMember, ResourceMembers, hidden_required_members
-from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
+from edfi_api.model.profiles.view import (
+    CollectionView,
+    ItemFilter,
+    Members,
+    ObjectView,
+    ProfileMember,
+    ResourceMembers,
+    hidden_required_members,
+)
 from edfi_api.model.surface.naming import EXTENSIONS
 
 # Compiled once per view. What is hidden never changes, except with a visible object or item that is removed together

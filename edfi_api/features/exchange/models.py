@@ -4,18 +4,68 @@ the connections of its documents are, and what of them waits.
 Secrets are encrypted as connection strings of data stores are.
 """
 
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urlsplit
+
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models.functions import Lower
 
-from edfi_api.core.data_stores.connection_strings import decrypt, encrypt
+from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import is_printable
+from edfi_api.core.data_stores.connection_strings import decrypt, encrypt, is_allowed
 from edfi_api.core.data_stores.models import LONGEST_NAME, TENANT_NAME, DataStore, Recorded
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.exchange.mapping import DescriptorMapping, NotAMapping
-from edfi_api.features.exchange.remote_addresses import AddressRefused, checked_address
 from edfi_api.features.exchange.resource_selection import SelectionMode
+
+# Whoever may enter a connection could otherwise find out which ports of the network are open.
+
+_LOOPBACK = "localhost"
+
+
+@dataclass
+class AddressRefused(Exception):
+    """An address that is not called; `reason` is for people and does not quote it."""
+
+    reason: str
+
+
+def checked_address(address: str, *, allows_plain_http: bool = True) -> SplitResult:
+    """The parts of an address. Raises AddressRefused unless it is of https, or of http to this host; with
+    `allows_plain_http` to any."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise AddressRefused("It is not an address.") from None
+    if not is_printable(address) or parts.scheme not in ("http", "https") or not host:
+        raise AddressRefused("It is not an address that begins with https://.")
+    if parts.username is not None or parts.password is not None:
+        raise AddressRefused("User and password do not belong into it.")
+    if not is_allowed(host, api_settings.STORE_HOSTS):
+        raise AddressRefused("MEADOWLARK_STORE_HOSTS does not name its host.")
+    if parts.scheme == "http" and not (allows_plain_http or _is_loopback(host)):
+        raise AddressRefused("It begins with http://, which is for this host only, unless --insecure is given.")
+    return parts
+
+
+def origin(parts: SplitResult) -> tuple[str, str, int]:
+    """Scheme, host and port."""
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == _LOOPBACK:
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
 
 _LONGEST_ADDRESS = 1000
 _LONGEST_KEY = 256

@@ -35,8 +35,7 @@ from edfi_api.common.logs.printable import printable
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import MalformedJson
 from edfi_api.core.documents.json_object import bounded_decimal
-from edfi_api.features.exchange.models import Connection
-from edfi_api.features.exchange.remote_addresses import AddressRefused, checked_address, origin
+from edfi_api.features.exchange.models import AddressRefused, Connection, checked_address, origin
 
 # The OpenAPI documents of large standards have half a million values.
 _MOST_VALUES = 1_000_000

@@ -8,7 +8,7 @@ the list as it is.
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
-from edfi_api.model.surface.dependency_order import Dependencies
+from edfi_api.model.surface.load_order import Dependencies
 from edfi_api.model.surface.resource import Surface
 
 # The path of each resource (ed-fi/students) → the paths of those that it depends on.

@@ -21,7 +21,6 @@ from edfi_api.core.security.oauth.views import issue_token as issue_data_token
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.authentication import forget, token_checksum
 from edfi_api.features.management_api import clients, problems, texts
-from edfi_api.features.management_api.access import authenticate
 from edfi_api.features.management_api.bodies import (
     NOT_EMPTY,
     BodyRule,
@@ -31,9 +30,9 @@ from edfi_api.features.management_api.bodies import (
     name_rules,
     read_form,
 )
-from edfi_api.features.management_api.models import LONGEST_NAME, ManagementToken
+from edfi_api.features.management_api.clients import authenticate
+from edfi_api.features.management_api.models import LONGEST_NAME, ManagementToken, Scope
 from edfi_api.features.management_api.openapi_schema import Address, document
-from edfi_api.features.management_api.scopes import Scope
 from edfi_api.features.management_api.views import AnonymousView, base_address, write_transaction
 from edfi_api.version import VERSION
 

@@ -32,7 +32,7 @@ from edfi_api.core.queries.listing.fields import Field
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.stored_connections import checked
-from edfi_api.features.management_api import access, answers, problems, serializers, texts
+from edfi_api.features.management_api import answers, clients, problems, serializers, texts
 from edfi_api.features.management_api.listing import BY_NAME, EXACT, UNFILTERED, Listing
 from edfi_api.features.management_api.vendors import applications_of
 from edfi_api.features.management_api.views import CollectionViewSet, CreateViewSet, assign
@@ -239,7 +239,7 @@ class TenantViewSet(CreateViewSet):
 
     @classmethod
     def is_served(cls) -> bool:
-        return access.is_multi_tenant()
+        return clients.is_multi_tenant()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if not self.is_served():

@@ -21,7 +21,7 @@ from edfi_api.core.security.claims.compile import all_defaults
 from edfi_api.core.security.claims.exchange import by_lineage, objects
 from edfi_api.core.security.claims.model import ByAction, Claims, Grants
 from edfi_api.core.security.models import ClaimSet, ResourceClaim
-from edfi_api.features.management_api import access, answers, problems, texts
+from edfi_api.features.management_api import answers, clients, problems, texts
 from edfi_api.features.management_api.bodies import (
     NO_BLANKS,
     NOT_EMPTY,
@@ -362,7 +362,7 @@ class TenantListViewSet(ManagementViewSet):
 
     @classmethod
     def is_served(cls) -> bool:
-        return access.is_multi_tenant()
+        return clients.is_multi_tenant()
 
     def list(self, request: Request) -> Response:
         self._check()

@@ -20,9 +20,9 @@ from edfi_api.common.logs import audit
 from edfi_api.common.logs.attribution import attribute_to
 from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.features.management_api import access, problems, texts
-from edfi_api.features.management_api.access import Caller
+from edfi_api.features.management_api import clients, problems, texts
 from edfi_api.features.management_api.bodies import BodySerializer, integer, read_object
+from edfi_api.features.management_api.clients import Caller
 from edfi_api.features.management_api.listing import UNFILTERED, Listing, ListingFilter, ListingPagination
 from edfi_api.features.management_api.openapi_schema import ManagementSchema
 from edfi_api.web.problem_details.exception_handler import correlation_id
@@ -154,10 +154,10 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
         super().initial(request, *args, **kwargs)
         if request.method == "OPTIONS":
             return
-        self.tenant = access.tenant_of(request._request) if self.has_tenants else None
-        self.caller = access.authenticate(request._request)
+        self.tenant = clients.tenant_of(request._request) if self.has_tenants else None
+        self.caller = clients.authenticate(request._request)
         is_metadata = self.action in self.metadata_actions
-        access.authorize(self.caller, request.method or "", is_authorization_metadata=is_metadata)
+        clients.authorize(self.caller, request.method or "", is_authorization_metadata=is_metadata)
 
     def get_serializer_class(self) -> type[BodySerializer]:
         return self.action_serializers.get(self.action) or self.serializer_class

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg.conninfo import make_conninfo
+
+from edfi_api.core.data_stores.databases import alias_of, allowed_destination
+from edfi_api.core.data_stores.models import DataStore
+from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.stores import set_connection
 from edfi_api.core.security.claim_names import action_named, claim_of
 from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
+from edfi_api.features.loading.provisioning.databases import create_from_template, fill, provision
 from edfi_api.features.ods_import.ods_source import OdsSource, SourceUnusable
 
 _INSTANCES_OF_CLIENTS = "dbo.apiclientodsinstances"
@@ -283,3 +292,35 @@ def _statements(security: OdsSource) -> tuple[str, str]:
             " EdFi_Security, or one of a version that is not known; load_claim_sets takes claim sets from a file"
         )
     return _EARLIER_DEFAULTS, _EARLIER_GRANTS
+
+
+# PostgreSQL cuts names at 63 bytes.
+_LONGEST_BEGINNING = 40
+
+
+def provision_beside(store: DataStore, address: str | None) -> None:
+    """Give the data store a database on the server of this connection string, by default that of the admin database,
+    unless it leads to one already; then it is online. Can be repeated.
+
+    Raises ConnectionUnusable, ValidationError, NoStoreKey, DatabaseError.
+    """
+    if store.connection is None:
+        set_connection(store, _beside(address or _control(), store))
+    using = alias_of(read_table().stores[store.pk].primary)
+    create_from_template(using, fill)
+    provision(store, using)
+
+
+def _beside(address: str, store: DataStore) -> str:
+    """The connection string of a database of the same server, named after that one and the data store."""
+    where = allowed_destination(address)
+    beginning = re.sub(r"\W+", "_", f"{where.database}_{store.name}".lower(), flags=re.ASCII)[:_LONGEST_BEGINNING]
+    given = {"host": where.host, "port": where.port, "user": where.user, "password": where.password, **where.options}
+    return make_conninfo(dbname=f"{beginning}_{store.pk}", **{name: value for name, value in given.items() if value})
+
+
+def _control() -> str:
+    """The connection string of the admin database."""
+    given = connections[DEFAULT_DB_ALIAS].get_connection_params()
+    names = ("host", "port", "user", "password", "dbname", "sslmode", "target_session_attrs")
+    return make_conninfo(**{name: given[name] for name in names if given.get(name)})

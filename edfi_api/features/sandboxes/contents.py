@@ -10,7 +10,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, generate
-from edfi_api.features.loading.demo_district.organizations import DISTRICT_ID, STATE_ID, organizations
+from edfi_api.features.loading.demo_district.generation import DISTRICT_ID, STATE_ID, organizations
 from edfi_api.features.loading.json_lines.exporting import into_folder
 from edfi_api.features.loading.json_lines.loading import load_documents
 from edfi_api.features.loading.json_lines.sources import sources

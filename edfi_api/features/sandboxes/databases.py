@@ -8,8 +8,7 @@ from urllib.parse import quote, urlencode
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
 from edfi_api.core.data_stores.databases import add_beside, remove
-from edfi_api.features.loading.provisioning.databases import create_from_template, drop_database
-from edfi_api.features.loading.provisioning.provisioning import fill
+from edfi_api.features.loading.provisioning.databases import create_from_template, drop_database, fill
 from edfi_api.features.sandboxes.exceptions import step
 
 _OPTIONS = ("sslmode", "target_session_attrs")

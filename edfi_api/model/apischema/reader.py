@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from edfi_api.model.apischema import format as f
-from edfi_api.model.apischema.additions import ResourceExtension, extended
 from edfi_api.model.apischema.node import ApiSchemaError, Node, read_file
-from edfi_api.model.apischema.resources import resource_of
+from edfi_api.model.apischema.resources import (
+    array_uniqueness,
+    decimals,
+    equality_constraints,
+    is_below,
+    mapped_paths,
+    resource_of,
+)
+from edfi_api.model.apischema.schemas import part_schema, value_paths
 from edfi_api.model.surface.interchange import descriptor_as_interchange
+from edfi_api.model.surface.json_schema import JsonSchema
 from edfi_api.model.surface.load_order import in_load_order
+from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.query_fields import code_fields
-from edfi_api.model.surface.references import with_key_descriptors
+from edfi_api.model.surface.references import extensions_last, with_key_descriptors
 from edfi_api.model.surface.resource import (
+    ALL_ITEMS,
     AbstractResource,
+    ArrayUniqueness,
     JsonPath,
     OrganizationHierarchy,
     ParentOrganization,
@@ -38,7 +51,7 @@ class ReadProject:
     node: Node
     schema: f.ProjectSchema
     resources: tuple[tuple[Node, Resource], ...]
-    additions: tuple[ResourceExtension, ...]
+    additions: tuple[_ResourceExtension, ...]
 
     @property
     def name(self) -> str:
@@ -80,7 +93,7 @@ def _read_project(file: Path) -> ReadProject:
         place = node / "resourceSchemas" / endpoint
         entry = place.read(f.ResourceEntry)
         if entry.is_resource_extension:
-            additions.append(ResourceExtension(place, entry))
+            additions.append(_ResourceExtension(place, entry))
         else:
             resources.append((place, resource_of(place, entry, project, endpoint)))
     return ReadProject(node, project, tuple(resources), tuple(additions))
@@ -277,3 +290,108 @@ def _parents(project: f.ProjectSchema, known: Mapping[str, ResourceName]) -> Ite
         for parent, path in parents.items():
             if name in known and parent in known:
                 yield ParentOrganization(known[name], known[parent], JsonPath.parse(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _ResourceExtension:
+    """An entry with `isResourceExtension`: `resource_name` is that of the core resource."""
+
+    node: Node
+    entry: f.ResourceEntry
+
+
+def extended(core: Resource, additions: _ResourceExtension, warnings: list[str]) -> Resource:
+    """The resource with the additions merged in. Identity, query fields and security do not change.
+
+    Additions to a common that the resource does not have are left out, with a warning.
+    """
+    node, entry = additions.node, additions.entry
+    schema = copy.deepcopy(core.json_schema)
+    _merge_members(schema, node / "jsonSchemaForInsert")
+    overrides = (node / "commonExtensionOverrides").items() if entry.common_extension_overrides else ()
+    left_out = [place for override in overrides for place in _apply_override(schema, override, core, warnings)]
+    mapped = mapped_paths(node, entry, schema, (), left_out)
+    constraints = equality_constraints(entry)
+    uniqueness = array_uniqueness(node, entry, mapped.references, schema)
+    limits = (*core.decimals, *(limit for limit in decimals(entry) if not is_below(limit.path, left_out)))
+    return replace(
+        core,
+        json_schema=schema,
+        references=extensions_last(core.references + mapped.references),
+        descriptors=extensions_last(core.descriptors + mapped.descriptors),
+        equality_constraints=core.equality_constraints
+        + tuple(c for c in constraints if not is_below(c.source, left_out) and not is_below(c.target, left_out)),
+        array_uniqueness=_merged(
+            core.array_uniqueness, (unique for unique in uniqueness if not is_below(unique.array, left_out))
+        ),
+        common_identity=tuple(sorted((*core.common_identity, *mapped.common_identity), key=str)),
+        decimals=tuple(sorted(limits, key=lambda limit: str(limit.path))),
+        value_paths=value_paths(schema),
+    )
+
+
+def _merge_members(schema: JsonSchema, node: Node) -> None:
+    """Merges `_ext` only: other members are in the schema because an override applies to them."""
+    declared = node.read(f.SchemaOfAdditions)
+    if EXTENSIONS in declared.properties:
+        added = part_schema(node / "properties" / EXTENSIONS)
+        _hang_in(schema, _as_meant(added, frozenset(declared.required)))
+
+
+def _as_meant(extensions: JsonSchema, required: frozenset[str]) -> JsonSchema:
+    """Official files leave `_ext` open and list the required additions at the root, where they have no effect.
+
+    The intent is enforced here, as for compiled models: a project's part, if present, has to be complete, and unknown
+    members are handled as elsewhere.
+    """
+    return {**extensions, "additionalProperties": False} | {
+        "properties": {key: _closed(part, required) for key, part in extensions["properties"].items()}
+    }
+
+
+def _closed(part: JsonSchema, required: frozenset[str]) -> JsonSchema:
+    names = sorted({*part.get("required", ()), *(required & part["properties"].keys())})
+    return {**part, "additionalProperties": False} | ({"required": names} if names else {})
+
+
+def _apply_override(schema: JsonSchema, node: Node, core: Resource, warnings: list[str]) -> Iterator[JsonPath]:
+    """Applies the override; yields the places of commons that the core resource does not have."""
+    override = node.read(f.OverrideEntry)
+    fragment = part_schema(node / "schemaFragment")
+    for location in override.insertion_locations:
+        extended_object = _object_at(schema, location)
+        if extended_object is None:
+            message = f"{core.name.resource} has no object at {location}; the common extension is without effect"
+            warnings.append(node.warning(message))
+            yield _in_body(location)
+        else:
+            _hang_in(extended_object, copy.deepcopy(fragment))
+
+
+def _object_at(schema: JsonSchema, location: str) -> JsonSchema | None:
+    found: Any = schema
+    for step in location.split(".")[1:]:
+        found = found.get(step) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and found.get("type") == "object" else None
+
+
+def _in_body(location: str) -> JsonPath:
+    """The path in the body of a place in a schema: `$.properties.addresses.items` is `$.addresses`."""
+    path = JsonPath(())
+    steps = iter(location.removesuffix(".items").split(".")[1:])
+    for step in steps:
+        path = path / (ALL_ITEMS if step == "items" else next(steps, ""))
+    return path
+
+
+def _hang_in(schema: JsonSchema, extensions: JsonSchema) -> None:
+    """Add an `_ext`, or extend the one that other projects added."""
+    present = schema["properties"].setdefault(EXTENSIONS, {**extensions, "properties": {}})
+    present["properties"] |= extensions["properties"]
+    if required := {*present.get("required", ()), *extensions.get("required", ())}:
+        present["required"] = sorted(required)
+
+
+def _merged(present: Iterable[ArrayUniqueness], added: Iterable[ArrayUniqueness]) -> tuple[ArrayUniqueness, ...]:
+    """Sorted by array, each constraint once: an addition can repeat one to attach nested ones to it."""
+    return tuple(sorted(dict.fromkeys((*present, *added)), key=lambda uniqueness: str(uniqueness.array)))

@@ -13,9 +13,14 @@ from edfi_api.model.profiles.definition import (
     Usage,
     is_profile_name,
 )
-from edfi_api.model.profiles.members import ResourceMembers, hidden_required_members, members_of, names_in_order
 from edfi_api.model.profiles.rules import view_of
-from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.profiles.view import (
+    ObjectView,
+    ResourceMembers,
+    hidden_required_members,
+    members_of,
+    names_in_order,
+)
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 _MISSING_PARTS = {

@@ -22,8 +22,16 @@ from edfi_api.model.profiles.definition import (
     RuleElement,
     Usage,
 )
-from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember, ResourceMembers, names_in_order
-from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
+from edfi_api.model.profiles.view import (
+    CollectionView,
+    ItemFilter,
+    MemberKind,
+    Members,
+    ObjectView,
+    ProfileMember,
+    ResourceMembers,
+    names_in_order,
+)
 from edfi_api.model.surface.naming import is_descriptor_name, plural
 from references.descriptor_uri import comparable
 

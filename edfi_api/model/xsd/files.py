@@ -3,18 +3,63 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
 
 from edfi_api.model.metaed.errors import Problem
 from edfi_api.model.metaed.model import Model, Project
-from edfi_api.model.xsd.core_schema import annotation_schema, core_schema
+from edfi_api.model.xsd.core_schema import ANNOTATION_NAMESPACE, annotation_schema, core_schema
 from edfi_api.model.xsd.interchange_schemas import interchange_schemas
 from edfi_api.model.xsd.names import ANNOTATION_FILE
 from edfi_api.model.xsd.problems import contradictions, homographs, incomplete_restrictions
-from edfi_api.model.xsd.rendering import render
-from edfi_api.model.xsd.schema import Schema
-from edfi_api.model.xsd.schema_file import SchemaFile, SchemaFiles
+from edfi_api.model.xsd.schema import (
+    Annotation,
+    Choice,
+    ComplexType,
+    Element,
+    EnumeratedValue,
+    InterchangeRoot,
+    Particle,
+    Schema,
+    SimpleType,
+)
+
+# Files are kept compressed: those of a standard are a megabyte of text, and a tenth of that as they are kept.
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFile:
+    """A file by its name; `compressed` is its content with gzip."""
+
+    name: str
+    compressed: bytes
+
+    @property
+    def content(self) -> bytes:
+        return gzip.decompress(self.compressed)
+
+
+@dataclass(frozen=True)
+class SchemaFiles:
+    """The files of a data standard, and by the name of the extension those that are its own, both in order of name.
+
+    An extension's annotation schema takes the place of the core's. `warnings` say why a project has no files, and what
+    processors may object to.
+    """
+
+    core: tuple[SchemaFile, ...] = ()
+    extensions: dict[str, tuple[SchemaFile, ...]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def of(self, project: str) -> tuple[SchemaFile, ...]:
+        """All files that belong together for a project, the core's first. The core's alone for any other name."""
+        own = {file.name: file for file in self.extensions.get(project, ())}
+        core = tuple(own.pop(file.name, file) for file in self.core)
+        return (*core, *own.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +117,113 @@ def _project_schemas(model: Model, project: Project, core: Project, shared: Sequ
 def _files(schemas: Sequence[Schema]) -> tuple[SchemaFile, ...]:
     in_order = sorted(schemas, key=lambda schema: schema.file_name.lower())
     return tuple(SchemaFile(schema.file_name, gzip.compress(render(schema), mtime=0)) for schema in in_order)
+
+
+_XML_SCHEMA_NAMESPACE = "http://www.w3.org/2001/XMLSchema"
+_XS = f"{{{_XML_SCHEMA_NAMESPACE}}}"
+_ANN = f"{{{ANNOTATION_NAMESPACE}}}"
+
+# Model text may have them, in documentation that was pasted; XML cannot.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+# lxml has no type hints.
+Node = Any
+
+
+def render(schema: Schema) -> bytes:
+    """The text of a file, in UTF-8 and indented."""
+    prefixes: dict[str | None, str] = {None: schema.namespace, "xs": _XML_SCHEMA_NAMESPACE}
+    if schema.has_annotations_for_tools:
+        prefixes["ann"] = ANNOTATION_NAMESPACE
+    root = etree.Element(f"{_XS}schema", nsmap=prefixes)
+    root.set("targetNamespace", schema.namespace)
+    root.set("elementFormDefault", "qualified")
+    root.set("attributeFormDefault", "unqualified")
+    if schema.version:
+        root.set("version", schema.version)
+    if schema.imports:
+        _add(root, "import", namespace=ANNOTATION_NAMESPACE, schemaLocation=schema.imports)
+    if schema.includes:
+        _add(root, "include", schemaLocation=schema.includes)
+    for component in schema.components:
+        match component:
+            case Annotation():
+                _annotation(root, component)
+            case ComplexType():
+                _complex_type(root, component)
+            case SimpleType():
+                _simple_type(root, component)
+            case InterchangeRoot():
+                _interchange(root, component)
+    etree.indent(root)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8"))
+
+
+def _add(parent: Node, tag: str, /, **attributes: str) -> Node:
+    return etree.SubElement(parent, _XS + tag, attributes)
+
+
+def _annotation(parent: Node, annotation: Annotation | None) -> None:
+    if annotation is None:
+        return
+    node = _add(parent, "annotation")
+    _add(node, "documentation").text = _NO_XML.sub("\N{REPLACEMENT CHARACTER}", annotation.documentation)
+    if annotation.group or annotation.descriptor:
+        for_tools = _add(node, "appinfo")
+        name = "TypeGroup" if annotation.group else "Descriptor"
+        etree.SubElement(for_tools, _ANN + name).text = annotation.group or annotation.descriptor
+
+
+def _complex_type(parent: Node, type_: ComplexType) -> None:
+    node = _add(parent, "complexType", name=type_.name)
+    if type_.is_abstract:
+        node.set("abstract", "true")
+    _annotation(node, type_.annotation)
+    for attribute in type_.attributes:
+        _annotation(
+            _add(node, "attribute", name=attribute.name, type=attribute.type), Annotation(attribute.documentation)
+        )
+    holder = node
+    if type_.base:
+        holder = _add(_add(node, "complexContent"), type_.derivation, base=type_.base)
+    if type_.particles:
+        _particles(_add(holder, "sequence"), type_.particles)
+
+
+def _particles(parent: Node, particles: Iterable[Particle]) -> None:
+    for particle in particles:
+        match particle:
+            case Element():
+                node = _add(parent, "element", name=particle.name, type=particle.type, **_occurrence(particle))
+                _annotation(node, particle.annotation)
+            case Choice():
+                _particles(_add(parent, "choice", **_occurrence(particle)), particle.particles)
+
+
+def _occurrence(particle: Particle) -> dict[str, str]:
+    least = {"minOccurs": "0"} if particle.is_optional else {}
+    return least | ({"maxOccurs": "unbounded"} if particle.is_repeated else {})
+
+
+def _simple_type(parent: Node, type_: SimpleType) -> None:
+    node = _add(parent, "simpleType", name=type_.name)
+    _annotation(node, type_.annotation)
+    restriction = _add(node, "restriction", base=type_.base)
+    for facet, value in type_.facets:
+        _add(restriction, facet, value=value)
+    for enumerated in type_.values:
+        _enumerated(restriction, enumerated)
+
+
+def _enumerated(parent: Node, enumerated: EnumeratedValue) -> None:
+    _annotation(
+        _add(parent, "enumeration", value=_NO_XML.sub("\N{REPLACEMENT CHARACTER}", enumerated.value)),
+        enumerated.annotation,
+    )
+
+
+def _interchange(parent: Node, interchange: InterchangeRoot) -> None:
+    node = _add(parent, "element", name=interchange.name)
+    _annotation(node, interchange.annotation)
+    choice = _add(_add(node, "complexType"), "choice", maxOccurs="unbounded")
+    _particles(choice, interchange.elements)

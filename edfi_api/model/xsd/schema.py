@@ -1,4 +1,4 @@
-"""The parts of an XML schema that Ed-Fi's files use, as frozen values; `rendering` writes them down."""
+"""The parts of an XML schema that Ed-Fi's files use, as frozen values; `files` writes them down."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from edfi_api.core.security.exceptions import NoRelationship
 from edfi_api.core.storage.exceptions import DocumentNotFound
 from edfi_api.core.storage.sets.free_order import DeferredDocuments, in_passes, next_circles
 from edfi_api.core.storage.stored import referential_ids
-from edfi_api.model.surface.dependency_order import load_steps
+from edfi_api.model.surface.load_order import load_steps
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.web.batch.natural_keys import NaturalKeys
 from edfi_api.web.batch.operations import Attempt, Kind, Operation, Result, SentOperations

@@ -8,24 +8,29 @@ from typing import Any
 
 from django.db import transaction
 
+from edfi_api.common import addresses
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import IncomingDocument, Preparers
+from edfi_api.core.documents.leniency import Reason
 from edfi_api.core.security.exceptions import NoRelationship
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import ending_at_deadlock, execute, holding
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.exceptions import DocumentNotFound
 from edfi_api.core.storage.replicas import record_writer
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.batch.answers import Answer, Failures
 from edfi_api.web.batch.free_order import DependencyOrder, FreeRun, Sorting
 from edfi_api.web.batch.natural_keys import NaturalKeys
 from edfi_api.web.batch.operations import Attempt, Kind, Operation, OperationReader, Result, SentOperations, Summary
 from edfi_api.web.batch.record import BatchFigures, RecordedOperations
-from edfi_api.web.batch.refused_operations import HintedOperations
 from edfi_api.web.batch.sent_batch import BatchLimits, Body, Order, Parameters, Return
 from edfi_api.web.batch.sets import Sets, chunks
-from edfi_api.web.batch.singles import Singles, TransactionUris
+from edfi_api.web.batch.singles import Singles, TransactionUris, attempt_of
+from edfi_api.web.problem_details.catalog.served_names import error_in_served_names
+from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest
+from edfi_api.web.problem_details.hints.http.refused_requests import hints_if_any
 from edfi_api.web.problem_details.http_exceptions import BatchFailed, BatchTimeout, ResourceNotFound
 from references.exceptions import UnresolvedReference
 
@@ -64,7 +69,7 @@ class Batch:
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
-        self._hints = HintedOperations(self.singles, looks_up=not self.parameters.is_atomic)
+        self._hints = _HintedOperations(self.singles, looks_up=not self.parameters.is_atomic)
         self._causes = Causes(self.singles.preparers, self.natural_keys)
         self._operations = SentOperations(self.reader, self.body)
         is_atomic = self.parameters.is_atomic
@@ -289,3 +294,53 @@ class Causes:
             return self._preparers[operation.resource.name].prepare(body, lambda _: {})
         except DataValidationFailed:
             return None
+
+
+# Each may take some queries. In a batch with more refusals, most have the same reason.
+_MOST_HINTED = 10
+
+
+class _HintedOperations:
+    """Adds hints to the first refused operations of a batch. `looks_up`: they may name what is stored, which an open
+    transaction does not know for certain."""
+
+    def __init__(self, singles: Singles, *, looks_up: bool) -> None:
+        self._singles, self._looks_up = singles, looks_up
+        self._left = _MOST_HINTED
+
+    def add_hints(self, result: Result, refusal: Exception | None) -> None:
+        """Add hints to the problem of a refused operation, which is replaced."""
+        operation = result.operation
+        if refusal is None or result.problem is None or result.status >= 500 or not self._left:
+            return
+        if operation.key is not None and isinstance(refusal, DocumentNotFound | ResourceNotFound):
+            return  # The hints are about ids.
+        self._left -= 1
+        served = error_in_served_names(refusal, operation.resource)
+        if hints := hints_if_any(served, lambda: self._attempt(result)):
+            result.problem = result.problem | {"hints": hints}
+
+    def _attempt(self, result: Result) -> AttemptedRequest:
+        operation, singles = result.operation, self._singles
+        resource = operation.resource
+        is_profiled = singles.has_profiles or bool(operation.profile)
+        return AttemptedRequest(
+            method=attempt_of(operation).method,
+            path=_path(operation),
+            meta={"HTTP_IF_MATCH": operation.if_match or "", "HTTP_IF_NONE_MATCH": operation.if_none_match or ""},
+            resource=resource,
+            schema=None if is_profiled or resource is None else in_served_names(resource).json_schema,
+            document=operation.document,
+            unknown=tuple(each.path for each in result.tolerated if each.reason is Reason.UNKNOWN_MEMBER),
+            surface=singles.surface,
+            client=singles.user,
+            using=singles.using if self._looks_up else None,
+        )
+
+
+def _path(operation: Operation) -> str:
+    """The path of the single request."""
+    if operation.resource is None:
+        return f"/{addresses.DATA}/{operation.sent_resource.strip('/')}"
+    path = f"/{addresses.DATA}{operation.resource.served_path}"
+    return path if operation.document_uuid is None else f"{path}/{operation.document_uuid}"

@@ -20,7 +20,7 @@ from lxml.builder import ElementMaker
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.contributions import contributors
-from edfi_api.model.surface.dependency_order import Dependencies
+from edfi_api.model.surface.load_order import Dependencies
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.metadata.openapi import (
     SECURITY_SCHEME,

@@ -18,7 +18,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.contributions import contributions
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.served import Compilation, current_compilation
-from edfi_api.model.surface.dependency_order import load_steps
+from edfi_api.model.surface.load_order import load_steps
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.version import VERSION
 from edfi_api.web.metadata.discovery import (

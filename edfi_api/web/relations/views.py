@@ -13,8 +13,14 @@ from edfi_api.core.security.requests.authorization import readable_resources
 from edfi_api.core.storage import store
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.web.relations.parameters import Direction, RelatedResources, RelationsQuery, read
-from edfi_api.web.relations.related import RelatedDocument, related_documents
+from edfi_api.web.relations.related import (
+    Direction,
+    RelatedDocument,
+    RelatedResources,
+    RelationsQuery,
+    read,
+    related_documents,
+)
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
 from edfi_api.web.viewsets.ods_representation import Representations, shown_id
 from edfi_api.web.viewsets.representation import Representation

@@ -4,6 +4,9 @@ of members."""
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from django.http import HttpResponse, QueryDict
+from rest_framework.request import Request
+
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents import json_text
@@ -12,10 +15,15 @@ from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.ods_form import Completion, compile_completion
 from edfi_api.core.documents.projection import TextProjection
 from edfi_api.core.documents.visible_part import readable_schema
+from edfi_api.core.queries.pagination import OdsPagination
+from edfi_api.core.queries.parameters import COMPARISONS_PARAMETER
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
 from edfi_api.core.storage.stored import StoredDocument
+from edfi_api.core.writes.writing import Write, WrittenDocument
 from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.web.viewsets.edfi_view import EdFiRequest
 from edfi_api.web.viewsets.representation import Linker, Representation
+from edfi_api.web.viewsets.resource_viewset import ResourceViewSet
 
 
 def id_of_digits(document_uuid: object) -> str:
@@ -100,3 +108,64 @@ class Representations:
             return Representation(extractor, self._linker)
         names = OtherNames.of(resource.served_names) if resource.served_names else None
         return OdsRepresentation(extractor, self._linker, completions=Completions(resource), names=names)
+
+
+class _IdsOfDigits(ResourceViewSet):
+    """The id in `Location` has 32 digits."""
+
+    def written_response(
+        self, request: EdFiRequest, prefix: str, written: WrittenDocument, status: int
+    ) -> HttpResponse:
+        shown = replace(written, document_uuid=id_of_digits(written.document_uuid))
+        return super().written_response(request, prefix, shown, status)
+
+
+class _MethodsFirst(ResourceViewSet):
+    """Methods of items are checked before ids."""
+
+    def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
+        if (request.method or "").lower() not in self.action_map:
+            document_id = None
+        super().initial(request, *args, document_id=document_id, **kwargs)
+
+
+class _IdsOfBodiesIgnored(ResourceViewSet):
+    """The `id` in the body of a PUT is ignored."""
+
+    def sent_document(self, request: EdFiRequest) -> Write:
+        write = super().sent_document(request)
+        write.ignores_id = True
+        return write
+
+
+class _OdsPaging(ResourceViewSet):
+    """Paging parameters are read as the ODS/API reads them."""
+
+    pagination_class = OdsPagination
+
+
+class _FirstOfRepeatedParameters(ResourceViewSet):
+    """The first value of a repeated parameter counts. A comparison, which the ODS/API does not have, keeps its list."""
+
+    def adapt(self, request: Request) -> None:
+        sent = request._request.GET
+        if any(len(values) > 1 for _, values in sent.lists()):
+            first = QueryDict(mutable=True)
+            for name, values in sent.lists():
+                first.setlist(name, values if name.lower() == COMPARISONS_PARAMETER else values[:1])
+            request._request.GET = first  # type: ignore[assignment]  # Another one of the same class.
+
+
+_CLASSES: dict[OdsCompatibility, type[ResourceViewSet]] = {
+    OdsCompatibility.IDS: _IdsOfDigits,
+    OdsCompatibility.METHODS_OF_ITEMS: _MethodsFirst,
+    OdsCompatibility.PUT_WITH_ANOTHER_ID: _IdsOfBodiesIgnored,
+    OdsCompatibility.PAGING: _OdsPaging,
+    OdsCompatibility.REPEATED_PARAMETERS: _FirstOfRepeatedParameters,
+}
+
+
+def as_the_ods(base: type[ResourceViewSet]) -> type[ResourceViewSet]:
+    """The class that follows the ways of the ODS/API that are wanted; itself if none is."""
+    ways = tuple(made for way, made in _CLASSES.items() if way.applies)
+    return type(f"Ods{base.__name__}", (*ways, base), {}) if ways else base

@@ -22,8 +22,7 @@ from edfi_api.core.security.profiles.preparation import profile_preparers
 from edfi_api.core.writes.writing import WritableResource
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.web.viewsets.edfi_view import UnknownResourceView
-from edfi_api.web.viewsets.ods_representation import Representations
-from edfi_api.web.viewsets.ods_viewset import as_the_ods
+from edfi_api.web.viewsets.ods_representation import Representations, as_the_ods
 from edfi_api.web.viewsets.recorded_writes import record_refused
 from edfi_api.web.viewsets.representation import Representation
 from edfi_api.web.viewsets.resource_viewset import ResourceViewSet, View

@@ -20,7 +20,7 @@ from tests.support.management_commands import run
 
 _COMMANDS = "edfi_api.features.loading.management.commands"
 _PROVISIONING, _CLONING = (
-    "edfi_api.features.loading.provisioning.provisioning",
+    "edfi_api.features.loading.provisioning.databases",
     "edfi_api.features.loading.provisioning.cloning",
 )
 

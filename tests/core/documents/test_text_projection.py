@@ -8,9 +8,8 @@ import pytest
 
 from edfi_api.core.documents.projection import compile_projection, compile_text_projection
 from edfi_api.model.profiles.definition import FilterMode, Usage
-from edfi_api.model.profiles.members import members_of
 from edfi_api.model.profiles.rules import view_of
-from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
+from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView, members_of
 from tests.core.profiles.random_rules import random_rule, with_filters
 from tests.support.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, served
 

@@ -12,7 +12,7 @@ from edfi_api.model.profiles.definition import (
     ProfileRule,
     RuleElement,
 )
-from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember
+from edfi_api.model.profiles.view import MemberKind, Members, ProfileMember
 
 _NARROWABLE = {MemberKind.OBJECT: ElementKind.OBJECT, MemberKind.COLLECTION: ElementKind.COLLECTION}
 

@@ -17,7 +17,7 @@ from edfi_api.core.security.profiles.models import Profile
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
 from edfi_api.model.profiles.json_files import canonical_json
-from edfi_api.model.profiles.members import members_of
+from edfi_api.model.profiles.view import members_of
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.viewsets.router import ServedSurface
 from tests.conftest import ApiTestClient

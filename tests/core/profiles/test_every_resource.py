@@ -12,9 +12,8 @@ from edfi_api.core.documents.merge_preparation import MergePreparer
 from edfi_api.core.documents.projection import compile_projection
 from edfi_api.core.documents.visible_part import is_visible_path, writable_schema
 from edfi_api.model.profiles.definition import MemberSelection, Usage
-from edfi_api.model.profiles.members import ResourceMembers, members_of
 from edfi_api.model.profiles.rules import view_of
-from edfi_api.model.profiles.view import CollectionView, ObjectView
+from edfi_api.model.profiles.view import CollectionView, ObjectView, ResourceMembers, members_of
 from edfi_api.model.surface.resource import Resource
 from tests.core.profiles.leaves import leaves, schema_leaves
 from tests.core.profiles.random_rules import random_rule

@@ -20,8 +20,7 @@ from edfi_api.core.storage.exceptions import IdentityConflict
 from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
-from edfi_api.model.profiles.members import Members, members_of
-from edfi_api.model.profiles.view import CollectionView, ObjectView
+from edfi_api.model.profiles.view import CollectionView, Members, ObjectView, members_of
 from edfi_api.model.surface.resource import Resource, Surface
 from references.exceptions import UnresolvedReference
 from tests.conftest import ApiTestClient

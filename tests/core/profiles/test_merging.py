@@ -10,8 +10,7 @@ from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidde
 from edfi_api.core.documents.merge_preparation import compile_merge
 from edfi_api.core.documents.projection import compile_projection
 from edfi_api.model.profiles.definition import FilterMode
-from edfi_api.model.profiles.members import MemberKind, Members, ProfileMember
-from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
+from edfi_api.model.profiles.view import CollectionView, ItemFilter, MemberKind, Members, ObjectView, ProfileMember
 from edfi_api.model.surface.resource import JsonPath
 
 VALUE = ProfileMember(MemberKind.SCALAR)

@@ -4,7 +4,7 @@ meadowlark/docs/reference/contract.md#dependency-order."""
 import pytest
 from lxml import etree
 
-from edfi_api.model.surface.dependency_order import load_steps
+from edfi_api.model.surface.load_order import load_steps
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.metadata.fixed_documents import graphml
 from tests.model.surface.models import SurfaceOf

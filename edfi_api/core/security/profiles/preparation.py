@@ -12,7 +12,7 @@ from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.merge_preparation import MergePreparer
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
 from edfi_api.core.security.profiles.exceptions import ContradictionPreventedByProfile, CreationPreventedByProfile
-from edfi_api.model.profiles.members import members_of
+from edfi_api.model.profiles.view import members_of
 
 Body = dict[str, Any]
 

@@ -1,7 +1,7 @@
 """A small school district to try the server with: a school year of enrollment, classes, attendance and grades.
 
 `generation` has the one table of what the district is made of, with the members that matter; it walks the table and has
-every body completed by the model of the served standard. `calendar` and `people` are what its schools share.
+every body completed by the model of the served standard. `calendar` and `place` are what its schools share.
 `mistakes` puts errors into the result, for people who look for them. The same seed gives the same district.
 """
 

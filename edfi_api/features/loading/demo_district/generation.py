@@ -6,7 +6,7 @@ from datetime import date
 from itertools import count
 from random import Random
 
-from edfi_api.features.loading.demo_district import schools, students
+from edfi_api.features.loading.demo_district import place, schools, students
 from edfi_api.features.loading.demo_district.calendar import SchoolYear
 from edfi_api.features.loading.demo_district.mistakes import Found, make_mistakes
 from edfi_api.features.loading.demo_district.place import DISTRICT, Draft, DraftRow, PlacedDraft
@@ -15,9 +15,9 @@ from edfi_api.model.surface.resource import Resource, ResourceKind, ResourceName
 
 # What the district is made of. Each row stands below the one that it belongs to, and below those that it refers to.
 #
-# This table, that of `organizations`, the drafts that they name, and the mistakes are the only code with names of
-# resources. They are names of the bundled data standards: members that a standard lacks are left out of a draft, its
-# model adds what it requires, and a code value that a standard lacks is replaced by another one of the same descriptor.
+# The tables of this module, the drafts that they name, and the mistakes are the only code with names of resources.
+# They are names of the bundled data standards: members that a standard lacks are left out of a draft, its model adds
+# what it requires, and a code value that a standard lacks is replaced by another one of the same descriptor.
 PARTS = (
     DraftRow("LocalEducationAgency", DISTRICT, schools.agency),
     DraftRow("Program", "LocalEducationAgency", schools.program),
@@ -129,3 +129,64 @@ def _table_name(resource: Resource) -> str:
     """The name of the resource in the table."""
     name = resource.name.resource
     return next((part.resource for part in PARTS if part.older_name == name), name)
+
+
+STATE_ID, DISTRICT_ID = 77, schools.AGENCY
+_STUDENTS_OF_A_SCHOOL = 10
+_SEED = 1
+# Positions of an elementary, a middle and a high school.
+_SCHOOLS = (0, 2, 3)
+
+
+def _state(root: PlacedDraft) -> Iterator[Draft]:
+    yield Draft({"stateEducationAgencyId": STATE_ID, "nameOfInstitution": "Meadow State Department of Education"})
+
+
+def _district(state: PlacedDraft) -> Iterator[Draft]:
+    for draft in schools.agency(state):
+        yield Draft({**draft.sparse, "stateEducationAgencyReference": {}})
+
+
+def _schools(district: PlacedDraft) -> Iterator[Draft]:
+    found = list(schools.schools(district))
+    yield from (found[position] for position in _SCHOOLS)
+
+
+def _students(school: PlacedDraft) -> Iterator[Draft]:
+    random, numbers = school.random, count(1)
+    for number in (next(numbers) for _ in range(_STUDENTS_OF_A_SCHOOL)):
+        sex = place.sex(random)
+        yield Draft(
+            {
+                "studentUniqueId": f"77{school.sparse['schoolId'] % 10}{number:05}",
+                "firstName": place.first_name(random, sex),
+                "lastSurname": place.last_name(random),
+                "birthDate": date(school.year.year - 10, random.randint(1, 12), 3).isoformat(),
+                "birthSexDescriptor": sex,
+            }
+        )
+
+
+def _enrollment(student: PlacedDraft) -> Iterator[Draft]:
+    grade = student.above("School").sparse["gradeLevels"][0]["gradeLevelDescriptor"]
+    yield Draft({"entryDate": student.year.first_day.isoformat(), "entryGradeLevelDescriptor": grade})
+
+
+_ORGANIZATIONS = (
+    DraftRow("StateEducationAgency", DISTRICT, _state),
+    DraftRow("LocalEducationAgency", "StateEducationAgency", _district),
+    DraftRow("School", "LocalEducationAgency", _schools),
+)
+_STUDENTS = (
+    DraftRow("Student", "School", _students),
+    DraftRow("StudentSchoolAssociation", "Student", _enrollment),
+)
+
+
+def organizations(bodies: Bodies, today: date, *, has_students: bool) -> dict[ResourceName, list[Body]]:
+    """The bodies of each resource, in load order."""
+    rows = (*_ORGANIZATIONS, *(_STUDENTS if has_students else ()))
+    root = PlacedDraft(DISTRICT, 1, Draft({}), {}, Random(_SEED), SchoolYear.of(today))  # noqa: S311
+    found, _ = generated_parts(bodies, rows, root)
+    core = bodies.surface.core_project.name
+    return {ResourceName(core, name): several for name, several in found.items()}

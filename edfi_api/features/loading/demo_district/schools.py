@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from edfi_api.features.loading.demo_district import people
+from edfi_api.features.loading.demo_district import place
 from edfi_api.features.loading.demo_district.place import DISTRICT, Draft, PlacedDraft
 
 STUDENTS_OF_A_SECTION = 25
@@ -149,12 +149,12 @@ def staff(school: PlacedDraft) -> Drafts:
     """Teachers, each with five classes of a semester; the first of a school is the principal."""
     sections = len(school.below("Section")) // len(school.year.semesters)
     for number in range(2 + sections // len(SUBJECTS)):
-        sex = people.sex(school.random)
+        sex = place.sex(school.random)
         yield Draft(
             {
                 "staffUniqueId": f"{school.sparse['schoolId']}{number:03}",
-                "firstName": people.first_name(school.random, sex),
-                "lastSurname": people.last_name(school.random),
+                "firstName": place.first_name(school.random, sex),
+                "lastSurname": place.last_name(school.random),
                 "sexDescriptor": sex,
                 "highestCompletedLevelOfEducationDescriptor": "Bachelor's",
             }

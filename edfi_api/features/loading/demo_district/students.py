@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import count, islice
 
-from edfi_api.features.loading.demo_district import people
+from edfi_api.features.loading.demo_district import place
 from edfi_api.features.loading.demo_district.place import Draft, PlacedDraft
 from edfi_api.features.loading.demo_district.schools import GRADES, STUDENTS_OF_A_SECTION, kind_of, students_of_a_grade
 from edfi_api.model.examples import Sparse
@@ -20,7 +20,7 @@ _MOST_ABSENCES = 40
 _STUDENTS_TO_AN_INCIDENT = 40
 _RACES = ("Asian", "Black or African American", "Other", "White")
 _ABSENCES = ("Excused Absence", "Unexcused Absence", "Tardy")
-_PARENTS = (("Mother", people.FEMALE), ("Father", people.MALE))
+_PARENTS = (("Mother", place.FEMALE), ("Father", place.MALE))
 _LETTERS = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
 _DISABILITIES = ("Autism Spectrum Disorders", "Specific Learning Disability", "Speech or Language Impairment")
 
@@ -32,12 +32,12 @@ def students(school: PlacedDraft) -> Drafts:
     for grade in kind_of(school).grades:
         born = date(school.year.first_day.year - _AGE_OF_THE_FIRST_GRADE - GRADES.index(grade), 8, 31)
         for number in islice(numbers, students_of_a_grade(school)):
-            sex = people.sex(random)
+            sex = place.sex(random)
             yield Draft(
                 {
                     "studentUniqueId": f"77{school.number}{number:05}",
-                    "firstName": people.first_name(random, sex),
-                    "lastSurname": people.last_name(random),
+                    "firstName": place.first_name(random, sex),
+                    "lastSurname": place.last_name(random),
                     "birthDate": (born - timedelta(days=random.randrange(365))).isoformat(),
                     "birthSexDescriptor": sex,
                 }
@@ -84,7 +84,7 @@ def _demographics(student: PlacedDraft) -> Sparse:
 
 
 def _address(student: PlacedDraft) -> Sparse:
-    street = people.street(student.random)
+    street = place.street(student.random)
     return {"addresses": [{"addressTypeDescriptor": "Home", "streetNumberName": street, **_TOWN}]}
 
 
@@ -100,7 +100,7 @@ def contacts(student: PlacedDraft) -> Drafts:
             {
                 "contactUniqueId": unique_id,
                 "parentUniqueId": unique_id,
-                "firstName": people.first_name(random, sex),
+                "firstName": place.first_name(random, sex),
                 "lastSurname": student.sparse["lastSurname"],
                 "electronicMails": [
                     {

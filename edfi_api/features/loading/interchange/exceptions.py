@@ -4,6 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from edfi_api.common.commands import ErrorTexts
+from edfi_api.common.logs.printable import printable
+from edfi_api.features.loading.command_errors import ERRORS_OF_LOADS
+
 
 @dataclass
 class NothingFound(Exception):
@@ -37,3 +41,9 @@ class UnknownElement(UnreadableDocument):
 
 class NeedsLookUp(Exception):
     """A document has a look-up, and those are not to be resolved yet."""
+
+
+ERRORS_OF_INTERCHANGE_FILES: ErrorTexts = {
+    **ERRORS_OF_LOADS,
+    NothingFound: lambda error: f"no XML file in {', '.join(map(printable, error.paths))}",
+}

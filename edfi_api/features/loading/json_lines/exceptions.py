@@ -1,7 +1,12 @@
 """What can be wrong with JSON Lines: facts about names, files and lines."""
 
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+
+from edfi_api.common.commands import ErrorTexts
+from edfi_api.common.logs.printable import printable
+from edfi_api.features.loading.command_errors import ERRORS_OF_LOADS
 
 
 @dataclass
@@ -40,3 +45,13 @@ class NoLinesFound(Exception):
 
 class PyArrowMissing(Exception):
     """Parquet is requested, and the library that writes it is not installed."""
+
+
+ERRORS_OF_JSON_LINES: ErrorTexts = {
+    **ERRORS_OF_LOADS,
+    NoLinesFound: lambda error: f"no .jsonl or .csv file in {', '.join(map(printable, error.paths))}",
+    ResourceNotServed: lambda error: f"the API offers no {error.name}",
+    PyArrowMissing: lambda _: "Parquet needs pyarrow, which is not installed: pip install -r requirements/parquet.lock",
+    BrokenProcessPool: lambda _: "a process that prepared documents has died; was there too little memory?",
+    BrokenPipeError: lambda _: "the reader of standard output has ended",
+}

@@ -6,7 +6,7 @@ in the second or is listed as lost. All faults are collected.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -21,16 +21,72 @@ from edfi_api.features.loading.mapping.files import (
     ResourceRules,
     Value,
 )
-from edfi_api.features.loading.mapping.members import (
-    Leaf,
-    MappedMembers,
-    Steps,
-    arrays_of,
-    members_of,
-    steps_of,
-    text_of,
-)
-from edfi_api.model.surface.resource import ALL_ITEMS, ReferencePath, Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, ReferencePath, Resource, ResourceName, Surface
+
+Steps = tuple[str, ...]
+_Leaf = str | ReferencePath
+
+
+@dataclass(frozen=True, slots=True)
+class _MappedMembers:
+    """The leaves of bodies: values, with their JSON type, and references. `inside` are the values in references."""
+
+    leaves: Mapping[Steps, _Leaf]
+    inside: Mapping[Steps, str]
+
+    def at(self, steps: Steps) -> _Leaf | None:
+        return self.leaves.get(steps) or self.inside.get(steps)
+
+    def below(self, steps: Steps) -> list[Steps]:
+        """The leaves at and below a path."""
+        return [leaf for leaf in self.leaves if leaf[: len(steps)] == steps]
+
+    def missing(self, leaf: Steps) -> Steps:
+        """The beginning of a path that no leaf here has."""
+        known = {path[:length] for path in (*self.leaves, *self.inside) for length in range(len(path) + 1)}
+        length = next(length for length in range(len(leaf) + 1) if leaf[:length] not in known)
+        return leaf[: length if leaf[length - 1] != ALL_ITEMS else length - 1]
+
+    def with_open(self, references: Collection[Steps]) -> "_MappedMembers":
+        """Return the members with the values of these references as leaves instead of the references."""
+        leaves = {path: leaf for path, leaf in self.leaves.items() if path not in references}
+        leaves.update((path, kind) for path, kind in self.inside.items() if path[:-1] in references)
+        return _MappedMembers(leaves, self.inside)
+
+
+def _members_of(resource: Resource) -> _MappedMembers:
+    references = {reference.path.steps: reference for reference in resource.references}
+    values = dict(_values(resource.json_schema, ()))
+    inside = {path: kind for path, kind in values.items() if path[:-1] in references}
+    leaves: dict[Steps, _Leaf] = {path: kind for path, kind in values.items() if path not in inside}
+    return _MappedMembers({**leaves, **references}, inside)
+
+
+def arrays_of(steps: Steps) -> tuple[Steps, ...]:
+    """The paths of the arrays in a path."""
+    return tuple(steps[:position] for position, step in enumerate(steps) if step == ALL_ITEMS)
+
+
+def _steps_of(text: str) -> Steps:
+    """Return the steps of a path as files write it: `addresses[*].city`."""
+    return JsonPath.parse(f"$.{text}").steps
+
+
+def text_of(steps: Steps) -> str:
+    return JsonPath(steps).without_root()
+
+
+def _values(schema: Mapping[str, Any], steps: Steps) -> Iterator[tuple[Steps, str]]:
+    match schema.get("type"):
+        case "object":
+            for name, member in schema.get("properties", {}).items():
+                if name != "_ext":
+                    yield from _values(member, (*steps, name))
+        case "array":
+            yield from _values(schema["items"], (*steps, ALL_ITEMS))
+        case kind:
+            yield steps, str(kind)
+
 
 KEY = "key"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -52,7 +108,7 @@ class Template:
         """The value, or None if the body lacks one of those in it. Of a descriptor its code value is taken."""
         if not self.names:
             return self.value
-        values = {name: key() if name == KEY else value_at(body, steps_of(name)) for name in self.names}
+        values = {name: key() if name == KEY else value_at(body, _steps_of(name)) for name in self.names}
         if None in values.values():
             return None
         return _PLACEHOLDER.sub(lambda found: _in_words(values[found[1]]), str(self.value))
@@ -194,8 +250,8 @@ class _Compiling:
 
     def _plan(self, resource: Resource) -> ResourcePlan:
         rules, target = self._rules(resource), self._targets[resource.name]
-        members = members_of(resource)
-        named = set(map(steps_of, _all_sources(rules)))
+        members = _members_of(resource)
+        named = set(map(_steps_of, _all_sources(rules)))
         members = members.with_open({path[:-1] for path in named if path in members.inside})
         makings = [self._making(resource, members, each) for each in rules.makes]
         plan = MappingPlan({}, frozenset(), ())
@@ -208,7 +264,7 @@ class _Compiling:
         table.move(rules.members)
         table.lose(rules.lost_members)
         made = {path for making in rules.makes for path in making.members}
-        elsewhere = {leaf for path in made for leaf in table.members.below(steps_of(path))}
+        elsewhere = {leaf for path in made for leaf in table.members.below(_steps_of(path))}
         for leaf in table.members.leaves:
             if leaf in table.actions or table.is_lost(leaf):
                 continue
@@ -218,13 +274,13 @@ class _Compiling:
                 table.stay(leaf)
         return table.plan(self._given(table, rules.given, ("given",)), ("given",))
 
-    def _making(self, resource: Resource, members: MappedMembers, making: Making) -> MakingPlan | None:
+    def _making(self, resource: Resource, members: _MappedMembers, making: Making) -> MakingPlan | None:
         keys = ("makes",)
         target = self.after.get(making.to)
         if target is None:
             self.fault(self._no_resource(making.to), resource.endpoint, *keys, "to")
             return None
-        each = steps_of(making.each) if making.each is not None else None
+        each = _steps_of(making.each) if making.each is not None else None
         if each is not None and (len(each) > 1 or not members.below((*each, ALL_ITEMS))):
             self.fault(f"{self.file.from_} has no array {making.each}", resource.endpoint, *keys, "each")
         table = _Table(self, resource, members, target, (*keys, "members"))
@@ -238,16 +294,16 @@ class _Compiling:
         self, table: "_Table", given: Mapping[str, Value], keys: tuple[str, ...]
     ) -> Iterator[tuple[Steps, Template]]:
         for path, value in given.items():
-            if not isinstance(table.there.at(steps_of(path)), str):
+            if not isinstance(table.there.at(_steps_of(path)), str):
                 self.fault(table.place % f"value {path}", table.resource.endpoint, *keys, path)
                 continue
             template = Template.parse(value)
             for name in template.names:
-                if name != KEY and not isinstance(table.members.at(steps_of(name)), str):
+                if name != KEY and not isinstance(table.members.at(_steps_of(name)), str):
                     self.fault(f"{self.file.from_} has no value {name}", table.resource.endpoint, *keys, path)
-            yield steps_of(path), template
+            yield _steps_of(path), template
 
-    def reference(self, found: ReferencePath, there: Leaf | None) -> ReferencePlan | str:
+    def reference(self, found: ReferencePath, there: _Leaf | None) -> ReferencePlan | str:
         """The plan of a reference, or what is wrong with its place."""
         if not isinstance(there, ReferencePath):
             return "is a reference, and its place is none"
@@ -271,7 +327,7 @@ class _Table:
 
     compiling: _Compiling
     resource: Resource
-    members: MappedMembers
+    members: _MappedMembers
     target: Resource | None
     keys: tuple[str, ...]
     actions: dict[Steps, Action] = field(default_factory=dict)
@@ -279,22 +335,22 @@ class _Table:
     has_faults: bool = False
 
     def __post_init__(self) -> None:
-        self.there = MappedMembers({}, {}) if self.target is None else members_of(self.target)
+        self.there = _MappedMembers({}, {}) if self.target is None else _members_of(self.target)
         self.place = f"{self.compiling.file.to} has no %s in {(self.target or self.resource).endpoint}"
 
     def move(self, moves: Mapping[str, str]) -> None:
         """Paths → paths, each with all that is below it; longer ones count more."""
-        for path, to in sorted(moves.items(), key=lambda move: len(steps_of(move[0]))):
-            steps = steps_of(path)
+        for path, to in sorted(moves.items(), key=lambda move: len(_steps_of(move[0]))):
+            steps = _steps_of(path)
             leaves = self.members.below(steps)
             if not leaves:
                 self._unknown(path, self.keys)
             for leaf in leaves:
-                self._put(leaf, steps_of(to) + leaf[len(steps) :], steps, (*self.keys, path))
+                self._put(leaf, _steps_of(to) + leaf[len(steps) :], steps, (*self.keys, path))
 
     def lose(self, lost: Mapping[str, str]) -> None:
         for path, reason in lost.items():
-            steps = steps_of(path)
+            steps = _steps_of(path)
             leaves = self.members.below(steps)
             if not leaves:
                 self._unknown(path, ("lost_members",))

@@ -11,7 +11,7 @@ text whose rest is here, or are not in problem details at all:
   `edfi_api/core/queries/filters.py`, `edfi_api/core/queries/listing/fields.py`,
   `edfi_api/core/queries/listing/fields.py`, `edfi_api/features/changes/change_queries/windows.py`,
   `edfi_api/features/changes/history/views.py`, `edfi_api/features/refusals/http/entries.py`,
-  `edfi_api/web/batch/sent_batch.py`, `edfi_api/web/relations/parameters.py`: which values
+  `edfi_api/web/batch/sent_batch.py`, `edfi_api/web/relations/related.py`: which values
   a query parameter takes, next to the check, since several are reported at once with the limits that were checked.
 - `edfi_api/core/security/requests/authentication.py`, `edfi_api/core/security/oauth/views.py`: which part of
   the header or the form is missing, one sentence for each step of reading it.
@@ -25,7 +25,6 @@ text whose rest is here, or are not in problem details at all:
 
 from edfi_api.web.problem_details.catalog import (
     authorization,
-    batches,
     bodies,
     clients,
     conflicts,

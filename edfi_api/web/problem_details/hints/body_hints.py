@@ -15,7 +15,7 @@ from edfi_api.model.surface.naming import EXTENSIONS, is_descriptor_name
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details import http_exceptions as viewsets
 from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest, listed, shown
-from edfi_api.web.problem_details.hints.near_names import near_names
+from edfi_api.web.problem_details.hints.near_descriptors import near_names
 
 # So many unknown members are compared with known ones.
 _MOST_COMPARED = 5

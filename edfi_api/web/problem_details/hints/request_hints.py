@@ -27,8 +27,7 @@ from edfi_api.web.problem_details.hints.attempted_request import (
     listed,
     shown,
 )
-from edfi_api.web.problem_details.hints.near_descriptors import readable_near_descriptors
-from edfi_api.web.problem_details.hints.near_names import near_names
+from edfi_api.web.problem_details.hints.near_descriptors import near_names, readable_near_descriptors
 
 _TOKEN = f"POST /{addresses.OAUTH} gives a token for key and secret"
 _AS_BEARER = "Send the member access_token of its answer in the header Authorization: Bearer TOKEN."

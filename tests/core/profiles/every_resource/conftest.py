@@ -13,7 +13,7 @@ from edfi_api.core.storage import store
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.model.profiles.definition import MemberSelection, ProfileDefinition, ProfileRule, ResourceParts
-from edfi_api.model.profiles.members import members_of
+from edfi_api.model.profiles.view import members_of
 from edfi_api.model.surface.resource import Resource
 from tests.conftest import ApiTestClient, item_path
 from tests.core.profiles.distinct import Body, DistinctBody

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from edfi_api.model.profiles.definition import ElementKind, FilterDefinition, FilterMode, ProfileRule, RuleElement
-from edfi_api.model.profiles.members import Members
+from edfi_api.model.profiles.view import Members
 
 
 def with_filters_for(body: dict[str, Any], rule: ProfileRule, members: Members, random: Random) -> ProfileRule:

@@ -125,7 +125,7 @@ def test_what_waited_is_counted_once(load, write, district, tmp_path):
 
 
 def test_dropped_members_without_end_are_bounded(load, write, district, monkeypatch, tmp_path):
-    monkeypatch.setattr("edfi_api.features.loading.reports.counted.MOST_DIFFERENT", 10)
+    monkeypatch.setattr("edfi_api.features.loading.reports.results.MOST_DIFFERENT", 10)
     write("schools.jsonl", *(district.school(number, **{f"m{number}": 1}).body for number in range(1, 31)))
 
     screen = load(tmp_path / "schools.jsonl")

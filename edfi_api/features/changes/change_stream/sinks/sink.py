@@ -1,8 +1,13 @@
-"""What a sink is: a class that takes changes, made by `registry.py` from the setting CHANGE_SINKS."""
+"""What a sink is, a class that takes changes; and the sinks that the setting CHANGE_SINKS names."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, Protocol
 
+from django.utils.module_loading import import_string
+
+from edfi_api.common.conf import api_settings
+from edfi_api.features.changes.change_stream.exceptions import UnknownSink
 from edfi_api.features.changes.change_stream.log import Event
 
 
@@ -21,3 +26,14 @@ def message_id(event: Event) -> str:
     after that of the data store.
     """
     return str(event.version) if event.data_store is None else f"{event.data_store}-{event.version}"
+
+
+@contextmanager
+def configured_sink(name: str, consumer: str) -> Iterator[Sink]:
+    """The sink with this name in the settings. Raises UnknownSink."""
+    sinks: Mapping[str, Mapping[str, Any]] = api_settings.CHANGE_SINKS
+    if name not in sinks:
+        raise UnknownSink(name, sorted(sinks))
+    make = import_string(sinks[name]["BACKEND"])
+    with closing(make(consumer=consumer, **sinks[name].get("OPTIONS", {}))) as sink:
+        yield sink

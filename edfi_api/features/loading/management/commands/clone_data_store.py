@@ -19,7 +19,7 @@ from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import Store, described, store_named
 from edfi_api.core.served import current_surface
-from edfi_api.features.loading.json_lines.command_errors import ERRORS_OF_JSON_LINES
+from edfi_api.features.loading.json_lines.exceptions import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.loading.load_options import add_mapping, mapping_of
 from edfi_api.features.loading.management.commands.provision_data_store import (
@@ -33,11 +33,14 @@ from edfi_api.features.loading.mapping import Translator
 from edfi_api.features.loading.provisioning.cloning import copy_documents, of_every_year, reset_copied_state
 from edfi_api.features.loading.provisioning.databases import (
     copy_database,
+    fill,
     is_on_the_same_server,
     is_the_same,
+    migrate,
     other_user,
+    put_online,
+    reason,
 )
-from edfi_api.features.loading.provisioning.provisioning import fill, migrate, put_online, reason
 from edfi_api.features.loading.reports.report import RefusalLog, counts
 from edfi_api.model.surface.resource import Resource, Surface
 

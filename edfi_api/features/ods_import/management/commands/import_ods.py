@@ -18,10 +18,15 @@ from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.load_options import add_processes
-from edfi_api.features.loading.provisioning.provisioning import reason
+from edfi_api.features.loading.provisioning.databases import reason
 from edfi_api.features.loading.reports.report import RefusalLog, add_max_refused, raise_failure, refused_in_all, table
-from edfi_api.features.ods_import import estimating, passes
-from edfi_api.features.ods_import.administration import administration, has_earlier_claims, security_claims
+from edfi_api.features.ods_import import comparing, passes
+from edfi_api.features.ods_import.administration import (
+    administration,
+    has_earlier_claims,
+    provision_beside,
+    security_claims,
+)
 from edfi_api.features.ods_import.comparing import compare
 from edfi_api.features.ods_import.compatibility import ServedModel, incompatibility, queries
 from edfi_api.features.ods_import.importing import (
@@ -33,7 +38,6 @@ from edfi_api.features.ods_import.importing import (
     import_documents,
 )
 from edfi_api.features.ods_import.moving_clients import Moved, move_clients
-from edfi_api.features.ods_import.new_databases import provision_beside
 from edfi_api.features.ods_import.ods_source import (
     AlreadyImporting,
     Incompatible,
@@ -140,20 +144,20 @@ class Command(DataStoreCommand):
         with opened(address(options)) as source:
             model = ServedModel.current(using)
             incompatible = incompatibility(model, source)
-            known = estimating.facts(model, source, incompatible)
+            known = comparing.facts(model, source, incompatible)
             self.stdout.write(printable(f"ODS/API: its tables are {known.server}"))
             self.stdout.write(printable(f"data standard {known.standard}; {', '.join(known.projects)}"))
             self.stdout.write(
                 f"newest change version {known.newest_version:,}; deletes and key changes are"
                 f" {'' if known.is_tracked else 'not '}recorded"
             )
-            found = list(estimating.faults(model, source, incompatible))
+            found = list(comparing.faults(model, source, incompatible))
             documents = 0
             for query in () if incompatible else queries(model, source).values():
-                if number := estimating.count(source, query):
+                if number := comparing.count(source, query):
                     documents += number
                     self.stdout.write(f"{number:>12,} {query.resource.endpoint}")
-        seconds, megabytes = estimating.seconds_needed(documents), estimating.bytes_needed(documents) // 2**20
+        seconds, megabytes = comparing.seconds_needed(documents), comparing.bytes_needed(documents) // 2**20
         self.stdout.write(f"{documents:>12,} documents: about {seconds:,} s and {megabytes:,} MB")
         if options["admin"] or options["admin_env"]:
             moved = self._moved(options, is_dry_run=True)
@@ -317,5 +321,5 @@ def _lines_of_incompatibility(error: Incompatible) -> list[str]:
     return [
         f"the source does not have {printable(first_of(error.missing))}, which the served model needs: serve the"
         " data standard and the extensions of the source (import_ods check names them)",
-        *estimating.incompatibilities(error),
+        *comparing.incompatibilities(error),
     ]

@@ -19,7 +19,7 @@ from edfi_api.core.data_stores.routing import Store
 from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_for_ever, deliver_once, for_ever, one_round
 from edfi_api.features.changes.change_stream.exceptions import ChangeStreamError
 from edfi_api.features.changes.change_stream.log import log_of, logs
-from edfi_api.features.changes.change_stream.sinks.registry import configured_sink
+from edfi_api.features.changes.change_stream.sinks.sink import configured_sink
 
 _LAST_VERSION = 2**63 - 1
 
