@@ -192,7 +192,7 @@ def _provisioning(place: _Place) -> list[str]:
 
 def _management_client(name: str) -> Client:
     from edfi_api.features.management_api.clients import client_of_key, create  # noqa: PLC0415  Models need django.setup().
-    from edfi_api.features.management_api.models import Scope  # noqa: PLC0415  Likewise.
+    from edfi_api.features.management_api.scopes import Scope  # noqa: PLC0415  Likewise.
 
     secret = None if client_of_key(name) else create(name, name, [Scope.FULL_ACCESS], by="command").secret
     # With tenants, all else needs one of them in a header.

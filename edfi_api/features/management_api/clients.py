@@ -26,7 +26,8 @@ from edfi_api.core.security.issuers import issuers, value_at
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.authentication import bearer_token, token_checksum
 from edfi_api.features.management_api import problems
-from edfi_api.features.management_api.models import ManagementClient, ManagementToken, Scope, granted
+from edfi_api.features.management_api.models import ManagementClient, ManagementToken
+from edfi_api.features.management_api.scopes import Scope, granted
 
 
 @dataclass(frozen=True)

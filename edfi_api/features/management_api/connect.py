@@ -31,8 +31,9 @@ from edfi_api.features.management_api.bodies import (
     read_form,
 )
 from edfi_api.features.management_api.clients import authenticate
-from edfi_api.features.management_api.models import LONGEST_NAME, ManagementToken, Scope
+from edfi_api.features.management_api.models import LONGEST_NAME, ManagementToken
 from edfi_api.features.management_api.openapi_schema import Address, document
+from edfi_api.features.management_api.scopes import Scope
 from edfi_api.features.management_api.views import AnonymousView, base_address, write_transaction
 from edfi_api.version import VERSION
 

@@ -3,31 +3,12 @@
 They are not API clients: their tokens give no access to data, and those of API clients no management.
 """
 
-from collections.abc import Iterable
-from enum import StrEnum
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 
 from edfi_api.core.data_stores.models import Writers
-
-
-class Scope(StrEnum):
-    """Named as Ed-Fi's servers name them."""
-
-    FULL_ACCESS = "edfi_admin_api/full_access"
-    READ_ONLY = "edfi_admin_api/readonly_access"
-    # What a server needs to know that authorizes by it: data stores, clients, claim sets.
-    AUTHORIZATION_METADATA = "edfi_admin_api/authMetadata_readonly_access"
-
-
-def granted(requested: str, to_client: Iterable[str]) -> list[str]:
-    """The scopes of a token: those that are requested, separated by blanks or commas, and assigned to the client; all
-    that are assigned if none is requested."""
-    named = set(requested.replace(",", " ").split())
-    return [scope for scope in to_client if not named or scope in named]
-
+from edfi_api.features.management_api.scopes import Scope
 
 LONGEST_NAME = 256
 

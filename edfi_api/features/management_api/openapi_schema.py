@@ -18,7 +18,7 @@ from rest_framework.serializers import ListSerializer, Serializer
 from edfi_api.features.management_api.answers import AnswerSerializer, RemovedItem
 from edfi_api.features.management_api.bodies import BodyField
 from edfi_api.features.management_api.listing import UNFILTERED, fields_of
-from edfi_api.features.management_api.models import Scope
+from edfi_api.features.management_api.scopes import Scope
 from edfi_api.web.metadata.openapi import VERSION, publisher, with_used_components
 from edfi_api.web.metadata.responses import PROBLEM, PROBLEM_SCHEMA
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.features.management_api import clients
-from edfi_api.features.management_api.models import Scope
+from edfi_api.features.management_api.scopes import Scope
 from tests.conftest import http
 
 SECRET = "Only-for-tests.0123456789.abcdefghijklm"

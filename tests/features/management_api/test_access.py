@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edfi_api.features.management_api.models import Scope
+from edfi_api.features.management_api.scopes import Scope
 from edfi_api.features.management_api.urls import all_addresses
 from tests.conftest import new_token
 from tests.features.management_api.managing import Managing, token_of

@@ -9,7 +9,8 @@ from django.utils import timezone
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.features.management_api import clients
-from edfi_api.features.management_api.models import ManagementClient, ManagementToken, Scope
+from edfi_api.features.management_api.models import ManagementClient, ManagementToken
+from edfi_api.features.management_api.scopes import Scope
 from tests.conftest import DATA, http
 from tests.features.management_api.managing import SECRET, VENDOR, Managing, token_of
 

@@ -9,7 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.core.data_stores.access import Breaker
 from edfi_api.core.storage.database_state import database_state
-from edfi_api.features.management_api.models import Scope
+from edfi_api.features.management_api.scopes import Scope
 from tests.core.data_stores.conftest import forget_stores
 from tests.features.management_api.managing import Managing, created_id, token_of
 from tests.support.ports import free_port

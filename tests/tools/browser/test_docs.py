@@ -12,7 +12,7 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
 from edfi_api.features.management_api.clients import create
-from edfi_api.features.management_api.models import Scope
+from edfi_api.features.management_api.scopes import Scope
 from tests.core.profiles.definitions import profile_xml
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import DESKTOP, click, complaints, shown

@@ -8,7 +8,8 @@ from django.db import IntegrityError
 from edfi_api.common.arguments import name
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.features.management_api.clients import create
-from edfi_api.features.management_api.models import LONGEST_NAME, Scope
+from edfi_api.features.management_api.models import LONGEST_NAME
+from edfi_api.features.management_api.scopes import Scope
 
 
 class Command(BaseCommand):
