@@ -141,7 +141,7 @@ class Figures:
         # What requests look for, and what waits for the thread or is being counted by it.
         self._in_requests: dict[Hashable, threading.Event] = {}
         self._behind: dict[Hashable, Figure[Any]] = {}
-        self._is_running = False
+        self.is_running = False
 
     def known(self, figure: Figure[Value]) -> Found[Value] | None:
         """Return what was found lately; what took long is returned longer, and counted anew behind the page."""
@@ -185,7 +185,7 @@ class Figures:
             if figure.place in self._behind or len(self._behind) >= _MOST_WAITING:
                 return
             self._behind[figure.place] = figure
-            is_first, self._is_running = not self._is_running, True
+            is_first, self.is_running = not self.is_running, True
         if is_first:
             self.start(self._run)
 
@@ -227,7 +227,7 @@ class Figures:
         """Return the figure that has waited longest; it stays until it is counted."""
         with self._lock:
             figure = next(iter(self._behind.values()), None)
-            self._is_running = figure is not None
+            self.is_running = figure is not None
             return figure
 
     def _count(self, figure: Figure[Any]) -> None:
