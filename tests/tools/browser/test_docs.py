@@ -106,6 +106,10 @@ _IS_LOADED = """
 const { url, loadingStatus, specJson } = ui.specSelectors;
 return url() === arguments[0] && loadingStatus() === "success" && specJson().has("paths");
 """
+# The token of the demo client is there after a reload, too.
+_IS_AUTHORIZED = """
+return !ui.specSelectors.specJson().hasIn(["components", "securitySchemes"]) || ui.authSelectors.authorized()?.size > 0;
+"""
 
 
 def first_requests(window: WebDriver) -> dict[str, tuple[str, str, int]]:
@@ -128,6 +132,8 @@ def choose(window: WebDriver, specification: str) -> None:
     address = listed.first_selected_option.get_attribute("value")
     WebDriverWait(window, 60).until(lambda _: window.execute_script(_IS_LOADED, address))
     shown(window, ".opblock-tag")
+    if specification != _MANAGEMENT:
+        WebDriverWait(window, 60).until(lambda _: window.execute_script(_IS_AUTHORIZED))
 
 
 def authorize(window: WebDriver, key: str, secret: str) -> None:
