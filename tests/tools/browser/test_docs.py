@@ -41,9 +41,9 @@ _SPECIFICATIONS = (
 )
 _EVERY_API = {"MANAGEMENT_PATH": "config", "WRITE_RECORDER": "tests.features.refusals.recorder.RecorderInTest"}
 _LEAST_TAGS = {"Resources": 130, "Descriptors": 200}
-# For each tag of the shown specification: opens it, presses *Execute* on its first GET, and keeps the status, the address
-# and the number of its parameters in `answered`; null for a tag without a GET. Swagger UI walks through its whole
-# specification for each operation, and the largest has hundreds: it is given the part of one tag at a time.
+# For each tag of the shown specification: opens it, presses *Execute* on its first GET, and keeps the status, the
+# address and the number of its parameters in `answered`; null for a tag without a GET. Swagger UI walks through its
+# whole specification for each operation, and the largest has hundreds: it is given the part of one tag at a time.
 _EXECUTE_FIRST_GETS = """
 const whole = ui.specSelectors.specJson().toJS();
 const tags = [...ui.specSelectors.taggedOperations().keySeq()];
