@@ -7,11 +7,11 @@
 
 None of them manages users, which would allow them to become superusers.
 
-A migration calls `make_groups`, rather than a receiver of `post_migrate`: a group that was changed, renamed or deleted
-stays so, and permissions that a later version adds here reach new databases only.
+Migrations call these functions, rather than a receiver of `post_migrate`: a group that was changed, renamed or deleted
+stays so. What a version adds, groups get that still have all that the version before gave them, and nothing else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.apps import apps
 from django.contrib.auth.management import create_permissions
@@ -24,7 +24,8 @@ _CHANGE = ("view", "change")
 _ALL = ("view", "add", "change", "delete")
 
 # Actions by model, as `app label.model`.
-GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
+Permissions = Mapping[str, tuple[str, ...]]
+GROUPS: dict[str, Permissions] = {
     "operator": {
         "change_queries.changeconsumer": _DELETE,
         "change_stream.deadletter": _DELETE,
@@ -107,6 +108,17 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "validation.validationrun": _VIEW,
     },
 }
+# The models of which groups of 1.0.0 have no permissions.
+_ADDED_IN_1_1 = {
+    "operator": ("questions.questionprofile", "questions.questionreader", "refusals.causefollowup"),
+    "steward": (
+        "questions.question",
+        "refusals.causefollowup",
+        "tables.tableload",
+        "validation.rulefollowup",
+    ),
+    "auditor": ("questions.questionprofile", "questions.questionreader"),
+}
 # Permissions whose names are not those of an action and a model.
 _OTHER_CODENAMES = {("refusals", "view_keys"): "view_refusal_keys", ("tables", "import"): "import_table"}
 
@@ -117,16 +129,29 @@ def make_groups(using: str) -> None:
     Django makes permissions after the last migration, so those that are needed are made here.
     """
     missing = GROUPS.keys() - set(Group.objects.using(using).values_list("name", flat=True))
-    for label in {model.partition(".")[0] for name in missing for model in GROUPS[name]}:
-        create_permissions(apps.get_app_config(label), verbosity=0, interactive=False, using=using)
     for name in sorted(missing):
-        group = Group.objects.using(using).create(name=name)
-        group.permissions.set(Permission.objects.using(using).filter(_any_of(_codenames(name))))
+        _give(Group.objects.using(using).create(name=name), GROUPS[name], using)
 
 
-def _codenames(group: str) -> Iterator[tuple[str, str]]:
+def complete_groups(using: str) -> None:
+    """Give the groups of 1.0.0 that nobody has changed what 1.1 adds."""
+    for group in Group.objects.using(using).filter(name__in=GROUPS):
+        added = _ADDED_IN_1_1[group.name]
+        before = {model: actions for model, actions in GROUPS[group.name].items() if model not in added}
+        held = group.permissions.values_list("content_type__app_label", "codename")
+        if set(held) == set(_codenames(before)):
+            _give(group, GROUPS[group.name], using)
+
+
+def _give(group: Group, permissions: Permissions, using: str) -> None:
+    for label in {model.partition(".")[0] for model in permissions}:
+        create_permissions(apps.get_app_config(label), verbosity=0, interactive=False, using=using)
+    group.permissions.set(Permission.objects.using(using).filter(_any_of(_codenames(permissions))))
+
+
+def _codenames(permissions: Permissions) -> Iterator[tuple[str, str]]:
     """App label and codename of each permission."""
-    for model, actions in GROUPS[group].items():
+    for model, actions in permissions.items():
         label, name = model.split(".")
         for action in actions:
             yield label, _OTHER_CODENAMES.get((label, action), f"{action}_{name}")

@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 from edfi_api.core.documents.extraction import PartialIdentity
 from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.features.refusals.occurrences import Cause, Occurrences, Refusals, cause_of
-from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_errors, kept_id, kept_paths
+from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_errors, kept_hints, kept_id, kept_paths
 from edfi_api.web.problem_details.problem import HINT
 from edfi_api.web.write_recorder import RefusedWrite
 
@@ -52,7 +52,14 @@ def summary_of(entry: Entry) -> Entry:
     """Return an entry in place of those of a client that has too many: one of each resource and cause, without
     identity.
     """
-    nothing: Entry = {"natural_key": None, "document_uuid": None, "organization": None, "paths": {}, "errors": []}
+    nothing: Entry = {
+        "natural_key": None,
+        "document_uuid": None,
+        "organization": None,
+        "paths": {},
+        "errors": [],
+        "hints": [],
+    }
     subject = digest("summary", entry["resource"], entry["cause"].bytes)
     return entry | nothing | {"subject": subject, "has_identity": False, "is_summary": True}
 
@@ -96,6 +103,7 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "title": write.problem["title"],
         "paths": paths,
         "errors": kept_errors(_errors(write.problem, problem), problem),
+        "hints": kept_hints(write.problem.get("hints") or [], problem, is_of_target=bool(write.missing)),
         "cause": cause.id,
         "cause_text": cause.text,
         "awaited_resource": cause.awaited_resource,

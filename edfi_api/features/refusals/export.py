@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed
+from edfi_api.web.problem_details.problem import HINT
 
 COLUMNS = (
     "id",
@@ -46,4 +47,4 @@ def exported_rows(entries: "QuerySet[Refusal]") -> Iterator[list[Any]]:
 
 def _messages(entry: Refusal) -> str:
     lines = [f"{path}: {text}" for path, texts in entry.paths.items() for text in texts]
-    return "\n".join([*lines, *entry.errors])
+    return "\n".join([*lines, *entry.errors, *(f"{HINT}{hint}" for hint in entry.hints)])

@@ -41,6 +41,7 @@ class Refusal(models.Model):
     title = models.TextField()
     paths = models.JSONField()
     errors = models.JSONField()
+    hints = models.JSONField(default=list)
     cause = models.UUIDField()
     cause_text = models.TextField()
     awaited_resource = models.TextField()

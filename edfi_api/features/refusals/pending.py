@@ -196,4 +196,5 @@ def rows_of(hours: Hours) -> list[dict[str, Any]]:
 def _size(write: RefusedWrite) -> int:
     """The estimated bytes of memory that the write keeps."""
     problem = write.problem
-    return cost_of_json(json_text.dumps([write.sent, problem.get("validationErrors"), problem.get("errors")]))
+    kept = [write.sent, problem.get("validationErrors"), problem.get("errors"), problem.get("hints")]
+    return cost_of_json(json_text.dumps(kept))

@@ -15,6 +15,7 @@ from references.identity import uuid_of
 
 MOST_PATHS = 50
 MOST_ERRORS = 10
+MOST_HINTS = 3
 _MOST_QUOTED = 60
 # URIs of descriptors end with what tells them apart, and name no person.
 _URI, _LONGEST_URI = "uri://", 320
@@ -22,6 +23,8 @@ _PUBLIC_KEY = "meadowlark"
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _NOT_JSON = "The request body is not a valid JSON object"
 _POSITION = re.compile(r"line \d+ column \d+")
+# Problems of the body itself, unless something is missing to which it refers.
+_OF_VALUES = "bad-request"
 # Problems whose errors name identities without quotes.
 _WITH_IDENTITIES = frozenset({"identity-conflict", "bad-request:data-validation-failed"})
 
@@ -58,6 +61,15 @@ def kept_errors(errors: list[str], problem: str) -> list[str]:
     return [kept_message(text) for text in errors[:MOST_ERRORS]]
 
 
+def kept_hints(hints: list[str], problem: str, *, is_of_target: bool) -> list[str]:
+    """The first hints, with quoted values left out that are no URIs. None about values of members, which tell what was
+    sent; of these the model knows what a member takes. `is_of_target`: something is missing to which the document
+    refers."""
+    if is_hashed() or (problem.startswith(_OF_VALUES) and not is_of_target):
+        return []
+    return [_QUOTED.sub(_without_value, text).replace("\0", "\ufffd") for text in hints[:MOST_HINTS]]
+
+
 def kept_message(text: str) -> str:
     """The message with long quoted values cut; with `hashed` without any. PostgreSQL's text has no NUL."""
     if text.startswith(_NOT_JSON):
@@ -78,3 +90,8 @@ def _shortened(found: "re.Match[str]") -> str:
         return f"{quote}…{quote}"
     longest = _LONGEST_URI if value.startswith(_URI) else _MOST_QUOTED
     return found[0] if len(value) <= longest else f"{quote}{value[:longest]}…{quote}"
+
+
+def _without_value(found: "re.Match[str]") -> str:
+    value = found[1] if found[1] is not None else found[2]
+    return found[0] if value.startswith(_URI) else f"{found[0][0]}…{found[0][0]}"

@@ -49,7 +49,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What the page says of a problem. `model` and `key` are those of its follow-ups; `occurred` is the column of
+    """What the page says of a problem. `model` and `key` are those of its follow-ups; `counted` says what is counted by
+    day; `occurred` is the column of
     `rows` with the time of the last occurrence. Notes may name persons, so they are shown to those who see the rows
     whole."""
 
@@ -60,6 +61,7 @@ class Problem:
     facts: Sequence[tuple[str, Any]]
     advice: Sequence[str]
     days: Sequence[Day]
+    counted: str
     examples: PageTable
     rows: QuerySet[Any]
     occurred: str

@@ -166,8 +166,8 @@ class Batch:
     def _record(self, result: Result, refusal: Exception | None) -> None:
         self.summary.count(result)
         self.figures.add(result)
-        self._recorded.note(result, refusal)
         self._hints.add_hints(result, refusal)
+        self._recorded.note(result, refusal)
 
     def _note(self, result: Result, refusal: Exception | None, answer: Answer) -> None:
         self._record(result, refusal)

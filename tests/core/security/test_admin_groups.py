@@ -13,7 +13,7 @@ from oauth2_provider.models import get_access_token_model
 
 from edfi_api.core.data_stores.models import DataStore, Tenant
 from edfi_api.core.models import Document
-from edfi_api.core.security.admin_groups import make_groups
+from edfi_api.core.security.admin_groups import complete_groups, make_groups
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim, Vendor
 from edfi_api.core.security.profiles.models import Profile
 from edfi_api.features.changes.change_queries.models import ChangeConsumer, DeletedDocument
@@ -284,3 +284,22 @@ def test_a_group_of_the_same_name_is_not_touched(db):
 
     assert not Group.objects.get(name="steward").permissions.exists()
     assert Group.objects.get(name="auditor").permissions.count() == 28
+
+
+def test_groups_of_1_0_get_what_1_1_adds_unless_somebody_has_changed_them(db):
+    added = Permission.objects.filter(content_type__app_label__in=["questions", "tables"]) | Permission.objects.filter(
+        codename__in=["add_causefollowup", "add_rulefollowup"]
+    )
+    for group in Group.objects.all():
+        group.permissions.remove(*added)
+    steward, operator, auditor = (Group.objects.get(name=name) for name in ("steward", "operator", "auditor"))
+    operator.permissions.remove(Permission.objects.get(codename="delete_vendor"))
+    auditor.permissions.add(Permission.objects.get(codename="view_document"))
+
+    complete_groups("default")
+
+    assert {"add_causefollowup", "add_rulefollowup", "import_table", "view_question"} <= {
+        each.codename for each in steward.permissions.all()
+    }
+    assert not operator.permissions.filter(codename="add_causefollowup").exists()
+    assert not auditor.permissions.filter(codename="view_questionprofile").exists()

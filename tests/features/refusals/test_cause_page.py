@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 from threading import Barrier, Thread
 
+import orjson
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
@@ -16,9 +17,12 @@ from edfi_api.core.security.models import Vendor
 from edfi_api.features.refusals.ledger import Ledger
 from edfi_api.features.refusals.models import CauseFollowUp, Refusal
 from edfi_api.web.admin_kit import follow_up
+from tests.features.refusals.many_refusals import insert_many_refusals
 from tests.support.admin_users import client_of
 from tests.support.class_periods import PERIOD
 from tests.support.factories import STUDENT
+from tests.support.plans import most_rows, nodes
+from tests.web.batch.batch_client import BatchClient
 
 LIST = "/admin/refusals/refusal/"
 OPEN = {"state": "open", "until": "", "note": "", "number": "0"}
@@ -180,6 +184,63 @@ def test_the_database_refuses_states_that_there_are_not(two, wrong):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         CauseFollowUp.objects.create(**key, number=1, note="", username="", **wrong)
+
+
+def test_the_page_of_a_cause_has_the_hints_of_the_answers(steward, operator, api, refused):
+    sent = {"resource": "/ed-fi/classPeriods"}
+    periods = [sent | {"document": PERIOD | {"classPeriodName": f"Period {number}"}} for number in range(22)]
+    BatchClient(api.token).independent(*periods)
+    [first, *_, last] = refused()
+    instead = "Correct the key, or send the item first by POST to /ed-fi/schools."
+    hint = f"Hint: $.schoolReference: there is no School with schoolId 7. {instead}"
+
+    # A batch hints at its first operations only.
+    assert (bool(first.hints), last.hints) == (True, [])
+    assert f"<p>{hint}</p>" in shown(steward, page_of(last))
+    assert "Hint" not in shown(operator, page_of(last))
+    assert f"<div> {hint}</div>" in shown(steward, f"{LIST}{first.pk}/change/")
+
+
+def test_of_a_value_the_page_says_what_the_member_takes(steward, api, refused):
+    api.post("/students", STUDENT | {"birthDate": "yesterday"})
+    [entry] = refused()
+
+    page = shown(steward, page_of(entry))
+
+    assert "<p>Hint: $.birthDate: expected is a date like 2026-01-05.</p>" in page
+    assert (entry.hints, "yesterday" in page) == ([], False)
+
+
+def test_days_count_documents_and_say_so(steward, two, api, refused):
+    api.post("/classPeriods", PERIOD)
+    refused()
+
+    page = shown(steward, page_of(two[0]))
+
+    assert "2 documents, refused 3 times" in page
+    assert "Documents by the day of their first refusal, however often they were refused" in page
+    assert f"<title>{timezone.localdate()}: 2 new</title>" in page
+
+
+def test_the_page_of_a_cause_reads_the_refusals_of_this_cause_alone(steward, two):
+    insert_many_refusals(two[0].client)
+    entry = Refusal.objects.filter(cause_text="cause").first()
+    plans = []
+
+    def explained(execute, sql, parameters, many, context):
+        if sql.startswith("SELECT") and "refusal" in sql:
+            execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}", parameters, many, context)
+            [(found,)] = context["cursor"].fetchall()
+            plans.append((orjson.loads(found) if isinstance(found, str) else found)[0]["Plan"])
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(explained):
+        shown(steward, page_of(entry))
+
+    assert len(plans) > 5
+    # Of 20,000; the cause has ten.
+    assert max(most_rows(plan) for plan in plans) <= 200
+    assert max(node.get("Rows Removed by Filter", 0) for plan in plans for node in nodes(plan)) <= 200
 
 
 def test_without_the_permission_for_keys_the_page_has_the_kind_of_the_problem(steward, operator, two):

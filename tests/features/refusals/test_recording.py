@@ -56,6 +56,36 @@ def test_the_key_of_a_broken_body_has_what_can_be_read(api, refused, body, key):
     assert entry.natural_key == key
 
 
+def test_hints_are_kept_without_values_of_the_document(api, refused):
+    code = "Excused from the first lesson of the morning"
+    namespace = "uri://ed-fi.org/AttendanceEventCategoryDescriptor"
+    stored = {"namespace": namespace, "codeValue": code, "shortDescription": "Any"}
+    assert api.post("/attendanceEventCategoryDescriptors", stored).status_code == 201
+    event = {
+        "attendanceEventCategoryDescriptor": f"{namespace}#{code}s",
+        "eventDate": "2026-01-05",
+        "schoolReference": {"schoolId": 7},
+        "sessionReference": {"schoolId": 7, "schoolYear": 2026, "sessionName": "Fall"},
+        "studentReference": {"studentUniqueId": "Mae-604822"},
+    }
+
+    answer = api.post("/studentSchoolAttendanceEvents", event).json()
+    api.post(
+        "/studentEducationOrganizationAssociations",
+        {
+            "educationOrganizationReference": {"educationOrganizationId": 7},
+            "studentReference": {"studentUniqueId": "Mae-604822"},
+        },
+    )
+    of_descriptor, of_student = refused()
+
+    suggested = f'Did you mean "{namespace}#{code}"?'
+    assert suggested in answer["hints"][0]
+    assert suggested in of_descriptor.hints[0]
+    assert "Mae-604822" not in json.dumps([of_descriptor.hints, of_student.hints])
+    assert any('there is no Student with studentUniqueId "…".' in hint for hint in of_student.hints)
+
+
 INVALID, NOT_FOUND = "bad-request:data-validation-failed", "not-found"
 STUDENTS = "/ed-fi/students"
 

@@ -48,6 +48,7 @@ def test_an_entry_has_what_the_answer_said(api, recorder):
         "title": "Unresolved Reference",
         "validationErrors": {"$.schoolReference": ["The referenced School item does not exist."]},
         "errors": [],
+        "hints": answer["hints"],
         "correlationId": answer["correlationId"],
         "count": 1,
         "state": "open",

@@ -4,7 +4,7 @@ Its address has the id of any refusal with this cause: the id of the cause itsel
 which a list of students could be tried.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,22 +16,28 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from edfi_api.common.logs.printable import counted
+from edfi_api.core.documents.paths import steps_of
 from edfi_api.core.security.models import ApiClient, Vendor
 from edfi_api.features.refusals.admin import summaries
 from edfi_api.features.refusals.admin.summaries import cause_in_words, outcome, problem_in_words, times, why
 from edfi_api.features.refusals.http.entries import CAUSE_PREFIX
 from edfi_api.features.refusals.models import RECEIVED, CauseFollowUp, Refusal
+from edfi_api.model.surface.json_schema import find_schema
+from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.follow_up_page import EXAMPLES, Problem, days, follow_up_page
 from edfi_api.web.admin_kit.kinds import kind_in_words, kinds_at
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, titles
+from edfi_api.web.problem_details.hints.body_hints import expectation
 from edfi_api.web.problem_details.problem import HINT
 
 _LIST = "admin:refusals_refusal_changelist"
 _OVERVIEW = "admin:refusals_overview"
 _HINTS_SHOWN = 3
+_COUNTED = "Documents by the day of their first refusal, however often they were refused, and as they were resolved."
+_INVALID = "bad-request:data-validation-failed"
 # What to do, by the beginning of a problem type.
 _ADVICE = {
     "security:": "The rights of the client do not cover these documents. It gets them (by its claim set, organizations "
@@ -53,7 +59,9 @@ def cause_of(entry: Refusal) -> QuerySet[Refusal]:
 def cause_page(request: HttpRequest, site: AdminSite, entry: Refusal, *, shows_keys: bool) -> HttpResponse:
     """The page of the cause of an entry; without keys the kind of the problem stands in place of the sentence."""
     rows = cause_of(entry)
-    examples = list(rows.filter(resolved_at=None).order_by("-id")[:EXAMPLES])
+    # In the order of the index of causes, so that no other cause is read.
+    open_ones = rows.filter(resolved_at=None)
+    examples = list(open_ones.order_by("-sequence")[:EXAMPLES])
     latest = examples[0] if examples else entry
     problem = Problem(
         title=_title(latest, shows_keys=shows_keys),
@@ -61,8 +69,9 @@ def cause_page(request: HttpRequest, site: AdminSite, entry: Refusal, *, shows_k
         model=CauseFollowUp,
         key=_key(entry),
         facts=_facts(rows, latest),
-        advice=_advice(latest, examples, shows_keys=shows_keys),
+        advice=[_to_do(latest), *(_hints(latest, examples, open_ones) if shows_keys else ())],
         days=days(rows, "first_at"),
+        counted=_COUNTED,
         examples=_examples(examples, shows_keys=shows_keys),
         rows=rows,
         occurred="last_at",
@@ -112,10 +121,26 @@ def _facts(rows: QuerySet[Refusal], entry: Refusal) -> list[tuple[str, Any]]:
     return facts if of_open["documents"] else [facts[0], ("Open", "nothing any more"), *facts[2:]]
 
 
-def _advice(entry: Refusal, examples: Iterable[Refusal], *, shows_keys: bool) -> list[str]:
-    """What to do, and the hints of the API."""
-    hints = dict.fromkeys(text for each in examples for text in each.errors if text.startswith(HINT))
-    return [_to_do(entry), *(list(hints)[:_HINTS_SHOWN] if shows_keys else [])]
+def _hints(latest: Refusal, examples: Sequence[Refusal], open_ones: QuerySet[Refusal]) -> list[str]:
+    """Return the hints that the API gave, of the first refusals if the latest have none: of the operations of a batch,
+    only the first get hints. Of a value, what the member takes."""
+    found = [*_kept_hints(examples)] or [*_kept_hints(open_ones.order_by("sequence")[:EXAMPLES])]
+    return [*dict.fromkeys(found)][:_HINTS_SHOWN] or _expected(latest)
+
+
+def _kept_hints(entries: Iterable[Refusal]) -> Iterator[str]:
+    for each in entries:
+        yield from (text for text in each.errors if text.startswith(HINT))
+        yield from (f"{HINT}{text}" for text in each.hints)
+
+
+def _expected(entry: Refusal) -> list[str]:
+    resource, path = summaries.resource_of_entry(entry), next(iter(entry.paths), "")
+    if resource is None or entry.rules or not path or entry.problem != _INVALID:
+        return []
+    steps = steps_of(path)
+    schema = find_schema(in_served_names(resource).json_schema, steps)
+    return [] if schema is None else [f"{HINT}{path}: expected is {expectation(schema, steps[-1], resource)}."]
 
 
 def _to_do(entry: Refusal) -> str:

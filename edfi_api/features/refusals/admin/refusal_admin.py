@@ -46,13 +46,14 @@ from edfi_api.web.admin_kit.read_only import ROWS_COUNTED, ReadOnlyAdmin
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.tables import tables_page
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, key_elements_of, titled
+from edfi_api.web.problem_details.problem import HINT
 
 MOST_EXPORTED = 1_000_000
 VIEW_KEYS = "refusals.view_refusal_keys"
 _HIDDEN = "hidden"
 _SUMMARIES = 5
 # Filters by them would reveal natural keys and messages character by character.
-_FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "cause", "cause_text", "awaited"}
+_FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "hints", "cause", "cause_text", "awaited"}
 
 
 def _shows_keys(request: HttpRequest) -> bool:
@@ -300,7 +301,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         if not entry.shows_keys:
             return _HIDDEN
         lines = [(path_, text) for path_, texts in entry.paths.items() for text in texts]
-        lines += [("", text) for text in entry.errors]
+        lines += [("", text) for text in [*entry.errors, *(f"{HINT}{hint}" for hint in entry.hints)]]
         return format_html_join("", "<div>{} {}</div>", lines) or "-"
 
     @admin.display(description="stored document")

@@ -121,6 +121,7 @@ def members(entry: Refusal) -> dict[str, Any]:
         "isSummary": entry.is_summary or None,
         "isBatch": entry.is_batch or None,
         "rules": entry.rules or None,
+        "hints": (not is_hashed() and entry.hints) or None,
         "resolution": entry.resolution,
         "resolvedAt": entry.resolved_at and as_text(entry.resolved_at),
     }

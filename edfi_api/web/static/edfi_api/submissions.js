@@ -114,7 +114,8 @@ function causeInWords(text) {
 }
 
 const what = (entry) => kind(entry.resource);
-const messages = (entry) => [...Object.values(entry.validationErrors).flat(), ...entry.errors];
+const hints = (entry) => (entry.hints || []).map((text) => `Hint: ${text}`);
+const messages = (entry) => [...Object.values(entry.validationErrors).flat(), ...entry.errors, ...hints(entry)];
 // A hint stands behind what the client is refused for.
 const isHint = (text) => text.startsWith("Hint: ");
 const why = (entry) => [messages(entry)[0] || entry.title, ...messages(entry).slice(1).filter(isHint)].join(" ");
@@ -143,7 +144,7 @@ function facts(entry) {
   ]);
   const rest = {
     Request: `${METHODS[entry.operation] || "Operation"} ${entry.resource}`,
-    Errors: entry.errors.join(" "),
+    Errors: [...entry.errors, ...hints(entry)].join(" "),
     Cause: causeInWords(entry.cause.text),
     Status: `${entry.status} ${entry.title}`,
     "Document id": entry.documentId,

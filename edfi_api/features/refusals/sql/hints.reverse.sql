@@ -1,0 +1,1 @@
+ALTER TABLE refusal DROP COLUMN hints;
