@@ -292,6 +292,52 @@ def test_both_ways_answer_count_and_log_the_same(world: World, data: st.DataObje
     assert len(logged_short) >= len(short_way)
 
 
+_REFUSED = "SELECT resource, operation, status, problem, title, paths::text, errors::text, cause_text FROM refusal"
+_DONE = """
+SELECT set, entry - -1, sum((entry ->> -1)::int)::int
+  FROM run_minute, jsonb_each(counts - 'times' - 'reads') AS sets (set, entries), jsonb_array_elements(entries) AS entry
+ GROUP BY 1, 2
+"""
+
+
+def test_both_ways_leave_the_same_in_the_ledger_and_in_what_clients_did(
+    world: World, database: psycopg.Connection
+) -> None:
+    def done() -> Counter[str]:
+        return Counter({json.dumps(facts): number for *facts, number in database.execute(_DONE)})
+
+    def kept(further: dict[str, str]) -> tuple[set[Any], Counter[str]]:
+        """Send each write twice, and a last one; return the entries of the ledger, and what has been counted."""
+        database.execute("DELETE FROM refusal")
+        before = done()
+        with closing(Sender(world.server)) as sender:
+            for method, path, body in [*writes(world.paths), ("POST", f"{DATA}/staffs", b"{}")]:
+                sent = {"Authorization": bearer(world.tokens["sandbox"])} | further
+                for _ in range(2):
+                    sender.send(method, path, body, sent)
+
+        def grown() -> Counter[str]:
+            return Counter(
+                {facts: number - before[facts] for facts, number in done().items() if number > before[facts]}
+            )
+
+        def last_is_there() -> bool:
+            in_ledger = database.execute("SELECT FROM refusal WHERE resource = '/ed-fi/staffs'").rowcount
+            return bool(in_ledger) and any("staffs" in facts and number == 2 for facts, number in grown().items())
+
+        wait_until(last_is_there, 30, "the last write is not recorded")
+        return set(database.execute(_REFUSED)), grown()
+
+    kept(LONG_WAY)
+    in_ledger_long, done_long = kept(LONG_WAY)
+    in_ledger_short, done_short = kept({})
+
+    assert in_ledger_short == in_ledger_long
+    assert done_short == done_long
+    assert len(in_ledger_short) > 10
+    assert len(done_short) > 20
+
+
 @pytest.mark.parametrize("end", ["/", "?", "/?"])
 @pytest.mark.parametrize("token", ["sandbox", "bound"])
 def test_a_path_with_something_after_the_id_is_answered_each_time(world: World, token: str, end: str) -> None:
