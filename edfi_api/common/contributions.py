@@ -28,8 +28,8 @@ class Contributor:
     # front page of the admin (`edfi_api/web/admin_kit/status_lines.py`).
     status_lines: Sequence[str] = ()
     status_lines_of_databases: Sequence[str] = ()
-    # Functions from a request and the data store that it shows, None without any, to what the front page of the admin
-    # has for the user, by the names of its template.
+    # Functions that return values for the template of the admin's front page, by name. They are given the request and
+    # the data store that it shows, or None.
     front_page: Sequence[str] = ()
     # Functions from the admin site to the routes of pages that are no lists of models.
     admin_pages: Sequence[str] = ()

@@ -3,8 +3,8 @@
 
 The code consults this table (`OdsCompatibility.EMPTY_COLLECTIONS.applies`), and
 `meadowlark/docs/reference/ods-compatibility.md` is made from it (`make docs`). What the setting changes is on the
-outside of the API: documents are stored in the same way with and without it, so it can be changed at any time. What
-every request passes asks once, when views and representations are made.
+outside of the API: documents are stored in the same way with and without it, so it can be changed at any time. Code
+that every request runs consults it once, when views and representations are made.
 """
 
 from dataclasses import dataclass

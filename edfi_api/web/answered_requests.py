@@ -18,8 +18,8 @@ class DocumentsRead(NamedTuple):
 
 class AnsweredRequest(NamedTuple):
     """`method`, `view` and `route` are labels, `client` is its key, and `problem` the type of the problem. `store` is
-    the id of the data store, `refused` why it was not used. `done` is what the view has left as `request.done`: an
-    `Outcome`, `DocumentsRead`, or a `RefusedWrite`; or else the body of the problem; None if there is none of them."""
+    the id of the data store, `refused` why it was not used. `done` is what the view has left as `request.done` (an
+    `Outcome`, `DocumentsRead`, or a `RefusedWrite`), else the body of the problem, or None without one."""
 
     method: str
     view: str

@@ -4,8 +4,8 @@ Requests are of one kind if nothing differs between them but the id at the end o
 the correlation id, and headers that say how the request came here. The first of a kind goes the long way, through
 `_Exchange` in `gateway.py`. If its view leaves a prepared request (`edfi_api/web/prepared_requests.py`), the next ones
 go the short way: the headers that middleware has added to the first answer are added to theirs, and the request is
-counted and logged by the same functions. What the short way carries out without an answer goes the long way, which
-answers it and does not do it again; so the short way never refuses.
+counted and logged by the same functions. The short way answers only success: for a refusal it hands what the action
+has raised to the long way, which makes the answer and does not call the action again.
 """
 
 import re

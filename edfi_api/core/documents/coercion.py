@@ -2,7 +2,7 @@
 
 Compiled once per resource from its JSON schema into a tree of functions. Values that cannot be converted are left as
 they are; validation reports them. What strict handling would refuse is only noted, at no cost for other bodies:
-`tolerated` finds the paths. See meadowlark/docs/reference/contract.md#bodies.
+`body_reader` finds the paths. See meadowlark/docs/reference/contract.md#bodies.
 """
 
 import re

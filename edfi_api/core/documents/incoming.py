@@ -114,7 +114,7 @@ class Preparer:
     def __init__(
         self, resource: Resource, is_like_ods: bool = False, known_schema: dict[str, Any] | None = None
     ) -> None:
-        """`known_schema` is a wider one than that of the resource, if members that only it has are no unknown ones."""
+        """`known_schema` has the resource's members and others, which are dropped without being reported as unknown."""
         self.resource = resource
         self.is_like_ods = is_like_ods
         compiled = compile_ods_coercion if is_like_ods else compile_coercion

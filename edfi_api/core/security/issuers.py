@@ -47,7 +47,7 @@ class Allowed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="c
 
 class TokenClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """The places where a token says who its client is, and in the mode `claims` what it may do. All but `mode` and
-    `allowed` are paths (`token_claims`).
+    `allowed` are paths of claims.
     """
 
     mode: Literal["registered", "claims"] = "registered"

@@ -1,10 +1,11 @@
 """Stored documents whose keys look like one that is not stored, or is to be: they differ in case, blanks, or the form
 of Unicode alone.
 
-Each is found by exact look-ups: of other spellings of the key, and of the other members of the key for one that may be
-spelt otherwise, of which the first are read. The index returns all of them: 200,000 documents of one school took 55 to
-100 milliseconds on a busy machine; a planner that expects to find some soon reads the table instead. So this look-up
-has to use the index, and ends after some time. The cost is bounded, and some are not found.
+They are found by exact look-ups. One is for other spellings of the key. For each member that may be spelt otherwise
+another one is for the rest of the key, and the first documents that have it are compared. The index returns all that
+have it: 200,000 documents of one school took 55 to 100 milliseconds on a busy machine; a planner that expects to find
+some soon reads the table instead. So this look-up has to use the index, and ends after some time. The cost is bounded,
+and some are not found.
 """
 
 from collections.abc import Iterator, Mapping

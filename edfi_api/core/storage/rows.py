@@ -15,8 +15,8 @@ from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.row_policy import SetConditions
 from edfi_api.core.storage.stored import Outcome, Written
 
-# In place of a table: to make a temporary one for each set would cost more than to write ten documents, since its
-# entries in the catalogs are written, and all sessions have to drop what they have cached of those. There are no
+# Rows are a parameter of the statement. A temporary table for each set would cost more than writing ten documents: its
+# entries in the catalogs are written, and all sessions have to drop what they have cached of those. A parameter has no
 # statistics: the planner assumes a hundred rows, and every condition has to let it expect several, or it compares each
 # row with every other one.
 _COLUMNS = {

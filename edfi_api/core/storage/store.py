@@ -1,5 +1,7 @@
-"""Writes documents, and reads single ones: one statement, one round trip per operation, two for descriptors, which keep
-the stored spelling of their keys.
+"""Writes documents, and reads single ones.
+
+An operation is one statement and one round trip; those of descriptors, which keep the stored spelling of their keys,
+are two.
 
 The statement returns an outcome; `effect_of` (`write_errors`) says what follows from it. A policy is evaluated in the
 statement itself and sees its snapshot: a permission that is revoked while a write runs applies from the next one on,

@@ -50,7 +50,7 @@ class Outcome(StrEnum):
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     DELETED = "deleted"
-    # The following have had no effect; `refusals` finds out why.
+    # The following have had no effect; `write_errors` finds out why.
     NOT_FOUND = "not found"
     DENIED = "denied"
     OTHER_IDENTITY = "other identity"
@@ -81,8 +81,7 @@ class Written(NamedTuple):
 
 
 class RecentOutcomes:
-    """The outcomes of the last two writes of each resource in this process, from which the next
-    one is foreseen.
+    """The outcomes of the last two writes of each resource in this process, which predict that of the next one.
 
     Clients mostly send new documents only, or all their documents repeatedly, or changes only. A wrong guess costs a
     second statement, so none is made while outcomes differ. Threads need no lock: at worst a guess is made or missed.

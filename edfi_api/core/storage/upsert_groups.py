@@ -175,8 +175,11 @@ def upsert_in_group(
     write_alone: Callable[[Outcome | None], Written],
     groups: GroupCommit[_Upsert, Written],
 ) -> Written:
-    """The result of the upsert in a group, or else what `write_alone` returns for the likely outcome, which is unknown
-    after the statement of a group has left the document. Raises what `write_alone` does."""
+    """Upsert in a group and return the result; or else what `write_alone` returns.
+
+    `write_alone` is given the likely outcome, or None if the statement of a group has not written the document. Raises
+    what `write_alone` does.
+    """
     if likely is None or likely not in _LIKELY or (conditions := _conditions(request)) is None:
         return write_alone(likely)
     key = likely, request.client, request.incoming.resource.name

@@ -1,13 +1,10 @@
 """What follows from the outcome of a write, or from the constraint that refused it: a result, another attempt, or the
 exception that `problem_details.catalog` words.
 
-The statement or the constraint has decided; the queries here only find out what to report, all references that do not
-resolve among it. If a write has several errors, that of the policy is reported first. See
-meadowlark/docs/reference/contract.md#order-of-checks.
-
-A policy's denial is explained in this order: the stored document, errors of the values themselves (descriptors that do
-not exist, a key that cannot change), the new values. See meadowlark/docs/reference/contract.md#order-of-checks. The
-queries only describe the denial; the denied statement has decided.
+The statement or the constraint has decided; the queries here only find out what to report, such as all references that
+do not resolve. If a write has several errors, that of the policy is reported first. A policy's denial is explained in
+this order: the stored document, errors of the values themselves (descriptors that do not exist, a key that cannot
+change), the new values. See meadowlark/docs/reference/contract.md#order-of-checks.
 """
 
 from collections import Counter

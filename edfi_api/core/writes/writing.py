@@ -2,8 +2,8 @@
 
 Each function takes a `Write`, which is what the client has sent, decoded, and returns what was written. The order of
 checks is that of the contract (meadowlark/docs/reference/contract.md#order-of-checks): the profile, the document, the
-authorization, then what is stored. HTTP is left to the callers. Without custom rules (`write_rules`) nothing is
-called for them.
+authorization, then what is stored. HTTP is left to the callers. Without custom rules nothing is called
+for them.
 """
 
 import time

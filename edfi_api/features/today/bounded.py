@@ -1,9 +1,9 @@
 """Figures of a page that may take long to count: the page is answered in time, with those that are known.
 
 The statements of a page have two seconds together. What takes longer is counted in a thread behind it, one figure after
-the other, and the page says so. What was found is kept a hundred times as long as it took to find, so that counting
-takes a hundredth of the time of the database, however many people open the page: a second for what took ten
-milliseconds. After that a page shows what took long once more, while it is counted anew. The page says how old it is.
+the other, and the page says so. A figure is kept a hundred times as long as it took to count: a second for what took
+ten milliseconds. So counting takes at most a hundredth of the time of the database, however many people open the page.
+After that a page shows a figure that took long once more, while it is counted anew, and says how old it is.
 
 What took long and has no personal data is also written to the admin database, by its type: other processes read it
 there, and only one of them counts it.

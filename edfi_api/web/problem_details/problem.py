@@ -24,7 +24,7 @@ class Problem:
     the request are truncated, so no answer exceeds about 200 kB. `related` is the path, below the root of the server,
     of the target of a `Link` header. `log_facts` are added to the log line of the request; they contain no values of
     documents. `audit_reason` is the reason in the audit log where the client sees a less specific one. `members` are
-    further members of the object, behind all others.
+    further members of the object, after those of all problems; hints follow them.
     """
 
     status: int

@@ -1,6 +1,6 @@
 """The viewset of all resources: list, create (upsert), retrieve, update, destroy.
 
-`factory` creates one subclass per resource. Authentication, permission, filter, pagination and exception handler
+`router` creates one subclass per resource. Authentication, permission, filter, pagination and exception handler
 classes are those of the settings; exceptions pass through to the handler.
 """
 

@@ -59,6 +59,22 @@ def test_links_resolve(page: Path) -> None:
     assert dangling == []
 
 
+# Examples of files that an operator makes.
+_OF_OPERATORS = {"state.toml"}
+
+
+@pytest.mark.parametrize("page", [p for p in _texts() if p.suffix == ".md" and p.parent.name != "decisions"], ids=str)
+def test_modules_that_a_page_names_exist(page: Path) -> None:
+    """By their name, or the end of their path. Decisions and the changelog tell of the past."""
+    named = set(re.findall(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|sql|lark|toml|html))`", page.read_text())) - _OF_OPERATORS
+    paths = [f"/{path.relative_to(TOP)}" for path in _texts()]
+
+    assert (
+        page.name == "CHANGELOG.md"
+        or {name for name in named if not any(p.endswith(f"/{name}") for p in paths)} == set()
+    )
+
+
 @pytest.mark.parametrize("folder", sorted((TOP / "meadowlark/docs").iterdir()), ids=lambda path: path.name)
 def test_the_list_of_pages_has_every_page(folder: Path) -> None:
     """Decisions have a list of their own."""

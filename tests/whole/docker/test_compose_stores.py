@@ -1,4 +1,5 @@
-"""The profile `stores` of docker/compose.yaml: two data stores behind one server. No container is run."""
+"""The services of docker/compose.yaml that run Meadowlark, and its profile `stores`: two data stores behind one server.
+No container is run."""
 
 import os
 import subprocess
@@ -62,3 +63,9 @@ def test_its_databases_are_services_with_the_names_in_the_connection_strings() -
 def test_the_server_gets_its_qualifiers_and_key() -> None:
     assert MAKING["environment"].keys() - {"STORE_2026", "STORE_2027"} == SERVICES["meadowlark"]["environment"].keys()
     assert SERVICES["meadowlark"]["environment"]["MEADOWLARK_ROUTE_QUALIFIERS"] == "${MEADOWLARK_ROUTE_QUALIFIERS:-}"
+
+
+@pytest.mark.parametrize("service", [name for name, each in SERVICES.items() if each.get("image") == "meadowlark"])
+def test_every_setting_of_the_file_beside_it_reaches_meadowlark(service: str) -> None:
+    """Of the README's `docker/.env`, also what the file does not name, such as MEADOWLARK_MAIL_TO."""
+    assert SERVICES[service]["env_file"] == [{"path": ".env", "required": False}]

@@ -23,8 +23,8 @@ NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
 class StrategyRow:
     """`make` returns the strategy for a resource, or None if it sets no condition, and raises StrategyNotApplicable.
 
-    All strategies have to allow, in the order in which they are configured, those that are `last` after the others. Of
-    the relationships one has to allow, after all others.
+    All strategies have to allow. They are asked in the order in which they are configured, those with `is_last` after
+    the others. Of the relationships one has to allow; they are asked last of all.
     Create, Read, Update and Delete apply to documents, ReadChanges to the key values kept of deleted ones. With
     `MEADOWLARK_COMPATIBILITY=ods` ReadChanges may also be granted by those `for_changes_of_ods`.
     """

@@ -133,7 +133,7 @@ def row_policy(
     """The policy of the client's claim set; None if it sets no condition on rows. `further` names strategies that have
     to allow as well.
 
-    Raises what `claims.strategies` does, UnknownStrategies and StrategyNotApplicable.
+    Raises what `strategies` raises, UnknownStrategies and StrategyNotApplicable.
     """
     names = (*strategies(client, resource, action), *further)
     if names == (NO_FURTHER_AUTHORIZATION_REQUIRED,):
