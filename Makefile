@@ -79,7 +79,7 @@ test:
 tests: export TMPDIR = $(shell $(python) tests/support/temporary_folder.py)
 tests: N := $(if $(M),0,auto)
 tests: $(VENV)/ready-for-tests $(if $(filter clients,$(M)),$(CLIENTS)/ready) $(if $(filter browser,$(M)),$(VENV)/ready-for-browser) \
-	$(if $(filter compose,$(M)),$(VENV)/ready-for-compose) $(if $(filter long,$(M)),$(RELEASE)/ready)
+	$(if $(filter compose,$(M)),$(VENV)/ready-for-compose) $(if $(filter long image,$(M)),$(RELEASE)/ready)
 	$(if $(filter clients,$(M)),MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin)) \
 		$(if $(STANDARD),MEADOWLARK_DATA_STANDARD=$(STANDARD)) $(if $(EXAMPLES),EXAMPLES=$(EXAMPLES)) \
 		$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.run.embedded_postgres --temporary --) \

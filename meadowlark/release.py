@@ -11,15 +11,19 @@ are the base image, which others make, and the versions of git, Python and the p
 import argparse
 import gzip
 import hashlib
+import io
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, cast
 
 from edfi_api.version import VERSION
 
@@ -118,9 +122,40 @@ def _write_image(folder: Path, builder: str, moment: str) -> Path:
         else:
             subprocess.run(["docker", "build", *described], check=True)
             subprocess.run(["docker", "save", "--output", image, tag], check=True)
-        with image.open("rb") as archive, _compressed(file) as output:
-            shutil.copyfileobj(archive, output)
+        with (
+            tarfile.open(image) as archive,
+            _compressed(file) as output,
+            tarfile.open(fileobj=output, mode="w") as copy,
+        ):
+            _copy_image(archive, copy)
     return file
+
+
+def _copy_image(archive: tarfile.TarFile, copy: tarfile.TarFile) -> None:
+    """Copy what `docker load` reads, without the random names of the containers in which it was built."""
+
+    def content(name: str) -> IO[bytes]:
+        return cast(IO[bytes], archive.extractfile(name))
+
+    [described] = json.load(content("manifest.json"))
+    configuration = json.load(content(described["Config"]))
+    for name in ("container", "container_config"):
+        configuration.pop(name, None)
+    configuration["config"].pop("Hostname", None)
+    text = json.dumps(configuration, sort_keys=True).encode()
+    described["Config"] = f"{hashlib.sha256(text).hexdigest()}.json"
+    manifest = json.dumps([described], sort_keys=True).encode()
+    for name, written in (("manifest.json", manifest), (described["Config"], text)):
+        _add(copy, name, len(written), io.BytesIO(written))
+    for name in dict.fromkeys(described["Layers"]):
+        _add(copy, name, archive.getmember(name).size, content(name))
+
+
+def _add(copy: tarfile.TarFile, name: str, size: int, content: IO[bytes]) -> None:
+    """Add a file without a time."""
+    member = tarfile.TarInfo(name)
+    member.size = size
+    copy.addfile(member, content)
 
 
 def _archive(*options: str) -> list[str]:
@@ -132,7 +167,8 @@ def _archive(*options: str) -> list[str]:
 @contextmanager
 def _compressed(file: Path) -> Iterator[gzip.GzipFile]:
     """A file to write to, which is compressed without its name and time."""
-    with file.open("wb") as output, gzip.GzipFile("", "wb", fileobj=output, mtime=0) as compressed:
+    # The highest level takes several times as long, for a hundredth of the size.
+    with file.open("wb") as output, gzip.GzipFile("", "wb", compresslevel=6, fileobj=output, mtime=0) as compressed:
         yield compressed
 
 

@@ -74,8 +74,12 @@ def running() -> Iterator[Engine]:
     socket = f"unix://{FOLDER}/socket"
     # Folders of its own, so that nothing of another engine is touched.
     folders = [f"--data-root={FOLDER}/data", f"--exec-root={FOLDER}/run", f"--pidfile={FOLDER}/pid"]
+    # Of a run that was killed; dockerd does not start while another process has its number.
+    (FOLDER / "pid").unlink(missing_ok=True)
+    # It ends with the tests, also if these are killed.
+    command = ["setpriv", "--pdeathsig=TERM", "dockerd", f"--host={socket}", *folders]
     with (FOLDER / "log").open("wb") as log:
-        process = subprocess.Popen(["dockerd", f"--host={socket}", *folders], stdout=log, stderr=log)
+        process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         engine = Engine(DOCKER_HOST=socket)
         deadline = time.monotonic() + _START_SECONDS

@@ -20,6 +20,19 @@ from tests.tools.image.images import TOP
 
 NAME = "meadowlark-of-tests"
 PASSWORD = f"POSTGRES_PASSWORD={secrets.token_hex(24)}"
+STUDENTS = "/data/ed-fi/students"
+# Lines of docker/.env for all profiles but that of data stores.
+PROFILES = [
+    "COMPOSE_PROFILES=pgbouncer,replica,tls,monitoring",
+    "DATABASE_HOST=pgbouncer",
+    "MEADOWLARK_TRANSACTION_POOLING=true",
+    "DATABASE_REPLICA_URL=postgresql://meadowlark@replica/meadowlark",
+    "DOMAIN=localhost",
+    "MEADOWLARK_ALLOWED_HOSTS=localhost,meadowlark",
+    "MEADOWLARK_BEHIND_PROXY=true",
+    "MEADOWLARK_HTTPS=true",
+    "GRAFANA_PASSWORD=of tests",
+]
 _FILE = ["compose", "--file", "docker/compose.yaml"]
 _PATIENCE_SECONDS = 240
 

@@ -5,7 +5,6 @@ versions are those that the files name, or near them.
 """
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -20,7 +19,6 @@ _COMPOSE = yaml.safe_load((images.TOP / "docker/compose.yaml").read_text())["ser
 _BASE = re.search(r"^FROM (\S+)$", _COMPOSE["pgbouncer"]["build"]["dockerfile_inline"], re.MULTILINE)[1]
 # Services with their stages of stand_ins/Dockerfile.
 _STAGES = {"database": "postgres", "tls": "caddy", "prometheus": "prometheus", "grafana": "grafana"}
-_AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
 _LABEL = "meadowlark.stand-in"
 
 
@@ -51,8 +49,6 @@ def _import(engine: Engine, name: str, install: Callable[[str], None]) -> None:
     # Not in a folder of memory, where debootstrap can make no devices.
     with tempfile.TemporaryDirectory(dir=FOLDER) as root:
         install(root)
-        # Those that this machine trusts, for pip behind a proxy of its network.
-        shutil.copy(_AUTHORITIES, root + str(_AUTHORITIES))
         changes = [f"--change=ENV PATH={images.PATH}", "--change=CMD bash", f"--change=LABEL {_LABEL}=base"]
         with subprocess.Popen(["tar", "--directory", root, "--create", "."], stdout=subprocess.PIPE) as archive:
             engine.output("import", *changes, "-", name, stdin=archive.stdout)

@@ -1,4 +1,4 @@
-"""All profiles of docker/compose.yaml at the same time, and what they do while containers end."""
+"""All profiles of docker/compose.yaml but that of data stores at the same time. Each test can be run alone."""
 
 import json
 import re
@@ -10,34 +10,12 @@ import httpx
 import pytest
 import yaml
 
-from tests.tools.compose.project import Project, student, student_numbers, wait_until
+from tests.tools.compose.project import PROFILES, STUDENTS, Project, student, student_numbers, wait_until
 from tests.tools.image.images import TOP
 
 # The addresses of containers are private ones, from the pools of Docker.
 pytestmark = [pytest.mark.compose, pytest.mark.allow_hosts(["127.0.0.1", "::1", "172.16.0.0/12", "192.168.0.0/16"])]
 
-PROFILES = [
-    "COMPOSE_PROFILES=pgbouncer,replica,tls,monitoring",
-    "DATABASE_HOST=pgbouncer",
-    "MEADOWLARK_TRANSACTION_POOLING=true",
-    "DATABASE_REPLICA_URL=postgresql://meadowlark@replica/meadowlark",
-    "DOMAIN=localhost",
-    "MEADOWLARK_ALLOWED_HOSTS=localhost,meadowlark",
-    "MEADOWLARK_BEHIND_PROXY=true",
-    "MEADOWLARK_HTTPS=true",
-    "GRAFANA_PASSWORD=of tests",
-]
-STORES = [
-    PROFILES[0] + ",stores",
-    *PROFILES[1:],
-    "MEADOWLARK_ROUTE_QUALIFIERS=schoolYear",
-    "MEADOWLARK_SECRET_KEY=a key of tests, which encrypts connection strings",
-]
-SERVICES = [
-    *("database", "exchange", "grafana", "meadowlark", "pgbouncer", "prometheus"),
-    *("replica", "schedule", "store-2026", "store-2027", "tls"),
-]
-STUDENTS = "/data/ed-fi/students"
 MONITORING = TOP / "docker/monitoring"
 DASHBOARD = json.loads((MONITORING / "dashboard.json").read_text())
 ALERTS = yaml.safe_load((MONITORING / "alerts.yaml").read_text())["groups"][0]["rules"]
@@ -61,7 +39,7 @@ with context.wrap_socket(socket.create_connection(("tls", 443)), server_hostname
 
 @pytest.fixture(scope="module")
 def api(project: Project) -> Iterator[httpx.Client]:
-    """A client that comes through the proxy, of a server with all profiles but that of data stores."""
+    """A client that comes through the proxy."""
     project.up(*PROFILES)
     with project.client(base_url="https://localhost", verify=project.authority()) as client:
         yield client
@@ -154,6 +132,7 @@ def test_every_query_of_the_dashboard_is_answered_by_prometheus(api: httpx.Clien
     def silent() -> set[str]:
         assert api.post("/batch", json=batch).status_code == 200
         assert api.post(STUDENTS, json={"studentUniqueId": "5"}).status_code == 400
+        assert list(student_numbers(api, STUDENTS))
         return {query for query in expected if not of_prometheus(project, "query", query=query)["result"]}
 
     deadline = time.monotonic() + 120
@@ -185,75 +164,10 @@ def test_an_outage_of_the_database_is_an_alert_until_it_is_over(api: httpx.Clien
     try:
         wait_until(lambda: state() == "firing")
         assert api.post(STUDENTS, json=student(6)).status_code == 503
+        assert [api.get(f"/health/{kind}").status_code for kind in ("live", "ready")] == [200, 503]
     finally:
         project.compose("start", "database")
 
     wait_until(lambda: state() == "inactive")
     assert api.post(STUDENTS, json=student(6)).status_code == 201
-
-
-@pytest.fixture(scope="module")
-def years(api: httpx.Client, project: Project) -> Iterator[httpx.Client]:
-    """A client of two school years, each with a database of its own."""
-    project.up(*STORES)
-    assert sorted(project.services()) == SERVICES
-    with project.client("years", "https://localhost", verify=project.authority()) as client:
-        project.execute("meadowlark", "python", "manage.py", "assign_data_stores", "years", "year-2026", "year-2027")
-        yield client
-
-
-def test_each_school_year_has_its_documents_in_its_database(years: httpx.Client, project: Project) -> None:
-    wait_until(lambda: years.get(f"/2026{STUDENTS}").status_code == 200, seconds=60)
-    for year in (2026, 2027):
-        stored = years.post(f"/{year}{STUDENTS}", json=student(year))
-        assert stored.headers["Location"].startswith(f"https://localhost/{year}{STUDENTS}/")
-
-    assert list(student_numbers(years, f"/2026{STUDENTS}")) == [2026]
-    assert list(student_numbers(years, f"/2027{STUDENTS}")) == [2027]
-    for year in (2026, 2027):
-        found = "SELECT body ->> 'studentUniqueId' FROM document WHERE body ->> 'lastSurname' = 'Ortiz'"
-        assert project.query(found, f"store-{year}") == [str(year)]
-
-
-@pytest.mark.parametrize("service", SERVICES)
-@pytest.mark.parametrize("way", ["restart", "kill"])
-def test_a_container_that_ends_is_there_again_and_nothing_is_lost(
-    years: httpx.Client, project: Project, service: str, way: str
-) -> None:
-    number = 100 + SERVICES.index(service) + 100 * (way == "kill")
-    assert years.post(f"/2026{STUDENTS}", json=student(number)).status_code == 201
-    started = project.state(service)["State"]["StartedAt"]
-
-    if way == "restart":
-        project.compose("restart", service)
-    else:
-        project.kill(service)
-
-    wait_until(lambda: project.state(service)["State"]["StartedAt"] != started and project.is_well(service))
-    wait_until(lambda: all(map(project.is_well, SERVICES)))
-    for year in (2026, 2027):
-        wait_until(lambda: _is_stored(years, f"/{year}{STUDENTS}", number + 1000))  # noqa: B023
-        assert {year, number + 1000} <= set(student_numbers(years, f"/{year}{STUDENTS}"))
-    assert number in student_numbers(years, f"/2026{STUDENTS}")
-
-
-def test_down_and_up_keep_the_data_of_all_profiles(years: httpx.Client, project: Project) -> None:
-    before = sorted(student_numbers(years, f"/2026{STUDENTS}"))
-    project.compose("down")
-    assert project.services() == []
-
-    project.compose("up", "--wait")
-
-    assert sorted(project.services()) == SERVICES
-    wait_until(lambda: years.get("/health/ready").status_code == 200)
-    # The certificate's authority is kept, too, or the client would refuse it.
-    assert sorted(student_numbers(years, f"/2026{STUDENTS}")) == before
-    assert list(student_numbers(years, f"/2027{STUDENTS}"))
-    assert project.query("SELECT state FROM pg_stat_replication") == ["streaming"]
-
-
-def _is_stored(api: httpx.Client, address: str, number: int) -> bool:
-    try:
-        return api.post(address, json=student(number)).status_code in (200, 201)
-    except httpx.TransportError:
-        return False
+    assert api.get("/health/ready").status_code == 200

@@ -23,6 +23,7 @@ _DOCKERFILE = TOP / "docker/Dockerfile"
 # The release of Debian whose own Python has the version that the Dockerfile names.
 _DEBIAN = "bookworm"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
 _NEEDED = ("buildah", "debootstrap", "unshare")
 
 
@@ -44,18 +45,24 @@ def output_of(*arguments: str) -> str:
     return subprocess.run(buildah(*arguments), check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
+def environment_of_store(folder: Path) -> dict[str, str]:
+    """Variables with which other programs run buildah with the store of the tests, as `buildah` does; a file of them is
+    written into the folder."""
+    file = folder / "storage.conf"
+    file.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{STORE}"\nrunroot = "{STORE}/run"\n')
+    return {"CONTAINERS_STORAGE_CONF": str(file), "BUILDAH_ISOLATION": "chroot"}
+
+
 @contextmanager
 def built() -> Iterator[dict[str, Any]]:
     """The image until the block ends, and its base if that is missing; yields its configuration as Docker writes it."""
-    _make_base(f"localhost/{name_of_base()}")
+    make_base()
     output_of(
         "build",
         *("--isolation", "chroot"),
         # The format of OCI has no health check.
         *("--format", "docker"),
         "--pull-never",
-        # The authorities that this machine trusts, for pip behind a proxy of its network.
-        *("--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"),
         *("--file", str(_DOCKERFILE), "--ignorefile", f"{_DOCKERFILE}.dockerignore"),
         *("--tag", IMAGE),
         str(TOP),
@@ -78,12 +85,16 @@ def install_base(root: str) -> None:
 
 
 def install_debian(root: str, release: str, *packages: str) -> None:
-    """Fill an empty folder with a release of Debian."""
+    """Fill an empty folder with a release of Debian, and the authorities that this machine trusts, for pip behind a
+    proxy of its network."""
     subprocess.run(["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", release, root], check=True)
     subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
+    shutil.copy(_AUTHORITIES, root + str(_AUTHORITIES))
 
 
-def _make_base(name: str) -> None:
+def make_base() -> None:
+    """Make the image that the Dockerfile begins with, if it is missing."""
+    name = f"localhost/{name_of_base()}"
     if name in output_of("images", "--format", "{{.Name}}:{{.Tag}}").splitlines():
         return
     container = output_of("from", "scratch")
