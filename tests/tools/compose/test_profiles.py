@@ -122,6 +122,15 @@ def test_prometheus_has_its_target_and_all_alerts(api: httpx.Client, project: Pr
     wait_until(lambda: {rule["health"] for rule in of_prometheus(project, "rules")["groups"][0]["rules"]} == {"ok"})
 
 
+def test_each_alert_fires_in_the_cases_of_its_tests(api: httpx.Client, project: Project) -> None:
+    tested = yaml.safe_load((MONITORING / "alerts.test.yaml").read_text())["tests"]
+    names = {case["alertname"] for each in tested for case in each["alert_rule_test"] if case.get("exp_alerts")}
+
+    assert names == {alert["alert"] for alert in ALERTS}
+    project.execute("prometheus", "promtool", "check", "config", "/etc/prometheus/prometheus.yaml")
+    project.execute("prometheus", "promtool", "test", "rules", "/etc/prometheus/alerts.test.yaml")
+
+
 def test_every_query_of_the_dashboard_is_answered_by_prometheus(api: httpx.Client, project: Project) -> None:
     queries = {
         target["expr"].replace("$__rate_interval", "1m") for panel in DASHBOARD["panels"] for target in panel["targets"]
