@@ -110,7 +110,7 @@ def _write_image(folder: Path, builder: str, moment: str) -> Path:
         context, image = Path(name) / "context", Path(name) / "image.tar"
         context.mkdir()
         with subprocess.Popen(_archive(), cwd=_TOP, stdout=subprocess.PIPE) as archive:
-            subprocess.run(["tar", "--extract"], cwd=context, stdin=archive.stdout, check=True)
+            subprocess.run(["tar", "--extract", "--same-permissions"], cwd=context, stdin=archive.stdout, check=True)
         dockerfile = context / "docker/Dockerfile"
         argument = f"--build-arg=SOURCE_DATE_EPOCH={moment}"
         described = ["--file", str(dockerfile), argument, "--tag", tag, str(context)]
