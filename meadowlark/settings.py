@@ -12,7 +12,7 @@ from django.conf.global_settings import STORAGES as default_storages
 from edfi_api.common import conf
 from edfi_api.core.security.oauth.oauth_settings import OAUTH_SETTINGS
 from edfi_api.site.sign_in.configuration import authentication_backends
-from meadowlark.configuration import connection_options
+from meadowlark.configuration import environment
 from meadowlark.configuration.environment import database_at, read_all
 from meadowlark.configuration.logging_configuration import logging_configuration
 from meadowlark.run import embedded_postgres
@@ -185,10 +185,10 @@ DATABASES["default"]["CONN_MAX_AGE"] = values["CONNECTION_MAX_AGE"]
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = values["TRANSACTION_POOLING"]
 # Options of the URL count more.
-DATABASES["default"]["OPTIONS"] = connection_options.PRIMARY | DATABASES["default"].get("OPTIONS", {})
+DATABASES["default"]["OPTIONS"] = environment.PRIMARY | DATABASES["default"].get("OPTIONS", {})
 if values["DATABASE_REPLICA_URL"]:
     DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | values["DATABASE_REPLICA_URL"]
-    DATABASES["replica"]["OPTIONS"] = connection_options.REPLICA | DATABASES["replica"]["OPTIONS"]
+    DATABASES["replica"]["OPTIONS"] = environment.REPLICA | DATABASES["replica"]["OPTIONS"]
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
 DATABASE_ROUTERS = ["edfi_api.core.data_stores.provisioning_state.DataStoreRouter"]
 # Only for requests, see wsgi.py; commands have no limits.
@@ -273,7 +273,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
 }
 if values["REQUESTS_PER_MINUTE"]:
-    REST_FRAMEWORK["DEFAULT_THROTTLE_CLASSES"] = ["edfi_api.core.security.requests.throttling.RequestsPerMinute"]
+    REST_FRAMEWORK["DEFAULT_THROTTLE_CLASSES"] = ["edfi_api.core.security.rate_limits.RequestsPerMinute"]
 
 # What is sent to a collector. The variables are OpenTelemetry's own, and its libraries read some of them too.
 TELEMETRY = frozenset(

@@ -88,7 +88,7 @@ class OdsCompatibility(Enum):
         "one that differs from a member of the resource in case only is refused with 400, which names both",
         (
             "features/loading/bulk/preparation.py",
-            "features/loading/cells/columns.py",
+            "features/loading/cells.py",
             "web/batch/natural_keys.py",
             "web/batch/singles.py",
             "web/viewsets/requests.py",

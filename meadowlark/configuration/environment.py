@@ -16,6 +16,19 @@ from psycopg.conninfo import conninfo_to_dict
 from edfi_api.common.settings_table import SETTINGS, Setting, SettingKind
 from edfi_api.site.schedule.timetable import Entry, read_timetable
 
+PRIMARY = {
+    "connect_timeout": 5,
+    "application_name": "meadowlark",
+    # Detects an unreachable database host within about 20 seconds, instead of TCP's quarter of an hour.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 20_000,
+}
+# An unreachable replica must not delay requests, which the primary can answer.
+REPLICA = {"application_name": "meadowlark", "connect_timeout": 2, "tcp_user_timeout": 5000}
+
+
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
 # Ports by scheme.
 _MAIL_SCHEMES = {"smtp": 25, "smtp+ssl": 465, "smtp+tls": 587}

@@ -31,12 +31,10 @@ from typing import Any, NoReturn
 import psycopg
 
 from edfi_api.common.settings_table import SETTINGS
-from meadowlark.run.child_process import end_session, ending_with_us
-from meadowlark.run.demo_reader import port_for_reader, reader_address
-from meadowlark.run.demo_vendors import DemoVendor, send
+from meadowlark.run.demo_clients import DemoVendor, port_for_reader, reader_address, send
 from meadowlark.run.embedded_postgres import EmbeddedPostgres, LoginPort, default_home, url, url_of
 from meadowlark.run.embedded_roles import APPLICATION
-from meadowlark.run.postgres_programs import EmbeddedPostgresError
+from meadowlark.run.postgres_programs import EmbeddedPostgresError, end_session, ending_with_us
 from meadowlark.run.secret_key import kept_client, made_key
 
 DEMO_CLAIM_SET = "EdFiSandbox"

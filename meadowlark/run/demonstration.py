@@ -24,8 +24,7 @@ from edfi_api.features.loading.demo_district import SchoolYear
 from edfi_api.model.examples import Bodies, Body
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import ResourceName
-from meadowlark.run.demo_reader import READER
-from meadowlark.run.demo_vendors import DemoVendor
+from meadowlark.run.demo_clients import READER, DemoVendor
 
 if TYPE_CHECKING:
     from edfi_api.core.security.models import ApiClient

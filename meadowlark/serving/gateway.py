@@ -14,7 +14,7 @@ from wsgiref.types import WSGIApplication, WSGIEnvironment
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
 from edfi_api.web.prepared_requests import CARRIED_OUT, DOCUMENT_ID, PREPARED
 from edfi_api.web.problem_details.problem import SYSTEM_ERROR, Problem
-from meadowlark.serving import environ, large_answers, refusals
+from meadowlark.serving import environ, large_answers, own_answers
 from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.prepared import PlainRequest, PreparedRequests
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
@@ -27,7 +27,7 @@ _log = logging.getLogger("meadowlark.serving")
 AccessLog = Callable[[WSGIEnvironment, int, Fields, int, float], None]
 
 # Why a body is not read, if it is an error of the client's or of the server's.
-_PROBLEMS = {Unread.LATE: refusals.BODY_TOO_SLOW, Unread.NO_ROOM: refusals.TOO_MANY_BODIES}
+_PROBLEMS = {Unread.LATE: own_answers.BODY_TOO_SLOW, Unread.NO_ROOM: own_answers.TOO_MANY_BODIES}
 _NONE: WSGIEnvironment = {}
 
 
@@ -84,7 +84,7 @@ class Gateway:
         if not self.turns.take(plain.kept.request.client_key, work):
             self.busy.pop(protocol, None)
             release()
-            self._exchange(scope, protocol, plain).refuse(refusals.TOO_MANY_REQUESTS_WAITING)
+            self._exchange(scope, protocol, plain).refuse(own_answers.TOO_MANY_REQUESTS_WAITING)
 
     def _answer_prepared(
         self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol, body: bytes, release: Callable[[], None]
@@ -133,7 +133,7 @@ class _Exchange:
 
     def begin(self) -> None:
         """Answer at once, or when the body has arrived."""
-        if problem := refusals.of_head(self._variables):
+        if problem := own_answers.of_head(self._variables):
             self.refuse(problem)
         elif (length := environ.body_length(self._variables)) == 0:
             self._take_turn(partial(self.answer, b""))
@@ -146,7 +146,7 @@ class _Exchange:
         caller = self._gateway.caller_of(self._variables)
         if self._gateway.turns.take(caller.name, work, is_known=caller.is_known):
             return True
-        self.refuse(refusals.TOO_MANY_REQUESTS_WAITING)
+        self.refuse(own_answers.TOO_MANY_REQUESTS_WAITING)
         return False
 
     def _read_body(self, length: int | None) -> None:
@@ -185,7 +185,7 @@ class _Exchange:
                 self._variables[HELD_UNTIL_ANSWERED] = held
                 context.run(self._call)
         except MemoryExhausted:
-            return self.refuse(refusals.TOO_MANY_BODIES)
+            return self.refuse(own_answers.TOO_MANY_BODIES)
         except Exception:
             _log.exception("The application failed.")
             return self.refuse(SYSTEM_ERROR)
@@ -198,7 +198,7 @@ class _Exchange:
         is_read = self._variables["REQUEST_METHOD"] == "GET"
         send = partial(context.run, self._send, rest)
         if not self._gateway.senders.submit(self._held, send, is_refusable=is_read):
-            context.run(self.refuse, refusals.TOO_MANY_LARGE_ANSWERS)
+            context.run(self.refuse, own_answers.TOO_MANY_LARGE_ANSWERS)
 
     def _call(self) -> None:
         """Call the application, and send its answer unless it is large."""
@@ -243,7 +243,7 @@ class _Exchange:
         self._status, self._headers = problem.status, []
         size = 0
         try:
-            size = refusals.send(self._protocol, problem)
+            size = own_answers.send(self._protocol, problem)
         finally:
             self._end(size)
 

@@ -5,7 +5,7 @@ import pytest
 from edfi_api.core.documents.extraction import descriptor_id
 from edfi_api.core.documents.paths import identifying_value
 from edfi_api.core.writes.rules.conditions import _is_equal
-from edfi_api.features.exchange.mapping import DescriptorMapping
+from edfi_api.features.exchange.resource_selection import DescriptorMapping
 from edfi_api.features.loading.mapping.translation import DescriptorValues
 from edfi_api.model.profiles.definition import FilterMode
 from edfi_api.model.profiles.view import ItemFilter

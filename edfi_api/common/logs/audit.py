@@ -6,6 +6,8 @@ bodies, nor parts of them: documents are identified by id, not by natural key, w
 
 import logging
 
+from django.db import connection
+
 from edfi_api.common.logs import log_lines
 
 # Statuses of refusals that depend on the client.
@@ -26,3 +28,12 @@ def denied(*, path: str | None = None, **facts: object) -> None:
 def administered(event: str, /, **facts: object) -> None:
     """Log a change of clients or their permissions: `client created` and the like."""
     log_lines.write(_log, logging.INFO, {"event": event, **facts})
+
+
+# A trigger (edfi_api/core/data_stores/sql/triggers.sql) fills them with what is named here, or `command`.
+
+
+def attribute_to(by: str) -> None:
+    """Name the user or client for the rest of this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('meadowlark.writer', %s, true)", [by])

@@ -26,7 +26,7 @@ class State(models.TextChoices):
 
 class Writers(models.Model):
     """Says who wrote a row first and last: the id of a management client, `admin:` and a user, or `command`. A trigger
-    fills the columns (edfi_api/common/logs/attribution.py).
+    fills the columns (edfi_api/common/logs/audit.py).
     """
 
     created_by = models.TextField(db_default="", editable=False)

@@ -24,11 +24,10 @@ from typing import TypeVar
 from django.db import DatabaseError, InterfaceError
 
 from edfi_api.core.queries.selection import Selection
-from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.database_state import SECONDS_BETWEEN_RECORDS, database_state, replicas
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.core.storage.replicas import SECONDS_BETWEEN_RECORDS, replicas
 
 Result = TypeVar("Result")
 

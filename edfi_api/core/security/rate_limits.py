@@ -9,7 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connection
+from django.views import View
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
+from edfi_api.common.conf import api_settings
+from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.exceptions import TooManyRequests
 
 _SECONDS = 60
@@ -55,3 +60,16 @@ def limit(name: str, per_minute: int, events: int = 1) -> None:
     """Count what `seconds_to_wait` counts, and raise TooManyRequests if the limit is exceeded."""
     if wait := seconds_to_wait(name, per_minute, events):
         raise TooManyRequests(wait)
+
+
+# The settings install it only if there is a limit, since it costs a statement for each request.
+
+
+class RequestsPerMinute(BaseThrottle):
+    """Counts in PostgreSQL, for all servers. Raises TooManyRequests, which says when to try again."""
+
+    def allow_request(self, request: Request, view: View) -> bool:
+        """Return True, also for public views, which have no client."""
+        if isinstance(request.user, AuthenticatedClient):
+            limit(f"requests of client {request.user.row_id}", api_settings.REQUESTS_PER_MINUTE)
+        return True

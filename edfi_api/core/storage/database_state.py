@@ -1,11 +1,16 @@
-"""What this process keeps in memory about a database: one object for each, the only place for such state.
+"""What this process keeps in memory about a database: one object for each; and its replicas."""
 
-A package that caches something about a database passes the function that makes it, mostly a class, to `value`. The
-values are dropped with the object, so a database that is replaced or reset leaves nothing behind.
-"""
-
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.sql import statements_beside
+
+# A package that caches something about a database passes the function that makes it, mostly a class, to `value`. The
+# values are dropped with the object, so a database that is replaced or reset leaves nothing behind.
 
 Value = TypeVar("Value")
 
@@ -60,3 +65,47 @@ def discard(using: str) -> None:
 def forget() -> None:
     """Drop everything that is kept about any database."""
     _states_by_alias.clear()
+
+
+# A record at every write would cost a statement each and serialise the writes of one client; so each process renews a
+# client's record at most once a second, after a write and before its response.
+
+_REPLICA = "replica"
+
+# A record is at most this much older than the client's last write.
+SECONDS_BETWEEN_RECORDS = 1
+
+_RECORD = statements_beside(__file__)("record_writer")
+
+
+class Replicas:
+    """The aliases of a database's replicas: that of the settings for the admin database; those of a data store are
+    set when it is used."""
+
+    def __init__(self, using: str) -> None:
+        is_named = using == DEFAULT_DB_ALIAS and _REPLICA in connections.settings
+        self.aliases: tuple[str, ...] = (_REPLICA,) if is_named else ()
+
+
+def replicas(using: str) -> tuple[str, ...]:
+    """The aliases of the replicas of a database."""
+    return database_state(using).value(Replicas).aliases
+
+
+def record_writer(client: int | None, using: str) -> None:
+    """Record the client's write. Must be called after the write and before its response.
+
+    Nothing is recorded within a transaction of the caller, which would lock the record until its end: the caller
+    records the client when it has committed.
+    """
+    if client is None or not replicas(using) or connections[using].in_atomic_block:
+        return
+    now, recorded_at = time.monotonic(), database_state(using).value(_recorded_at)
+    if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
+        with_retries(lambda: execute(_RECORD.with_values(client=client), using))
+        recorded_at[client] = now
+
+
+def _recorded_at(_using: str) -> dict[int, float]:
+    """Return when this process last recorded a write of each client, by its monotonic clock."""
+    return {}

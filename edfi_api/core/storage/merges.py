@@ -18,10 +18,10 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparers
 from edfi_api.core.storage import policy_statements
 from edfi_api.core.storage.cascade import replace_once
+from edfi_api.core.storage.database_state import record_writer
 from edfi_api.core.storage.driver.execution import execute, holding, with_retries
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
-from edfi_api.core.storage.replicas import record_writer
 from edfi_api.core.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, Written

@@ -19,7 +19,7 @@ from uuid_utils.compat import uuid7
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import descriptor_uri_cache, merges, policy_statements, resource_types, upsert_groups
 from edfi_api.core.storage.cascade import replace_once
-from edfi_api.core.storage.database_state import database_state
+from edfi_api.core.storage.database_state import database_state, record_writer
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import (
     StatementAborted,
@@ -32,7 +32,6 @@ from edfi_api.core.storage.driver.execution import (
 from edfi_api.core.storage.driver.prepared import bound
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
-from edfi_api.core.storage.replicas import record_writer
 from edfi_api.core.storage.requests import (
     NO_DOCUMENT,
     DeleteRequest,

@@ -23,10 +23,9 @@ from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.paths import steps_of, values_at
 from edfi_api.core.documents.visible_part import is_visible_path, without_indexes
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
-from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart
+from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart, ProfilePreparer
 from edfi_api.core.security.profiles.exceptions import ContradictionPreventedByProfile, CreationPreventedByProfile
 from edfi_api.core.security.profiles.negotiation import ProfiledResource, Visibility, in_content_type, visibility_of
-from edfi_api.core.security.profiles.preparation import ProfilePreparer
 from edfi_api.core.security.requests.authorization import Authorization, readable_rows
 from edfi_api.core.storage import merges, store
 from edfi_api.core.storage.exceptions import KeyChangeContradicts

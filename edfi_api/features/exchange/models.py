@@ -19,8 +19,7 @@ from edfi_api.common.logs.printable import is_printable
 from edfi_api.core.data_stores.connection_strings import decrypt, encrypt, is_allowed
 from edfi_api.core.data_stores.models import LONGEST_NAME, TENANT_NAME, DataStore, Recorded
 from edfi_api.core.security.models import ApiClient
-from edfi_api.features.exchange.mapping import DescriptorMapping, NotAMapping
-from edfi_api.features.exchange.resource_selection import SelectionMode
+from edfi_api.features.exchange.resource_selection import DescriptorMapping, NotAMapping, SelectionMode
 
 # Whoever may enter a connection could otherwise find out which ports of the network are open.
 

@@ -34,7 +34,7 @@ from edfi_api.common.http_client import (
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import MalformedJson
-from edfi_api.core.documents.json_object import bounded_decimal
+from edfi_api.core.documents.json_text import bounded_decimal
 from edfi_api.features.exchange.models import AddressRefused, Connection, checked_address, origin
 
 # The OpenAPI documents of large standards have half a million values.

@@ -18,7 +18,7 @@ from psycopg import errors as postgres
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable

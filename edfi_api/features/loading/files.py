@@ -1,12 +1,16 @@
 """The files at the paths of a command's arguments, and errors that name the file."""
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
 from typing import NoReturn
+
+from edfi_api.common.commands import ErrorTexts
+from edfi_api.common.logs.printable import printable
 
 
 def files_at(path: Path, is_wanted: Callable[[str], object]) -> list[Path]:
@@ -58,3 +62,14 @@ class StoppedAtRefusal(Exception):
     """The first refusal ended the load, because the command runs with `--strict`."""
 
     refusal: str
+
+
+# Whatever a load reads.
+ERRORS_OF_LOADS: ErrorTexts = {
+    NoSuchPath: lambda error: f"{printable(error.path)} does not exist",
+    StoppedAtRefusal: lambda error: f"stopped at the first refusal: {error.refusal}",
+    sqlite3.Error: lambda error: (
+        f"the temporary database that documents wait in, in the folder of TMPDIR, failed: {error}"
+    ),
+    OSError: lambda error: f"{printable(error.filename)}: {error.strerror}",
+}

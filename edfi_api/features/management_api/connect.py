@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.common.logs.remote_address import remote_address, subscriber
 from edfi_api.core.security.credentials import Credentials, in_basic_header
 from edfi_api.core.security.models import ApiClient

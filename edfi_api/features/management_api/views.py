@@ -17,7 +17,7 @@ from rest_framework.viewsets import GenericViewSet
 from edfi_api.common.addresses import base_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.features.management_api import clients, problems, texts

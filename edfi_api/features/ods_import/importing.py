@@ -17,7 +17,7 @@ from django.db import connections, transaction
 from tqdm import tqdm
 
 from edfi_api.common.one_process import exclusively
-from edfi_api.core.documents import json_object, json_text
+from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
@@ -339,7 +339,7 @@ class _Pass:
 
     def _change_key(self, candidate: Candidate[Place]) -> None:
         """Give the document with this id its new key, and all that refer to it. Raises the refusals of an update."""
-        body = json_object.parse(candidate.text)
+        body = json_text.parse_object(candidate.text)
         imported, using = pop_imported(body, PreservedFields.ENVELOPES), self._context.using
         stored_uris = partial(descriptor_uri_cache.stored_uris, using=using)
         incoming = self._preparers[candidate.resource.name].prepare(body, stored_uris)

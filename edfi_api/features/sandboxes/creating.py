@@ -15,7 +15,7 @@ from oauth2_provider.models import get_access_token_model
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.common.one_process import exclusively
 from edfi_api.core.data_stores.models import State, Tenant
 from edfi_api.core.data_stores.stores import (

@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from edfi_api.core.documents import json_text
-from edfi_api.features.loading.cells.columns import NoSuchColumn, Steps, as_path, column_steps, put, with_arrays
-from edfi_api.features.loading.cells.csv_text import Row
+from edfi_api.features.loading.cells import NoSuchColumn, Row, Steps, as_path, column_steps, put, with_arrays
 from edfi_api.features.tables.descriptor_words import DescriptorWords, NoDescriptor
 from edfi_api.features.tables.exceptions import InvalidTemplate
 from edfi_api.features.tables.members import Member, Members

@@ -22,7 +22,7 @@ from xml.parsers import expat
 from openpyxl import load_workbook
 from openpyxl.utils import get_column_letter
 
-from edfi_api.features.loading.cells.csv_text import NotCsv, Row, csv_rows
+from edfi_api.features.loading.cells import NotCsv, Row, csv_rows
 from edfi_api.features.tables.exceptions import UnreadableTable
 
 MOST_ROWS = 50_000

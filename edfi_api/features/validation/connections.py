@@ -15,7 +15,7 @@ import psycopg
 from django.db import connections
 from psycopg import sql
 
-from edfi_api.core.storage.replicas import replicas
+from edfi_api.core.storage.database_state import replicas
 from edfi_api.features.validation.login import in_place_of, login_for
 from edfi_api.features.validation.rule import Rule
 

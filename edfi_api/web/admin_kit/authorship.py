@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.core.data_stores.models import Writers
 from edfi_api.core.security.models import ApiClient
 from edfi_api.web.admin_kit.readable_values import timestamp

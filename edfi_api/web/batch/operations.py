@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.documents import json_object, json_text, violations
+from edfi_api.core.documents import json_text, violations
 from edfi_api.core.documents.exceptions import DataValidationFailed, DocumentTooLarge, DuplicateProperty, MalformedJson
 from edfi_api.core.documents.leniency import Tolerated
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
@@ -206,7 +206,7 @@ def refuse_unreadable(body: Body) -> None:
     for position in range(len(body)):
         try:
             if body.length(position) <= most_bytes():
-                json_object.parse(body.text(position))
+                json_text.parse_object(body.text(position))
         except (MalformedJson, DuplicateProperty) as error:
             found[position] = without_frames(error)
             if len(found) > MOST_REPORTED:
@@ -324,7 +324,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
     if len(text) > most_bytes():
         raise BodyTooLarge(api_settings.MAX_BODY_BYTES)
     try:
-        return json_object.parse(text)
+        return json_text.parse_object(text)
     except DuplicateProperty as error:
         # In the document alone they have the paths that the single request would name.
         if not all(path.startswith(_DOCUMENT_PATH) for path in error.paths):

@@ -20,7 +20,7 @@ from rest_framework.parsers import BaseParser
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
-from edfi_api.core.documents import json_object
+from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import MalformedJson, UnreadableText
 from edfi_api.core.documents.leniency import Leniency, Tolerated
 from edfi_api.core.security.profiles.catalog import ProfilePart
@@ -59,11 +59,11 @@ class EdFiJsonParser(BaseParser):
         self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None
     ) -> dict[str, Any]:
         """The body as a JSON object. Raises UnsupportedMediaType, BodyTooLarge, and what `read_body` and
-        `json_object.parse` raise."""
+        `json_object.parse_object` raise."""
         declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
         if declared.lower() not in _MEDIA_TYPES and not is_of_a_profile(declared):
             raise UnsupportedMediaType
-        return json_object.parse(_read(stream))
+        return json_text.parse_object(_read(stream))
 
 
 def _read(request: HttpRequest) -> bytes:

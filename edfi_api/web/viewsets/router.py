@@ -16,9 +16,8 @@ from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.queries.parameters import with_visible_fields
 from edfi_api.core.queries.query_by_example import QueryByExample
-from edfi_api.core.security.profiles.catalog import OfParts, ProfileCatalogs
+from edfi_api.core.security.profiles.catalog import OfParts, ProfileCatalogs, profile_preparers
 from edfi_api.core.security.profiles.negotiation import ProfiledResource
-from edfi_api.core.security.profiles.preparation import profile_preparers
 from edfi_api.core.writes.writing import WritableResource
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.web.viewsets.edfi_view import UnknownResourceView

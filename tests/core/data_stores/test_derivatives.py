@@ -174,7 +174,7 @@ def test_the_replica_of_the_admin_database_is_not_that_of_a_store(store, client,
     """A read of a store must never go to the admin database's replica."""
     from django.db import connections  # noqa: PLC0415
 
-    from edfi_api.core.storage.replicas import replicas  # noqa: PLC0415
+    from edfi_api.core.storage.database_state import replicas  # noqa: PLC0415
 
     client.post(STUDENTS, STUDENT)
     connections.settings["replica"] = dict(connections.settings["default"])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from edfi_api.core.security.requests.throttling import RequestsPerMinute
+from edfi_api.core.security.rate_limits import RequestsPerMinute
 from edfi_api.web.viewsets.edfi_view import EdFiView
 from tests.support.factories import STUDENT
 

@@ -2,8 +2,14 @@
 
 import pytest
 
-from edfi_api.features.exchange.mapping import DescriptorMapping, NotAMapping
-from edfi_api.features.exchange.resource_selection import SelectionMode, UnknownResources, selected, targets_of
+from edfi_api.features.exchange.resource_selection import (
+    DescriptorMapping,
+    NotAMapping,
+    SelectionMode,
+    UnknownResources,
+    selected,
+    targets_of,
+)
 from edfi_api.model.surface.resource import Surface
 
 TARGETS = {

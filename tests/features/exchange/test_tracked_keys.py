@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.paths import values_at
 from edfi_api.core.models import Document
-from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.models import Connection, ExchangePosition
 from edfi_api.features.exchange.pull.pulling import Pulled
 from edfi_api.features.exchange.pull.tracked_keys import TrackedKeys
 from edfi_api.features.exchange.remote_api import RemoteFailed
+from edfi_api.features.exchange.resource_selection import DescriptorMapping
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.surface.resource import QueryType, Surface
 from tests.features.exchange.cascading_source import CascadingSource

@@ -11,7 +11,7 @@ from types import FrameType
 
 import psutil
 
-from meadowlark.run.child_process import ending_with_us
+from meadowlark.run.postgres_programs import ending_with_us
 from tests.tools.drills.programs import privately
 
 _TOP = Path(__file__).parents[3]

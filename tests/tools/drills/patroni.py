@@ -15,8 +15,7 @@ import httpx
 import psutil
 import yaml
 
-from meadowlark.run.child_process import ending_with_us
-from meadowlark.run.postgres_programs import binaries
+from meadowlark.run.postgres_programs import binaries, ending_with_us
 from tests.tools.drills.network import HUB, NETWORK, Host
 from tests.tools.drills.programs import as_postgres, found
 from tests.whole.robustness.accounts import ACCOUNT

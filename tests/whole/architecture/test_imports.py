@@ -65,7 +65,6 @@ FORBIDDEN_LIBRARIES = {
     "edfi_api.model": _FRAMEWORKS,
     "meadowlark.run.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is set up.
     "meadowlark.run.postgres_programs": _FRAMEWORKS,
-    "meadowlark.run.child_process": _FRAMEWORKS,
 }
 
 

@@ -10,19 +10,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS
 
+from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidden
+from edfi_api.core.documents.extraction import StoredUris
+from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparers
+from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.documents.merge_preparation import MergePreparer
 from edfi_api.core.documents.projection import Projection, TextProjection, compile_projection, compile_text_projection
 from edfi_api.core.security.models import ClaimsVersion
-from edfi_api.core.security.profiles.exceptions import NoUsableProfile
+from edfi_api.core.security.profiles.exceptions import (
+    ContradictionPreventedByProfile,
+    CreationPreventedByProfile,
+    NoUsableProfile,
+)
 from edfi_api.core.security.profiles.models import Profile
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, UnreadableDefinition, Usage
 from edfi_api.model.profiles.json_files import canonical_rule, read_canonical_json
-from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.profiles.view import ObjectView, members_of
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 Compiled = TypeVar("Compiled")
@@ -242,3 +252,54 @@ class ProfileCatalogs:
 def _claims_version(using: str) -> int:
     version: int = ClaimsVersion.objects.using(using).values_list("version", flat=True).get()
     return version
+
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePreparer:
+    """A preparer whose documents raise refusals that name the profile."""
+
+    profile: str
+    merging: MergePreparer
+
+    def prepare_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
+        """Prepare a document as `MergePreparer.prepare_new` does; the merge raises CreationPreventedByProfile and
+        ContradictionPreventedByProfile.
+        """
+        return self._naming_the_profile(self.merging.prepare_new(sent, stored_uris, leniency))
+
+    def prepare_replacement(
+        self, sent: Body, document_uuid: UUID, stored_uris: StoredUris, leniency: Leniency | None = None
+    ) -> PendingDocument:
+        """Prepare an update as `MergePreparer.prepare_replacement` does; the merge raises what that of `prepare_new`
+        raises.
+        """
+        return self._naming_the_profile(self.merging.prepare_replacement(sent, document_uuid, stored_uris, leniency))
+
+    def _naming_the_profile(self, pending: PendingDocument) -> PendingDocument:
+        return PendingDocument(pending.resource, pending.identity, self._merge(pending.merged))
+
+    def _merge(self, merge: Callable[[Body | None], IncomingDocument]) -> Callable[[Body | None], IncomingDocument]:
+        def merged(stored: Body | None) -> IncomingDocument:
+            try:
+                return merge(stored)
+            except CannotBeCreated as error:
+                raise CreationPreventedByProfile(self.profile) from error
+            except ContradictsHidden as error:
+                raise ContradictionPreventedByProfile(self.profile) from error
+
+        return merged
+
+
+def profile_preparers(preparers: Preparers) -> OfParts[ProfilePreparer | None]:
+    """The preparers of parts of profiles; None of a part that hides nothing."""
+
+    def make(part: ProfilePart) -> ProfilePreparer | None:
+        if part.view is None:
+            return None
+        full, members = preparers[part.resource.name], members_of(part.resource)
+        return ProfilePreparer(part.profile, MergePreparer(full, members, part.view))
+
+    return OfParts(make)

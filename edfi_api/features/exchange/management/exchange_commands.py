@@ -12,9 +12,8 @@ from edfi_api.common.arguments import path
 from edfi_api.common.commands import ErrorTexts
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.features.exchange.mapping import NotAMapping
 from edfi_api.features.exchange.remote_api import RemoteFailed, Trust
-from edfi_api.features.exchange.resource_selection import UnknownResources
+from edfi_api.features.exchange.resource_selection import NotAMapping, UnknownResources
 from edfi_api.features.exchange.stored_connections import NoSuchConnection
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)

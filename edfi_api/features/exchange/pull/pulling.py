@@ -24,7 +24,6 @@ from edfi_api.core.security.authenticated_client import client_of_row
 from edfi_api.core.security.exceptions import AUTHORIZATION_REFUSALS
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.stored import Outcome, referential_ids
-from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.pull.client_writer import ClientDryRun, ClientRights, ClientWriter
 from edfi_api.features.exchange.pull.key_changes import KeyChangeMemory, KeyChanges
@@ -43,7 +42,7 @@ from edfi_api.features.exchange.pull.pulled_changes import PulledChanges
 from edfi_api.features.exchange.pull.reading import EVERYTHING, Page, ReadResource, ReadWindow, RemoteSource
 from edfi_api.features.exchange.pull.tracked_keys import TrackedKeys
 from edfi_api.features.exchange.remote_api import RemoteFailed, plain_id
-from edfi_api.features.exchange.resource_selection import SelectionMode, selected, targets_of
+from edfi_api.features.exchange.resource_selection import DescriptorMapping, SelectionMode, selected, targets_of
 from edfi_api.features.loading.bulk import BulkWriter, Candidate, Written
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments

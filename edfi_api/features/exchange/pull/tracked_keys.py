@@ -12,8 +12,8 @@ from edfi_api.core.documents import violations
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.documents.paths import put_value, values_at
-from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.remote_api import plain_id
+from edfi_api.features.exchange.resource_selection import DescriptorMapping
 from edfi_api.model.surface.resource import ReferencePath, Resource, Surface
 
 # The part of a body that is its key.

@@ -19,9 +19,9 @@ from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.row_policy import Predicate
-from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete, upsert
+from edfi_api.features.exchange.resource_selection import DescriptorMapping
 from edfi_api.model.surface.resource import Resource, ResourceName
 
 _REACH_CHANGED = statements_beside(__file__)("reach_changed")

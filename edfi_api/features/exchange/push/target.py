@@ -14,9 +14,9 @@ from urllib.parse import urlencode, urlsplit
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.paths import as_text, values_at
-from edfi_api.features.exchange.mapping import DescriptorMapping
 from edfi_api.features.exchange.push.outbound_changes import KeyValues, OutboundChange
 from edfi_api.features.exchange.remote_api import RemoteAnswer, RemoteApi, RemoteFailed, plain_id
+from edfi_api.features.exchange.resource_selection import DescriptorMapping
 from edfi_api.model.surface.resource import Resource, ResourceName
 from references.descriptor_uri import comparable
 

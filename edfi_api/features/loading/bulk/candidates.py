@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
-from edfi_api.core.documents import json_object, json_text
+from edfi_api.core.documents import json_text
 from edfi_api.core.documents.leniency import Tolerated
 from edfi_api.core.storage.sets import Refusal
 from edfi_api.core.storage.sets.staging import DocumentEnvelope
@@ -44,7 +44,7 @@ class Candidate(NamedTuple, Generic[Origin]):
     @property
     def body(self) -> dict[str, Any]:
         """The parsed body. Raises EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty."""
-        return json_object.parse(self.text)
+        return json_text.parse_object(self.text)
 
 
 class Written(NamedTuple, Generic[Origin]):

@@ -18,7 +18,7 @@ from uuid import UUID
 from uuid_utils import uuid7
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.documents import json_object
+from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import IncomingDocument, Preparer
 from edfi_api.core.documents.leniency import Leniency, Tolerated
 from edfi_api.core.documents.paths import Path
@@ -126,7 +126,7 @@ class Preparation:
             preparer = self._preparers.of(part.resource)
             leniency = Leniency(api_settings.STRICT, any_case=api_settings.MEMBERS_IN_ANY_CASE)
             try:
-                body = json_object.parse(text)
+                body = json_text.parse_object(text)
                 imported = pop_imported(body, work.preserved)
                 incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
             except REFUSALS as refusal:

@@ -11,8 +11,15 @@ from typing import Any
 
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents import json_text
-from edfi_api.features.loading.cells.columns import NoSuchColumn, Steps, column_steps, put, with_arrays
-from edfi_api.features.loading.cells.csv_text import NotCsv, csv_rows
+from edfi_api.features.loading.cells import (
+    NoSuchColumn,
+    NotCsv,
+    Steps,
+    column_steps,
+    csv_rows,
+    put,
+    with_arrays,
+)
 from edfi_api.features.loading.json_lines.exceptions import UnreadableFile, UnreadableLine
 from edfi_api.features.loading.json_lines.sources import damaged_gzip_reported, uncompressed
 from edfi_api.features.loading.renames import Renames

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from edfi_api.common.commands import ErrorTexts
 from edfi_api.common.logs.printable import printable
-from edfi_api.features.loading.command_errors import ERRORS_OF_LOADS
+from edfi_api.features.loading.files import ERRORS_OF_LOADS
 
 
 @dataclass

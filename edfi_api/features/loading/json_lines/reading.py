@@ -9,7 +9,7 @@ from io import BufferedReader
 
 import msgspec
 
-from edfi_api.core.documents import json_object, json_text
+from edfi_api.core.documents import json_text
 from edfi_api.core.storage.sets import REFUSALS
 from edfi_api.features.loading.bulk import Candidate
 from edfi_api.features.loading.bulk.candidates import Place
@@ -103,7 +103,7 @@ class SourceReader:
             yield Candidate(resource, self._renamed(text, resource), place)
             return
         try:
-            body = json_object.parse(text)
+            body = json_text.parse_object(text)
         except REFUSALS as error:
             self.refuse(place.source, place.line, resource, reason_in_words(error))
             return
@@ -115,7 +115,7 @@ class SourceReader:
         if not self.renames:
             return text
         try:
-            return json_text.dumps(self.renames.body(json_object.parse(text), resource.json_schema))
+            return json_text.dumps(self.renames.body(json_text.parse_object(text), resource.json_schema))
         except REFUSALS:
             return text
 

@@ -27,7 +27,7 @@ from oauth2_provider.models import get_access_token_model
 from edfi_api.common import addresses
 from edfi_api.common.addresses import base_of
 from edfi_api.common.conf import api_settings
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.security.claim_names import DOMAINS, actions_by_value
 from edfi_api.core.security.claims.compile import Granted, granted_actions

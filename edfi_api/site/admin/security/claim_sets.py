@@ -17,7 +17,7 @@ from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 
 from edfi_api.common.conf import api_settings
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.claims.exchange import (

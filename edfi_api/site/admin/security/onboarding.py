@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from edfi_api.common.logs.attribution import attribute_to
+from edfi_api.common.logs.audit import attribute_to
 from edfi_api.core.data_stores.models import DataStore, Tenant
 from edfi_api.core.security.clients import create_application
 from edfi_api.core.security.credentials import Credentials

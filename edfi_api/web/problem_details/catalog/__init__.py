@@ -6,7 +6,7 @@ text whose rest is here, or are not in problem details at all:
 
 - `edfi_api/core/documents/violations.py`: the sentence for each broken rule of a body. Loads report the same
   sentences without HTTP.
-- `edfi_api/core/documents/json_object.py`: where a text stops being JSON, mostly in the words of the parser.
+- `edfi_api/core/documents/json_text.py`: where a text stops being JSON, mostly in the words of the parser.
 - `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/parameters.py`, `edfi_api/core/queries/ordering.py`,
   `edfi_api/core/queries/filters.py`, `edfi_api/core/queries/listing/fields.py`,
   `edfi_api/core/queries/listing/fields.py`, `edfi_api/features/changes/change_queries/windows.py`,
@@ -20,7 +20,7 @@ text whose rest is here, or are not in problem details at all:
 - `edfi_api/web/metadata/urls.py`: the plain text of an unknown section, as Ed-Fi's server answers it.
 - `edfi_api/features/management_api/problems.py`, `edfi_api/features/management_api/texts.py`: errors of the management
   API, in the words of Ed-Fi's Configuration Service.
-- `meadowlark/serving/refusals.py`: requests that the server refuses before Django runs.
+- `meadowlark/serving/own_answers.py`: requests that the server refuses before Django runs.
 """
 
 from edfi_api.web.problem_details.catalog import (

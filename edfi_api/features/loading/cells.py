@@ -1,16 +1,71 @@
-"""Columns named by the paths of members, `schoolReference.schoolId`, `addresses[0].city`, `_ext.sample.colour`, and the
-bodies that cells of such columns make."""
+"""Rows of cells, and columns that are named by the paths of members, `schoolReference.schoolId`, `addresses[0].city`,
+`_ext.sample.colour`; and the bodies that cells of such columns make."""
 
+import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.naming import EXTENSIONS, bare_key
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource
+
+# Of two that separate as many lines, the first: commas are in texts as well.
+_SEPARATORS = ("\t", ";", ",")
+_QUOTED = re.compile(r'"[^"]*"?')
+
+
+class Row(NamedTuple):
+    """The cells of a row; `number` is the line where it begins."""
+
+    number: int
+    cells: list[str]
+
+
+@dataclass
+class NotCsv(Exception):
+    """The text is not CSV from this line on."""
+
+    line: int
+    reason: str
+
+
+def csv_rows(lines: Iterable[str], looked_at: int = 1) -> Iterator[Row]:
+    """The rows of CSV (RFC 4180), those of blank cells too. The separator is the one that `looked_at` lines have, from
+    the first one that is not blank on. Raises NotCsv."""
+    remaining = iter(lines)
+    blank: list[str] = []
+    for line in remaining:
+        blank.append(line)
+        if line.strip(" \r\n,;\t\ufeff"):
+            break
+    first = blank[-1:] + list(islice(remaining, looked_at - 1))
+    rows = csv.reader(chain(blank[:-1], first, remaining), delimiter=_separator(first))
+    while True:
+        number = rows.line_num + 1
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise NotCsv(number, f"not CSV: {error}") from error
+        yield Row(number, cells)
+
+
+def _separator(lines: Iterable[str]) -> str:
+    counts = [_QUOTED.sub("", line) for line in lines]
+
+    def fit(separator: str) -> tuple[int, int]:
+        numbers = [line.count(separator) for line in counts]
+        return sum(map(bool, numbers)), sum(numbers)
+
+    best = max(_SEPARATORS, key=fit)
+    return best if any(fit(best)) else ","
+
 
 _PATH = re.compile(r"[^.\[\]\s]+(\[\d{1,4}\])?(\.[^.\[\]\s]+(\[\d{1,4}\])?)*")
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
