@@ -92,9 +92,9 @@ test-%:
 # Folders whose tests pass with every data standard, and with all documents in a data store: code that does not name the
 # database of a document fails there, since the admin database has no tables of documents.
 OF_STANDARDS := $(addprefix tests/,web/viewsets web/batch descriptors core/documents features/loading/interchange \
-	web/metadata core/profiles features/validation)
+	web/metadata core/security/profiles features/validation)
 OF_STORES := $(addprefix tests/,web/viewsets web/batch features/changes/change_queries features/changes/history \
-	web/relations core/profiles core/security/strategies)
+	web/relations core/security/profiles core/security/policies)
 
 # The pages about settings and commands, which are made from the code.
 docs: $(VENV)/ready

@@ -18,8 +18,8 @@ from django.http import HttpResponse, StreamingHttpResponse
 from edfi_api.common.conf import api_settings
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
-from meadowlark.serving.prepared import PreparedRequests
 from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection
+from meadowlark.serving.short_way import PreparedRequests
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 

@@ -3,7 +3,7 @@
 What a request may do and how it is answered depends on its method, path, headers and client, which repeat for as long
 as a token is valid. So the first request of a kind passes middleware and view; where these allow it, the view leaves a
 prepared request. The server keeps it with the headers that middleware has added, and calls it for the next requests of
-the kind (`meadowlark/serving/prepared.py`). What a prepared request has carried out and does not answer itself, such
+the kind (`meadowlark/serving/short_way.py`). What a prepared request has carried out and does not answer itself, such
 as a refusal, is handed to the middleware and the view, which answer it without doing it again.
 """
 

@@ -16,9 +16,9 @@ from edfi_api.web.prepared_requests import CARRIED_OUT, DOCUMENT_ID, PREPARED
 from edfi_api.web.problem_details.problem import SYSTEM_ERROR, Problem
 from meadowlark.serving import environ, large_answers, own_answers
 from meadowlark.serving.large_answers import LARGE, Senders
-from meadowlark.serving.prepared import PlainRequest, PreparedRequests
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
+from meadowlark.serving.short_way import PlainRequest, PreparedRequests
 from meadowlark.serving.turns import Caller, Turns, Work
 
 _log = logging.getLogger("meadowlark.serving")

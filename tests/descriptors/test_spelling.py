@@ -10,7 +10,7 @@ from django.db import connections
 
 from edfi_api.core.models import Document
 from edfi_api.core.storage import store
-from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.features.changes.change_queries import restoring
 from edfi_api.features.loading.bulk import Candidate, bulk_writer
 from edfi_api.features.loading.bulk.candidates import PreservedFields

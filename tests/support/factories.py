@@ -11,7 +11,7 @@ from typing import Any
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import store
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
-from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Superclass, Surface
 from tests.support.databases import DOCUMENTS
 

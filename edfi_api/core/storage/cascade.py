@@ -23,9 +23,9 @@ from edfi_api.core.storage import policy_statements, resource_types
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import statements_beside
 from edfi_api.core.storage.exceptions import IdentityConflict, KeyChangeContradicts
-from edfi_api.core.storage.requests import Values, WriteRequest
 from edfi_api.core.storage.stored import SECURABLES, Outcome, Written
 from edfi_api.core.storage.write_errors import outcome_of
+from edfi_api.core.storage.write_requests import Values, WriteRequest
 from edfi_api.model.surface.resource import ResourceName
 from references.models import Alias
 

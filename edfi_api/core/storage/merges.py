@@ -22,7 +22,6 @@ from edfi_api.core.storage.database_state import record_writer
 from edfi_api.core.storage.driver.execution import execute, holding, with_retries
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
-from edfi_api.core.storage.requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, Written
 from edfi_api.core.storage.write_errors import (
@@ -33,6 +32,7 @@ from edfi_api.core.storage.write_errors import (
     effect_of,
     refuse_unreadable_version,
 )
+from edfi_api.core.storage.write_requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 from references import resolution
 
 _statement = statements_beside(__file__)

@@ -18,7 +18,7 @@ from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.paths import put_value, values_at
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute, found_in_time
-from edfi_api.core.storage.driver.prepared import Row
+from edfi_api.core.storage.driver.prepared_statements import Row
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, Resource
 

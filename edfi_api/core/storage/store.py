@@ -29,15 +29,9 @@ from edfi_api.core.storage.driver.execution import (
     holding,
     with_retries,
 )
-from edfi_api.core.storage.driver.prepared import bound
+from edfi_api.core.storage.driver.prepared_statements import bound
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
-from edfi_api.core.storage.requests import (
-    NO_DOCUMENT,
-    DeleteRequest,
-    Values,
-    WriteRequest,
-)
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
 from edfi_api.core.storage.write_errors import (
@@ -49,6 +43,12 @@ from edfi_api.core.storage.write_errors import (
     RefusedDelete,
     effect_of,
     refuse_unreadable_version,
+)
+from edfi_api.core.storage.write_requests import (
+    NO_DOCUMENT,
+    DeleteRequest,
+    Values,
+    WriteRequest,
 )
 from edfi_api.model.surface.resource import Resource
 

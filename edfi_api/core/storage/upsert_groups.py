@@ -23,10 +23,10 @@ from django.db import connections
 from uuid_utils.compat import uuid7
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.row_policy import NO_CONDITIONS, SetConditions
 from edfi_api.core.storage.rows import Row, write_likely
 from edfi_api.core.storage.stored import Outcome, Written
+from edfi_api.core.storage.write_requests import WriteRequest
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")

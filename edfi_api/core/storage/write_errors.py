@@ -21,7 +21,7 @@ from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.documents.violations import as_many_as_reported
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute
-from edfi_api.core.storage.driver.prepared import Row
+from edfi_api.core.storage.driver.prepared_statements import Row
 from edfi_api.core.storage.driver.sql import Sql, statements_beside
 from edfi_api.core.storage.exceptions import (
     DocumentNotFound,
@@ -29,9 +29,9 @@ from edfi_api.core.storage.exceptions import (
     KeyChangeContradicts,
     KeyChangeNotSupported,
 )
-from edfi_api.core.storage.requests import CONDITION_FAILURES, DeleteRequest, Terms, Values, WriteRequest
 from edfi_api.core.storage.row_policy import Clause, Explanation, MayRead, RowPolicy
 from edfi_api.core.storage.stored import Outcome, Written
+from edfi_api.core.storage.write_requests import CONDITION_FAILURES, DeleteRequest, Terms, Values, WriteRequest
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import JsonPath, ResourceName
 from references import resolution

@@ -30,8 +30,8 @@ from edfi_api.core.security.requests.authorization import Authorization, readabl
 from edfi_api.core.storage import merges, store
 from edfi_api.core.storage.exceptions import KeyChangeContradicts
 from edfi_api.core.storage.near_keys import near_keys
-from edfi_api.core.storage.requests import UNCONDITIONAL, DeleteRequest, WriteCondition, WriteRequest
 from edfi_api.core.storage.stored import Outcome, Written, stored_versions
+from edfi_api.core.storage.write_requests import UNCONDITIONAL, DeleteRequest, WriteCondition, WriteRequest
 from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck, checked_write
 from edfi_api.core.writes.rules.ruled_write import Finding, WritingClient

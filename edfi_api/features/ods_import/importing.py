@@ -21,10 +21,10 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
-from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.sets import REFUSALS
 from edfi_api.core.storage.sets.imported import give_envelope, keeping_versions
 from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.features.loading.bulk.candidates import Place, PreservedFields, pop_imported
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments

@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.storage.driver import execution
-from edfi_api.core.storage.driver.prepared import BoundStatement
+from edfi_api.core.storage.driver.prepared_statements import BoundStatement
 
 CORRELATION_ID = "meadowlark.correlation_id"
 

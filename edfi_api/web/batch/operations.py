@@ -16,7 +16,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed, DocumentToo
 from edfi_api.core.documents.leniency import Tolerated
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
 from edfi_api.core.security.profiles.negotiation import is_of_a_profile
-from edfi_api.core.storage.requests import WriteCondition
+from edfi_api.core.storage.write_requests import WriteCondition
 from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.web.batch.natural_keys import NaturalKeys

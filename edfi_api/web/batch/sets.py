@@ -17,11 +17,11 @@ from edfi_api.core.documents.incoming import IncomingDocument, is_id_of, sent_id
 from edfi_api.core.documents.leniency import Tolerated
 from edfi_api.core.storage import resource_types, sets
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
-from edfi_api.core.storage.requests import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
 from edfi_api.core.storage.row_policy import NO_CONDITIONS, SetConditions
 from edfi_api.core.storage.sets import REFUSALS, Row
 from edfi_api.core.storage.sets.writing import delete_unreferenced
 from edfi_api.core.storage.stored import StoredVersion, Written, referential_ids, stored_versions
+from edfi_api.core.storage.write_requests import CONDITION_FAILURES, UNCONDITIONAL, WriteCondition
 from edfi_api.core.writes.rules.enforcing import WriteCheck
 from edfi_api.core.writes.writing import WrittenDocument
 from edfi_api.model.surface.resource import Resource

@@ -19,8 +19,8 @@ from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE
 from edfi_api.core.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy
 from edfi_api.core.storage import descriptor_uri_cache
-from edfi_api.core.storage.requests import UNCONDITIONAL, WriteCondition
 from edfi_api.core.storage.stored import Outcome, stored_versions
+from edfi_api.core.storage.write_requests import UNCONDITIONAL, WriteCondition
 from edfi_api.core.writes import writing as writes
 from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck

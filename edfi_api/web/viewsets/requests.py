@@ -25,8 +25,8 @@ from edfi_api.core.documents.exceptions import MalformedJson, UnreadableText
 from edfi_api.core.documents.leniency import Leniency, Tolerated
 from edfi_api.core.security.profiles.catalog import ProfilePart
 from edfi_api.core.security.profiles.negotiation import is_of_a_profile
-from edfi_api.core.storage.requests import UNCONDITIONAL, AnyVersion, NamedVersion, Versions, WriteCondition
 from edfi_api.core.storage.stored import StoredDocument
+from edfi_api.core.storage.write_requests import UNCONDITIONAL, AnyVersion, NamedVersion, Versions, WriteCondition
 from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.web.problem_details.http_exceptions import BodyTooLarge, InvalidDocumentId, UnsupportedMediaType
 from edfi_api.web.viewsets.responses import etag

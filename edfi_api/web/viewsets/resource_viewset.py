@@ -47,7 +47,7 @@ from edfi_api.web.answered_requests import DocumentsRead
 from edfi_api.web.prepared_requests import CARRIED_OUT, DOCUMENT_ID, PREPARED, CarriedOut
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.web.viewsets.edfi_view import AuthorizedView, EdFiRequest
-from edfi_api.web.viewsets.prepared import PreparedAction, PreparedRead
+from edfi_api.web.viewsets.prepared_actions import PreparedAction, PreparedRead
 from edfi_api.web.viewsets.recorded_writes import record_accepted, record_refused
 from edfi_api.web.viewsets.representation import CollectionText, Representation
 from edfi_api.web.viewsets.requests import (

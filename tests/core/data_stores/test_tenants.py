@@ -13,7 +13,7 @@ from edfi_api.core.security.profiles.loading import read_definitions, store_prof
 from tests.conftest import http
 from tests.core.data_stores.problems import NO_STORES, NOT_FOUND, problem, refusal
 from tests.core.data_stores.tenants import Tenant
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.support.factories import STUDENT
 from tests.support.management_commands import run
 

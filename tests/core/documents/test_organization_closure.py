@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.core.storage import store
-from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.core.storage.write_requests import DeleteRequest, WriteRequest
 from edfi_api.features.loading.bulk import Candidate, bulk_writer, write_documents
 from tests.conftest import item_path
 from tests.core.documents.organizations import Organizations, closure_of, stored_closure

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from edfi_api.core.storage.driver.prepared import bound, run
+from edfi_api.core.storage.driver.prepared_statements import bound, run
 from edfi_api.core.storage.driver.sql import Sql
 
 ID = UUID("0190b9c4-0000-7abc-8def-00000000000f")

@@ -10,7 +10,7 @@ from edfi_api.core.documents.projection import compile_projection, compile_text_
 from edfi_api.model.profiles.definition import FilterMode, Usage
 from edfi_api.model.profiles.rules import view_of
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView, members_of
-from tests.core.profiles.random_rules import random_rule, with_filters
+from tests.core.security.profiles.random_rules import random_rule, with_filters
 from tests.support.serving import LAKE_COUNTY, SERVED_BY_DEFAULT, STANDARDS, served
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from tests.conftest import ApiTestClient, new_token
-from tests.core.profiles.definitions import profile_xml
 from tests.core.queries.students_in_python import BODIES, FIELDS, NUMBER, comparisons, holds, ordered, pages
+from tests.core.security.profiles.definitions import profile_xml
 from tests.support.examples import examples
 from tests.web.batch.batch_client import BatchClient
 from tests.web.batch.operations import DESCRIPTORS, enrolment, school

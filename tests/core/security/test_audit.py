@@ -17,7 +17,7 @@ from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ResourceClaim
 from edfi_api.core.storage import store
-from edfi_api.core.storage.requests import DeleteRequest
+from edfi_api.core.storage.write_requests import DeleteRequest
 from edfi_api.features.changes.change_queries.models import DeletedDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
 from tests.conftest import new_token

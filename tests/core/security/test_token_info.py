@@ -11,7 +11,7 @@ from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import Application, ClaimSet
 from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.storage import store
-from edfi_api.core.storage.requests import WriteRequest
+from edfi_api.core.storage.write_requests import WriteRequest
 from tests.conftest import new_token
 from tests.support.factories import STORED_URIS
 

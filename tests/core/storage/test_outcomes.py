@@ -8,8 +8,8 @@ from django.db import connection
 from edfi_api.core.documents.incoming import Preparer
 from edfi_api.core.storage import policy_statements
 from edfi_api.core.storage.driver.execution import execute
-from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
 from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.storage.write_requests import DeleteRequest, WriteRequest
 from tests.support.factories import STORED_URIS
 
 ID = UUID("01900000-0000-7000-8000-000000000001")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.core.storage.driver.prepared import _compiled, _prepared_on
+from edfi_api.core.storage.driver.prepared_statements import _compiled, _prepared_on
 from edfi_api.core.storage.policy_statements import likely_set
 from edfi_api.core.storage.row_policy import NO_CONDITIONS
 from edfi_api.core.storage.rows import STAGED

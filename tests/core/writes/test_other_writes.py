@@ -12,7 +12,7 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from tests.conftest import ApiTestClient, item_path, new_token
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.core.writes.conftest import RULES, TENTH
 from tests.support.factories import STUDENT
 from tests.support.management_commands import Printed, printed

@@ -12,7 +12,7 @@ from django.db import connection
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.surface.resource import Resource, Surface
 from tests.conftest import ApiTestClient
-from tests.core.profiles.distinct import DistinctBody
+from tests.core.security.profiles.distinct import DistinctBody
 from tests.features.refusals.recorder import RecorderInTest
 
 # The ordinary run takes every so many resources.

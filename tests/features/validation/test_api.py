@@ -15,7 +15,7 @@ from edfi_api.core.security.profiles.loading import assign_profiles, read_defini
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
 from tests.conftest import ApiTestClient, new_token
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.features.validation.api import RESULTS, RULES, RUNS, client, found
 from tests.features.validation.rules import EACH, PAIRS, write
 

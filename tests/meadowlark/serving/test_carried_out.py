@@ -10,7 +10,7 @@ import pytest
 from edfi_api.core.queries import collection
 from edfi_api.core.storage.store import Reading
 from edfi_api.core.writes import writing
-from edfi_api.web.viewsets import prepared
+from edfi_api.web.viewsets import prepared_actions
 from tests.support.factories import STUDENT
 from tests.whole.architecture.requests import HandedOver, content, engine_in_a_thread
 
@@ -70,7 +70,7 @@ def test_a_large_answer_is_made_once(engine: HandedOver, counted: Any, monkeypat
     page = ("GET", f"{STUDENTS}?limit=1")
     answers(engine, ("POST", STUDENTS, content(STUDENT)))
     first, short = answers(engine, page, page)
-    monkeypatch.setattr(prepared, "LARGEST_ANSWER", 1)
+    monkeypatch.setattr(prepared_actions, "LARGEST_ANSWER", 1)
     pages = counted(collection, "page")
 
     [long] = answers(engine, page)

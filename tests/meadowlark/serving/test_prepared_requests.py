@@ -292,7 +292,8 @@ def test_both_ways_answer_count_and_log_the_same(world: World, data: st.DataObje
     assert len(logged_short) >= len(short_way)
 
 
-_REFUSED = "SELECT resource, operation, status, problem, title, paths::text, errors::text, cause_text FROM refusal"
+# Many entries of one cause at a time are summed up in one without their values, so those are not compared.
+_REFUSED = "SELECT DISTINCT resource, operation, status, problem, title, cause_text FROM refusal"
 _DONE = """
 SELECT set, entry - -1, sum((entry ->> -1)::int)::int
   FROM run_minute, jsonb_each(counts - 'times' - 'reads') AS sets (set, entries), jsonb_array_elements(entries) AS entry

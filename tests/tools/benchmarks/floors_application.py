@@ -18,9 +18,9 @@ import psycopg  # noqa: E402  Django is set up by now
 from psycopg.rows import dict_row  # noqa: E402
 
 from edfi_api.core.storage import policy_statements  # noqa: E402
-from edfi_api.core.storage.driver.prepared import bound, run  # noqa: E402
+from edfi_api.core.storage.driver.prepared_statements import bound, run  # noqa: E402
 from edfi_api.core.storage.stored import SECURABLES, Outcome  # noqa: E402
-from meadowlark.serving.prepared import PlainRequest  # noqa: E402
+from meadowlark.serving.short_way import PlainRequest  # noqa: E402
 from references.identity import as_uuid  # noqa: E402
 
 _CONSTANT = b'{"text":"' + b"x" * 700 + b'"}'

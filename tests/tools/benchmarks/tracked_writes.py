@@ -13,7 +13,7 @@ from django.db import connection
 from edfi_api.core.documents.incoming import Preparer
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import store
-from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.core.storage.write_requests import DeleteRequest, WriteRequest
 from edfi_api.features.loading.bulk import Candidate, write_documents
 from edfi_api.model.surface.resource import ResourceName
 from tests.support import superuser

@@ -23,7 +23,7 @@ from edfi_api.core.served import current_compilation
 from edfi_api.features.management_api.clients import create
 from edfi_api.features.management_api.scopes import Scope
 from edfi_api.web.metadata import urls as metadata
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import DESKTOP, click, complaints, shown
 

@@ -14,7 +14,7 @@ from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Grant
 from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over
 

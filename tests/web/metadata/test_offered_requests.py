@@ -8,7 +8,7 @@ from edfi_api.core.security.profiles.loading import read_definitions, store_prof
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.metadata.fixed_documents import DOCUMENTS
 from tests.conftest import ApiTestClient, http
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.support.offered_requests import offered_lists
 
 LISTED = "/metadata/specifications"

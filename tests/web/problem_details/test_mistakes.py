@@ -15,7 +15,7 @@ from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
 from tests.conftest import ApiTestClient, http, item_path, new_token
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.support.databases import rolled_back
 
 _NO_FURTHER = "NoFurtherAuthorizationRequired"

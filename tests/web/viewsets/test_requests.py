@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from edfi_api.core.storage.driver import prepared
+from edfi_api.core.storage.driver import prepared_statements
 from tests.conftest import item_path
 from tests.support.databases import connection
 from tests.support.factories import STUDENT
@@ -244,7 +244,7 @@ def test_a_path_outside_all_routes_is_a_problem(db):
 def test_a_connection_that_lost_its_prepared_statements_prepares_them_again(api, monkeypatch, most):
     """psycopg sends DEALLOCATE ALL after some rollbacks, and so may a connection pooler. A connection that has as many
     statements as it may have loses the oldest, too."""
-    monkeypatch.setattr(prepared, "_MOST_PREPARED", most)
+    monkeypatch.setattr(prepared_statements, "_MOST_PREPARED", most)
     path = item_path(api.post("/students", STUDENT))
     with connection.cursor() as cursor:
         cursor.execute("DEALLOCATE ALL")

@@ -22,7 +22,7 @@ from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.turns import Turns
 from tests.conftest import new_token
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.features.management_api.managing import VENDOR, token_of
 from tests.support.factories import STUDENT
 from tests.whole.architecture.request_path import RequestPath, path_of

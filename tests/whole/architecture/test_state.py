@@ -11,7 +11,7 @@ _MODULES = [path for path in MODULES if "meadowlark" not in path.relative_to(TOP
 # Module-level containers that may change at run time, with the reason.
 _ALLOWED = {
     ("edfi_api/core/storage/database_state.py", "_states_by_alias"),  # the states themselves
-    ("edfi_api/core/storage/driver/prepared.py", "_prepared"),  # weak keys: connections
+    ("edfi_api/core/storage/driver/prepared_statements.py", "_prepared"),  # weak keys: connections
 }
 _CACHES = {"cache", "lru_cache", "cached"}
 _CONTAINERS = {"dict", "list", "set", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary"}

@@ -14,7 +14,7 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
 from edfi_api.features.loading.management.commands import load_documents
 from tests.conftest import ApiTestClient, http, item_path, new_token
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.support.databases import rolled_back
 from tests.support.serving import SHIPYARD, like_the_ods
 from tests.web.batch.batch_client import BatchClient

@@ -9,7 +9,7 @@ import pytest
 
 from edfi_api.core.security.profiles.loading import read_definitions, store_profiles
 from tests.conftest import ApiTestClient, http, new_token
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.support.databases import connection, rolled_back
 from tests.support.serving import like_the_ods
 

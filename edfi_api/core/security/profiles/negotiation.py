@@ -21,7 +21,7 @@ from edfi_api.core.security.profiles.exceptions import (
     UnknownProfile,
     WrongProfileUsage,
 )
-from edfi_api.core.storage.requests import WriteCondition
+from edfi_api.core.storage.write_requests import WriteCondition
 from edfi_api.model.profiles.definition import Usage
 from edfi_api.model.surface.resource import JsonPath, Resource
 

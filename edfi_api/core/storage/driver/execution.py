@@ -24,7 +24,7 @@ from psycopg.errors import QueryCanceled
 
 from edfi_api.common.back_off import BackOff
 from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
-from edfi_api.core.storage.driver.prepared import BoundStatement, Row, bound, forget, run, run_unprepared
+from edfi_api.core.storage.driver.prepared_statements import BoundStatement, Row, bound, forget, run, run_unprepared
 from edfi_api.core.storage.driver.sql import Sql
 
 Result = TypeVar("Result")

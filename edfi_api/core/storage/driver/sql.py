@@ -1,7 +1,7 @@
 """SQL as a value: text with named parameters, and their values, composed without editing text.
 
 `psycopg.sql` composes identifiers and literals, and its placeholders are numbered by the cursor that runs them; the
-statements here are prepared once per connection with parameters that are named (`driver.prepared`).
+statements here are prepared once per connection with parameters that are named (`driver.prepared_statements`).
 """
 
 import re

@@ -20,8 +20,8 @@ from edfi_api.core.storage.exceptions import (
     KeyChangeContradicts,
     KeyChangeNotSupported,
 )
-from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.stored import Outcome, Written
+from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.features.changes.change_queries import history
 from edfi_api.features.changes.change_queries.models import DeletedDocument, Restoration
 from edfi_api.model.surface.resource import Resource, ResourceName

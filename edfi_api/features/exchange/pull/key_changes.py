@@ -27,9 +27,9 @@ from edfi_api.core.storage import resource_types, store
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts
-from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.stored import referential_ids, stored_versions
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
+from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.features.exchange.pull.client_writer import CLIENT_REFUSALS, ClientRights
 from edfi_api.features.exchange.pull.outcomes import DueDelete, Outcomes
 from edfi_api.features.exchange.pull.tracked_keys import KeyBody, TrackedKeys, put_key, remote_id_of

@@ -14,10 +14,10 @@ from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE
 from edfi_api.core.storage import store
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
-from edfi_api.core.storage.requests import DeleteRequest
 from edfi_api.core.storage.row_policy import NO_CONDITIONS, RowPolicy
 from edfi_api.core.storage.sets.writing import delete_unreferenced
 from edfi_api.core.storage.stored import referential_ids, stored_versions
+from edfi_api.core.storage.write_requests import DeleteRequest
 from edfi_api.features.exchange.pull.client_writer import CLIENT_REFUSALS, ClientRights
 from edfi_api.features.exchange.pull.key_changes import KeyChanges
 from edfi_api.features.exchange.pull.outcomes import DueDelete, Outcomes

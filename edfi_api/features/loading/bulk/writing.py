@@ -19,11 +19,11 @@ from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import StatementAborted
-from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve, resolve_together
 from edfi_api.core.storage.sets.staging import MetConcurrentWrites, of_rows, one_transaction, write_staged
 from edfi_api.core.storage.stored import Outcome, StoredDocument, stored_documents
+from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck
 from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding

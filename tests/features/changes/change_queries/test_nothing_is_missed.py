@@ -19,7 +19,7 @@ from django.db import transaction
 
 from edfi_api.core.models import Document
 from edfi_api.core.storage import store
-from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.core.storage.write_requests import DeleteRequest, WriteRequest
 from edfi_api.features.changes.change_queries.tracked_changes import newest_change_version
 from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests.features.changes.change_queries.conftest import ChangeQueries

@@ -9,7 +9,7 @@ from edfi_api.core.security.claims.stored_claims import load
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from tests.conftest import ApiTestClient, http, item_path, new_token
-from tests.core.profiles.definitions import profile_xml
+from tests.core.security.profiles.definitions import profile_xml
 from tests.features.changes.history.versions import history, update
 from tests.support.class_periods import PERIOD, store_school
 from tests.support.databases import connection

@@ -9,8 +9,8 @@ from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.security.claims.compile import _compiled
 from edfi_api.core.storage import database_state, store
 from edfi_api.core.storage.integrity import disagreements
-from edfi_api.core.storage.requests import WriteRequest
 from edfi_api.core.storage.sets import REFUSALS
+from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests.support import databases
 from tests.support.databases import DOCUMENTS, connection

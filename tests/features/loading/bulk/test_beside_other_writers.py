@@ -10,8 +10,8 @@ from edfi_api.core.documents.incoming import Preparer
 from edfi_api.core.models import Document
 from edfi_api.core.storage import store
 from edfi_api.core.storage.integrity import disagreements
-from edfi_api.core.storage.requests import DeleteRequest, WriteRequest
 from edfi_api.core.storage.stored import Outcome
+from edfi_api.core.storage.write_requests import DeleteRequest, WriteRequest
 from edfi_api.features.loading.bulk import write_documents
 from references.exceptions import DependentItemExists, MissingTarget, UnresolvedReference
 from tests.support.factories import STORED_URIS
