@@ -151,7 +151,7 @@ def rows_of(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, A
 
 def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> Cursor[TupleRow]:
     """Run a statement that is not prepared: batches differ in size, so each execution needs its own plan. Also, psycopg
-    deallocates all prepared statements of a connection after a rollback, including those of `storage.driver.prepared_statements`.
+    deallocates all prepared statements of a connection after a rollback, those of `prepared_statements` among them.
     """
     return cursor.execute(statement, parameters, prepare=False)
 
