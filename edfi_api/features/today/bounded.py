@@ -35,6 +35,8 @@ from edfi_api.web.admin_kit.readable_values import timestamp
 # Of the statements of a page, and of one behind it: less than `migrate` waits for locks.
 SECONDS = 2.0
 SECONDS_BEHIND = 120.0
+# What is found so soon behind the page does not wait for what takes longer.
+_SECONDS_AT_FIRST = 5.0
 # A statement of a page takes half of what the page has left, so that those behind it have some too.
 _SHARE = 0.5
 _TIMES_KEPT = 100
@@ -127,6 +129,11 @@ class Notes:
             self.oldest = found.at
         return found.value
 
+    def expect(self, figure: Figure[Any]) -> None:
+        """Let a figure be counted behind the page, which will have it when it is loaded again."""
+        if figures.known(figure) is None:
+            figures.count_behind(figure)
+
 
 class Figures:
     """What a process knows, and the thread that counts what takes long."""
@@ -138,9 +145,9 @@ class Figures:
             _MOST_KEPT, ttu=lambda _, found, now: now + found.seconds_shown, timer=time.monotonic
         )
         self._lock = threading.Lock()
-        # What requests look for, and what waits for the thread or is being counted by it.
+        # What requests look for; what waits for the thread or is being counted by it, and for how many seconds.
         self._in_requests: dict[Hashable, threading.Event] = {}
-        self._behind: dict[Hashable, Figure[Any]] = {}
+        self._behind: dict[Hashable, tuple[float, Figure[Any]]] = {}
         self.is_running = False
 
     def known(self, figure: Figure[Value]) -> Found[Value] | None:
@@ -184,7 +191,7 @@ class Figures:
         with self._lock:
             if figure.place in self._behind or len(self._behind) >= _MOST_WAITING:
                 return
-            self._behind[figure.place] = figure
+            self._behind[figure.place] = _SECONDS_AT_FIRST, figure
             is_first, self.is_running = not self.is_running, True
         if is_first:
             self.start(self._run)
@@ -212,40 +219,46 @@ class Figures:
         return found
 
     def _run(self) -> None:
-        while figure := self._next():
+        while following := self._following():
+            seconds, figure = following
+            is_last = seconds >= SECONDS_BEHIND
+            is_done = True
             try:
-                self._count(figure)
+                is_done = self._is_counted(figure, min(seconds, SECONDS_BEHIND), is_last=is_last)
             except (DatabaseError, InterfaceError) as error:
                 _log.warning("a figure cannot be counted now: %s", " ".join(str(error).split()))
             except Exception:  # The thread must outlive a bug; pages do not depend on it.
                 _log.exception("a figure was not counted")
             finally:
                 with self._lock:
-                    del self._behind[figure.place]
+                    if is_done:
+                        del self._behind[figure.place]
+                    else:
+                        self._behind[figure.place] = SECONDS_BEHIND, figure
 
-    def _next(self) -> Figure[Any] | None:
-        """Return the figure that has waited longest; it stays until it is counted."""
+    def _following(self) -> tuple[float, Figure[Any]] | None:
+        """Return what is counted next, of those with the least time the one that has waited longest; it stays in its
+        place until it is counted."""
         with self._lock:
-            figure = next(iter(self._behind.values()), None)
-            self.is_running = figure is not None
-            return figure
+            found = min(self._behind.values(), key=lambda each: each[0], default=None)
+            self.is_running = found is not None
+            return found
 
-    def _count(self, figure: Figure[Any]) -> None:
+    def _is_counted(self, figure: Figure[Any], seconds: float, *, is_last: bool) -> bool:
+        """Count it; return whether it is done, as it is after the last time in any case."""
         with connections_of_its_own({DEFAULT_DB_ALIAS, figure.using}):
-            if figure.type is None:
-                self._keep(figure, _found_within(figure, SECONDS_BEHIND))
-                return
-            while not _is_claimed(figure):
+            while figure.type is not None and not _is_claimed(figure):
+                if not is_last:
+                    return False
                 time.sleep(_SECONDS_BETWEEN_CLAIMS)
-            other = self._of_others(figure)
-            if other is not None and other.again_at > timezone.now():
-                _release(figure)
-                return
-            found = _found_within(figure, SECONDS_BEHIND)
-            self._keep(figure, found)
-            value = None if found.value is None else msgspec.to_builtins(found.value, str_keys=True)
-            _release(figure, value=value, counted_at=found.at, seconds=found.seconds)
-            CountedFigure.objects.filter(claimed_until__lt=found.at - _FORGOTTEN).delete()
+            other = self._of_others(figure) if figure.type is not None else None
+            found = other if other and other.again_at > timezone.now() else _found_within(figure, seconds)
+            is_done = is_last or found.value is not None
+            if is_done:
+                self._keep(figure, found)
+            if figure.type is not None:
+                _release(figure, found if is_done and found is not other else None)
+            return is_done
 
 
 def _in_a_thread(run: Callable[[], None]) -> None:
@@ -273,9 +286,14 @@ def _is_claimed(figure: Figure[Any]) -> bool:
         return cursor.execute(_CLAIM, values).fetchone() is not None
 
 
-def _release(figure: Figure[Any], **found: Any) -> None:
+def _release(figure: Figure[Any], found: Found[Any] | None) -> None:
     """Let other processes count it, or take what this one has found."""
-    CountedFigure.objects.filter(name=figure.name).update(claimed_until=timezone.now(), **found)
+    values: dict[str, Any] = {"claimed_until": timezone.now()}
+    if found is not None:
+        value = None if found.value is None else msgspec.to_builtins(found.value, str_keys=True)
+        values |= {"value": value, "counted_at": found.at, "seconds": found.seconds}
+    CountedFigure.objects.filter(name=figure.name).update(**values)
+    CountedFigure.objects.filter(claimed_until__lt=timezone.now() - _FORGOTTEN).delete()
 
 
 @contextmanager

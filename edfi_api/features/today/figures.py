@@ -114,10 +114,12 @@ class SchoolCounts:
         self.counting = Counting(current_measures(), self.using, self.today)
         self.notes = Notes()
 
-    def kept(self, what: str, find: Any, *key: object, type: Any = None) -> Any:
+    def kept(self, what: str, find: Any, *key: object, type: Any = None, is_shown: bool = True) -> Any:
         """Return what was found lately or is found now by a function of a cursor; None if it takes too long. Other
-        processes are told values of this type, which have no personal data."""
-        return self.notes.find(what, Figure(self.using, (what, self.today, *key), find, type))
+        processes are told values of this type, which have no personal data. What is not shown now is counted behind
+        the page, which will show it."""
+        figure = Figure(self.using, (what, self.today, *key), find, type)
+        return self.notes.find(what, figure) if is_shown else self.notes.expect(figure)
 
     def year(self) -> SchoolYear | None:
         """Return the school year; None if there is none, or finding it took too long."""
@@ -149,14 +151,15 @@ class SchoolCounts:
         year = self.year()
         return max(earliest, monday(year.first_day)) if year else earliest
 
-    def absences(self, schools: Sequence[int] | None = None) -> dict[int, list[int]]:
+    def absences(self, schools: Sequence[int] | None = None, *, is_shown: bool = True) -> dict[int, list[int]]:
         """Return the absences of schools by week."""
         first = self.first_week()
 
         def find(cursor: CursorWrapper) -> dict[int, list[int]]:
             return self.counting.absences(cursor, first, schools)
 
-        return self.kept("Absences by week", find, first, _key(schools), type=dict[int, list[int]]) or {}
+        types = dict[int, list[int]]
+        return self.kept("Absences by week", find, first, _key(schools), type=types, is_shown=is_shown) or {}
 
     def table(
         self,

@@ -278,6 +278,7 @@ def _schools_of_today(counts: SchoolCounts, context: dict[str, Any]) -> Sentence
         chosen = schools[:_SCHOOLS_SHOWN]
         ids = [each.organization for each in chosen]
         found, absences = counts.completeness(ids), counts.absences(ids)
+        counts.absences(is_shown=False)
     else:
         enrolled = [each for each in schools if each.organization in found]
         worst = least_complete(schools, found)[:_SCHOOLS_SHOWN]
@@ -308,17 +309,17 @@ def _schools_of_today(counts: SchoolCounts, context: dict[str, Any]) -> Sentence
 def _without_attendance(counts: SchoolCounts) -> tuple[list[StoredSchool], int] | None:
     """Return the schools with students that have sent no attendance this week though they had school, and the number
     of all that have students."""
-    figures = counts.completeness()
-    if figures is None:
-        return None
-    schools = [each for each in counts.schools() if each.organization in figures]
+    schools, figures = counts.schools(), counts.completeness()
     ids = [each.organization for each in schools]
 
     def find(cursor: CursorWrapper) -> set[int]:
         return set(counts.counting.without_attendance(cursor, ids))
 
-    late = counts.kept("Attendance of this week", find, tuple(ids), type=set[int])
-    return None if late is None else ([each for each in schools if each.organization in late], len(schools))
+    late = counts.kept("Attendance of this week", find, type=set[int], is_shown=figures is not None)
+    if figures is None or late is None:
+        return None
+    with_students = [each for each in schools if each.organization in figures]
+    return [each for each in with_students if each.organization in late], len(with_students)
 
 
 def _refused_by_day(data_store: int | None, notes: Notes) -> dict[str, Any]:

@@ -166,6 +166,7 @@ def test_every_applied_migration_has_a_digest(prepared_once: Database) -> None:
         ("refusals", "0003_rules"),
         ("refusals", "0004_causes"),
         ("refusals", "0005_hints"),
+        ("refusals", "0006_of_organization"),
         ("security", "0002_secret_links"),
         ("security", "0003_group_permissions"),
         ("sql_views", "0002_people_by_number"),

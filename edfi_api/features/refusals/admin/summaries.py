@@ -1,9 +1,11 @@
 """The summary of a refusal with links: the client, what is missing, the document that was accepted later."""
 
 import re
+import threading
 from typing import Any
 from uuid import UUID
 
+from cachetools import TTLCache
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 from django.urls import reverse
@@ -51,6 +53,9 @@ _REASONS = {
     "system": "The server failed; its log tells why under the correlation id.",
 }
 _DENIED = "security:"
+_MANY, _SECONDS_KEPT = 10_000, 60
+_earlier_entries: TTLCache[int, UUID | None] = TTLCache(4, _SECONDS_KEPT)
+_lock = threading.Lock()
 # The type of a problem, alone or with names of elements behind it.
 _PROBLEM = re.compile(r"[a-z]+(?:[-:][a-z]+)*(?:: |$)")
 # The name of the resource of which something is missing.
@@ -189,8 +194,17 @@ def searched_part() -> str:
 
 
 def _first_earlier_entry(most: int) -> UUID | None:
-    earlier = Refusal.objects.order_by("-id").values_list("id", flat=True)[most : most + 1]
-    return next(iter(earlier), None)
+    """Return the id of the entry before so many latest ones; of many that of the last minute, since counting them takes
+    as long as what is searched for among them."""
+    with _lock:
+        if most in _earlier_entries:
+            return _earlier_entries[most]
+    latest_first = Refusal.objects.order_by("-id").values_list("id", flat=True)
+    earlier = next(iter(latest_first[most : most + 1]), None)
+    if most >= _MANY:
+        with _lock:
+            _earlier_entries[most] = earlier
+    return earlier
 
 
 def with_element(element: str) -> Q:
