@@ -8,6 +8,8 @@ const TOKEN_URL = /\/(oauth|connect)\/token$/;
 const DATA_TOKEN_URL = /\/oauth\/token$/;
 const DOMAINS = "x-Ed-Fi-domains";
 const NO_DOMAIN = "Other";
+const MOST_ATTEMPTS = 50;
+const MILLISECONDS = 100;
 const WRONG_SECRET =
   "The key or the secret is wrong, or the client was disabled. Enter both as they were shown when the client was made; " +
   "the operator of this server can make a new secret: manage.py rotate_secret NAME.";
@@ -27,9 +29,13 @@ function remember({ auth, token }) {
   sessionStorage.setItem(keyOf(auth.schema.get("tokenUrl")), JSON.stringify({ kept, expires }));
 }
 
-function restore() {
+function restore(attempt = 0) {
   const [name, description] = scheme();
-  if (!name) return;
+  if (!name) {
+    // What a specification defines is known a moment after it has been loaded; some define no way to get a token.
+    if (attempt < MOST_ATTEMPTS) setTimeout(restore, MILLISECONDS, attempt + 1);
+    return;
+  }
   const { kept, expires } = JSON.parse(sessionStorage.getItem(keyOf(description.get("tokenUrl"))) || "{}");
   // One that was got elsewhere would be refused here.
   const authorized = kept && Date.now() < expires ? { [kept.name]: kept } : {};
@@ -195,5 +201,5 @@ const ui = SwaggerUIBundle({
   displayRequestDuration: true,
   // Without credentials of its own to send, a browser shows no dialog for a refused secret; the page explains it.
   requestInterceptor: (request) => (TOKEN_URL.test(request.url) ? { ...request, credentials: "omit" } : request),
-  onComplete: restore,
+  onComplete: () => restore(),
 });
