@@ -119,7 +119,7 @@ class DataStoreCommand(ReportingCommand):
         parallel = options.pop("parallel", 1)
         if not named and not wants_all:
             if not options.pop("is_chosen", False):
-                _refuse_without_default_store(options)
+                _refuse_without_default_store(options, self.takes_several)
             return super().execute(*args, **{"database": DEFAULT_DB_ALIAS, **options})
         stores = _chosen(named or [], wants_all)
         if self.in_one_process and (wants_all or len(stores) > 1):
@@ -224,11 +224,12 @@ def _add_options(parser: ArgumentParser, takes_several: bool) -> None:
         )
 
 
-def _refuse_without_default_store(options: dict[str, Any]) -> None:
+def _refuse_without_default_store(options: dict[str, Any], takes_several: bool) -> None:
     if api_settings.has_main_store or options.get("database", DEFAULT_DB_ALIAS) != DEFAULT_DB_ALIAS:
         return
     there_are = ", ".join(described(store) for store in read_table().stores.values()) or "none"
-    raise CommandError(f"Say which: --data-store, or --all-data-stores. There are: {there_are}.")
+    several = ", or --all-data-stores" if takes_several else ""
+    raise CommandError(f"Say which: --data-store{several}. There are: {there_are}.")
 
 
 def _chosen(named: Sequence[str], wants_all: bool) -> list[Store]:

@@ -3,23 +3,38 @@
 Its export is JSON: `title`, and `template` with `maps`, `lookups`, `bootstraps` and `preprocessors`. A map has the path
 of its resource (`resourcePath`) and, in `map`, nested members whose leaves say their source: `column` (`sourceColumn`),
 `static` (`value`), `lookup-table` (`sourceTable`), each perhaps with a `default`. The versions write leaves as objects
-with capital or small letters, members by their names or as lists of nodes (`name`, `children`), and the whole map as an
-object or as text of JSON. What runs a script, deletes, or sends fixed documents is named, and left out.
+with capital or small letters, members by their names or as lists of nodes (`name`, `children`), maps as objects or as
+texts of JSON under several names, look-ups one by one or by table, and resources with and without their project. What
+runs a script, deletes, or sends fixed documents is named, and left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
+from edfi_api.core.served import current_surface
+from edfi_api.features.loading.json_lines.exceptions import ResourceNotServed
+from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.tables.exceptions import InvalidTemplate
-from edfi_api.features.tables.template import MOST_MEMBERS, MappedMember, Template
+from edfi_api.features.tables.template import MappedMember, Template, checked
 
 _DEEPEST = 20
 _MOST_MAPS = 100
 _LEAF = frozenset({"source", "sourcecolumn", "sourcetable", "column", "value", "static", "default", "lookup"})
 _NOT_MAPPED = frozenset({"no-mapping", "nomapping", "none", ""})
+_MAP_IN = ("map", "dataMap", "dataMaps", "resourceMaps", "columns", "mappings")
+_LOOKUPS_IN = ("lookups", "lookupCollection", "lookup collection", "lookupTables")
+_OF_SCRIPTS = ("preprocessors", "customFileProcessors", "customRowProcessors", "scripts")
+_DELETES = ("isDeleteOperation", "isDelete", "deleteByNaturalKey", "isDeleteByNaturalKey")
+_RUNS_A_SCRIPT = (
+    *("customFileProcessor", "customRowProcessor", "customFileGenerator"),
+    *("preprocessor", "fileProcessorScriptId", "attribute"),
+)
+_ENTRIES_IN = ("lookups", "entries", "items", "values")
+_LONGEST_NAME = 60
 
 
 @dataclass(slots=True)
@@ -32,25 +47,29 @@ class ReadTemplates:
 
 def is_of_data_import(decoded: Any) -> bool:
     """Whether the decoded JSON is an export of Data Import."""
-    return isinstance(decoded, dict) and (
-        isinstance(_get(decoded, "template"), dict)
-        or isinstance(_get(decoded, "maps"), list)
-        or "map" in _small(decoded)
+    return (
+        isinstance(decoded, dict)
+        and not {"version", "resource", "columns"} <= decoded.keys()
+        and (
+            isinstance(_get(decoded, "template"), dict | str)
+            or isinstance(_get(decoded, "maps"), list | str)
+            or _first(decoded, _MAP_IN[:4]) is not None
+        )
     )
 
 
 def read_data_import(decoded: Mapping[str, Any]) -> ReadTemplates:
     """The templates of an export. Raises InvalidTemplate."""
-    content = _get(decoded, "template")
+    content = _decoded(_get(decoded, "template"))
     content = content if isinstance(content, dict) else decoded
     found = ReadTemplates()
-    lookups = _lookups(_get(content, "lookups"))
-    maps = _get(content, "maps")
+    lookups = _lookups(_decoded(_first(content, _LOOKUPS_IN)))
+    maps = _decoded(_get(content, "maps"))
     if isinstance(maps, list) and len(maps) > _MOST_MAPS:
         raise InvalidTemplate([f"A file has {_MOST_MAPS} maps at most."])
     for each in maps if isinstance(maps, list) else [content]:
         if isinstance(each, dict):
-            _read_map(each, str(_get(decoded, "title") or ""), lookups, found)
+            _read_map(each, _name(_get(decoded, "title")), lookups, found)
     _name_what_is_left_out(content, found)
     if not found.templates:
         raise InvalidTemplate(["No map of a column is in it.", *found.left_out])
@@ -58,24 +77,36 @@ def read_data_import(decoded: Mapping[str, Any]) -> ReadTemplates:
 
 
 def _read_map(given: dict[str, Any], title: str, lookups: dict[str, dict[str, str]], found: ReadTemplates) -> None:
-    name = str(_get(given, "name") or title or "Data Import")
-    if _is_true(_get(given, "deleteByNaturalKey")) or _is_true(_get(given, "isDeleteOperation")):
+    name = _name(_get(given, "name")) or title or "Data Import"
+    if any(_is_true(_get(given, key)) for key in _DELETES):
         found.left_out.append(f"{name}: it deletes documents, which tables do not do.")
         return
-    for key in ("customFileProcessor", "customRowProcessor", "preprocessor", "fileProcessorScriptId", "attribute"):
-        if _get(given, key):
-            found.left_out.append(f"{name}: {key} ({str(_get(given, key))[:60]}) runs a script, and is left out.")
-    content = _decoded(_get(given, "map"))
+    for key in _RUNS_A_SCRIPT:
+        if script := _get(given, key):
+            called = _get(script, "name") or _get(script, "scriptName") if isinstance(script, dict) else script
+            found.left_out.append(f"{name}: {key} ({_name(called)[:_LONGEST_NAME]}) runs a script, and is left out.")
+    content = _decoded(_first(given, _MAP_IN))
     if isinstance(content, dict) and "resourcemaps" in _small(content):
         content = _decoded(_get(content, "resourceMaps"))
     columns = [each for each in _members(content, "", lookups, 0) if each.column or each.value]
-    if len(columns) > MOST_MEMBERS:
-        raise InvalidTemplate([f"{name}: a template has {MOST_MEMBERS} members at most."])
+    for table in _lacking_tables(content, lookups, 0):
+        found.left_out.append(
+            f"{name}: the look-up table {table[:_LONGEST_NAME]} is not in it; cells count as they are."
+        )
     if columns:
         resource = str(_get(given, "resourcePath") or _get(given, "resource") or "")
-        found.templates.append(Template(resource, tuple(columns), name))
+        found.templates.append(checked(Template(_path_of(resource), tuple(columns), name)))
     else:
         found.left_out.append(f"{name}: it maps no column.")
+
+
+def _path_of(resource: str) -> str:
+    """The path of a resource as it is served: older versions write it without its project, or with what is before it.
+    One that is not served stays as it is."""
+    with suppress(ResourceNotServed):
+        called = "/".join(resource.strip("/").split("/")[-2:])
+        return resource_called(current_surface(), called).url_path
+    return resource
 
 
 def _members(node: Any, path: str, lookups: dict[str, dict[str, str]], depth: int) -> Iterator[MappedMember]:
@@ -141,21 +172,48 @@ def _leaf(small: Mapping[str, Any], path: str, lookups: dict[str, dict[str, str]
 
 
 def _lookups(given: Any) -> dict[str, dict[str, str]]:
-    """The tables of values, by the small letters of their names."""
+    """The tables of values, by the small letters of their names: entries that name their table, or tables that have
+    entries."""
     tables: dict[str, dict[str, str]] = {}
-    for each in given if isinstance(given, list) else []:
-        if isinstance(each, dict):
-            table = tables.setdefault(str(_get(each, "sourceTable") or "").casefold(), {})
-            table[_text(_get(each, "key"))] = _text(_get(each, "value"))
+
+    def add(table: Any, entry: Any) -> None:
+        if isinstance(entry, dict) and _get(entry, "key") is not None:
+            tables.setdefault(_name(table).casefold(), {})[_text(_get(entry, "key"))] = _text(_get(entry, "value"))
+
+    listed = given.items() if isinstance(given, dict) else ((None, each) for each in given or ())
+    for name, each in listed if isinstance(given, dict | list) else ():
+        table = name or _get(each, "sourceTable") or _get(each, "name")
+        entries = _first(each, _ENTRIES_IN) if isinstance(each, dict) and "key" not in _small(each) else each
+        if isinstance(entries, dict) and "key" not in _small(entries):
+            entries = [{"key": key, "value": value} for key, value in entries.items()]
+        elif entries is None and isinstance(each, dict):
+            entries = [{"key": key, "value": value} for key, value in each.items()]
+        for entry in entries if isinstance(entries, list) else [entries]:
+            add(table, entry)
     return tables
 
 
+def _lacking_tables(node: Any, lookups: Mapping[str, Any], depth: int) -> list[str]:
+    """The names of tables of values that a map uses and the file has not."""
+    if isinstance(node, dict):
+        small = _small(node)
+        named = _name(small.get("sourcetable")) if _is_leaf(small) else ""
+        if named and named.casefold() not in lookups:
+            return [named]
+        node = list(node.values())
+    if not isinstance(node, list) or depth > _DEEPEST:
+        return []
+    return list(dict.fromkeys(name for each in node for name in _lacking_tables(each, lookups, depth + 1)))
+
+
 def _name_what_is_left_out(content: Mapping[str, Any], found: ReadTemplates) -> None:
-    for key, why in (("bootstraps", "sends fixed documents"), ("preprocessors", "runs a script")):
-        given = _get(content, key)
+    kinds = (("bootstraps", "sends fixed documents"), *((key, "runs a script") for key in _OF_SCRIPTS))
+    for key, why in kinds:
+        given = _decoded(_get(content, key))
         for each in given if isinstance(given, list) else []:
-            name = _get(each, "name") if isinstance(each, dict) else None
-            found.left_out.append(f"{key}: {str(name or 'one without a name')[:60]} {why}, and is left out.")
+            name = _get(each, "name") or _get(each, "scriptName") if isinstance(each, dict) else each
+            called = _name(name)[:_LONGEST_NAME] or "one without a name"
+            found.left_out.append(f"{key}: {called} {why}, and is left out.")
 
 
 def _decoded(given: Any) -> Any:
@@ -173,6 +231,16 @@ def _small(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _get(given: Any, name: str) -> Any:
     return _small(given).get(name.lower()) if isinstance(given, dict) else None
+
+
+def _first(given: Any, names: Sequence[str]) -> Any:
+    """The value of the first of these names that is there."""
+    return next((value for name in names if (value := _get(given, name)) is not None), None)
+
+
+def _name(given: Any) -> str:
+    """A name for people, without what databases do not keep."""
+    return " ".join(_text(given).replace("\0", "").split())
 
 
 def _is_true(given: Any) -> bool:

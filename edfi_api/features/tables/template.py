@@ -9,7 +9,7 @@ exported and given away:
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,14 +21,21 @@ MOST_MEMBERS = 500
 _LONGEST = 1_000
 
 
+Part = Literal["", "before-comma", "after-comma", "first-word", "after-first-word"]
+DateOrder = Literal["", "day-first", "month-first"]
+
+
 class MappedMember(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A member, by its path, and where its value comes from: a column, by its name, or a constant `value`. `values`
-    says what the texts of cells mean, and `default` is for blank cells."""
+    """A member, by its path, and where its value comes from: a column, by its name, or a constant `value`. `part` says
+    which part of a cell counts, `dates` whether the day or the month of 8/9/2026 is first, which the column says itself
+    otherwise. `values` says what the texts of cells mean, and `default` is for blank cells."""
 
     member: str
     column: str = ""
     value: str = ""
     default: str = ""
+    part: Part = ""
+    dates: DateOrder = ""
     values: dict[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -56,7 +63,7 @@ class Template(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
 def read_template(text: bytes | str) -> Template:
     """The template of a JSON text in our own form. Raises InvalidTemplate."""
     try:
-        return _checked(msgspec.json.decode(text, type=Template))
+        return checked(msgspec.json.decode(text, type=Template))
     except msgspec.ValidationError as error:
         raise InvalidTemplate([f"This is not a template: {error}."]) from error
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -66,12 +73,13 @@ def read_template(text: bytes | str) -> Template:
 def template_of(members: Mapping[str, Any]) -> Template:
     """The template of a decoded JSON object. Raises InvalidTemplate."""
     try:
-        return _checked(msgspec.convert(members, Template))
+        return checked(msgspec.convert(members, Template))
     except msgspec.ValidationError as error:
         raise InvalidTemplate([f"This is not a template: {error}."]) from error
 
 
-def _checked(template: Template) -> Template:
+def checked(template: Template) -> Template:
+    """The template if it is within the bounds. Raises InvalidTemplate."""
     if template.version != VERSION:
         raise InvalidTemplate([f"The template has version {template.version}; this server reads {VERSION}."])
     if len(template.columns) > MOST_MEMBERS:

@@ -349,3 +349,27 @@ def test_housekeeping_purges_stores_instead_of_a_admin_database_without_document
     assert [line for line in done if line.startswith("0 superseded")] == [
         "0 superseded versions and the bodies of 0 deleted documents purged"
     ]
+
+
+def test_a_table_is_loaded_into_the_named_data_store_of_its_client(stores, client_of, tmp_path):
+    first, second = stores
+    client_of(first, name="office")
+    client_of(second, name="neighbours")
+    table = tmp_path / "students.csv"
+    table.write_text("studentUniqueId,firstName,lastSurname,birthDate\n0042,Mae,Ortiz,2010-02-03\n")
+    command = ("import_table", str(table), "--resource", "students")
+
+    dry = run(*command, "--client", "office", "--data-store", "2026", "--dry-run")
+    loaded = run(*command, "--client", "office", "--data-store", "2026")
+    repeated = run(*command, "--client", "office", "--data-store", "2026")
+
+    assert dry == ["1 created, 0 updated, 0 unchanged, 0 refused", "dry run: nothing was written"]
+    assert loaded == ["1 created, 0 updated, 0 unchanged, 0 refused"]
+    assert repeated == ["0 created, 0 updated, 1 unchanged, 0 refused"]
+    for store, stored in ((first, 1), (second, 0)):
+        found = client_of(store, name=f"reader of {store.pk}").at(f"/{store.name}").get("/students").json()
+        assert [each["studentUniqueId"] for each in found] == ["0042"] * stored
+    with pytest.raises(CommandError, match="The client may not use this database"):
+        run(*command, "--client", "neighbours", "--data-store", "2026")
+    with pytest.raises(CommandError, match=r"^Say which: --data-store\. There are: "):
+        run(*command, "--client", "office")
