@@ -27,7 +27,7 @@ class DescriptorWords:
     """The descriptors that a database stores, read by type when a cell of that type comes."""
 
     def __init__(self, using: str) -> None:
-        self._using = using
+        self.using = using
         self._types: dict[ResourceName, _DescriptorType] = {}
 
     def meaning(self, name: ResourceName, text: str) -> str | NoDescriptor:
@@ -35,7 +35,7 @@ class DescriptorWords:
         if _URI_SEPARATOR in text and ":" in text.partition(_URI_SEPARATOR)[0]:
             return text
         if name not in self._types:
-            self._types[name] = _DescriptorType(name, self._using)
+            self._types[name] = _DescriptorType(name, self.using)
         return self._types[name].meaning(text)
 
 

@@ -157,7 +157,7 @@ _EXPECTED = (ClientGone, InvalidTemplate, UnreadableTable, DataStoreNotFound)
 def _load(load: TableLoad, using: str) -> None:
     opened = OpenedLoad(load)
     loader, mapping = loader_of(opened, using, is_dry_run=load.is_dry_run)
-    total = sum(1 for _ in opened.table.rows())
+    total = sum(1 for row in opened.table.rows() if not mapping.reason_to_leave_out(row))
     _of_this_run(load).update(total=total, reported_at=timezone.now())
     for results in loader.results(mapping.documents(opened.table.rows())):
         _keep(load, results)

@@ -1,6 +1,7 @@
 """Templates from files of either form, and those that are kept."""
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,12 +11,14 @@ from edfi_api.features.tables.data_import import is_of_data_import, read_data_im
 from edfi_api.features.tables.exceptions import InvalidTemplate
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import TableTemplate
-from edfi_api.features.tables.reading import Header
+from edfi_api.features.tables.reading import Header, Table
 from edfi_api.features.tables.suggesting import suggested
 from edfi_api.features.tables.template import MappedMember, Template, read_template, template_of
 from edfi_api.model.surface.resource import Resource
 
 MOST_BYTES = 2**20
+# Rows whose cells say what a column is.
+_LOOKED_AT = 20
 
 
 class ReadTemplate(NamedTuple):
@@ -63,6 +66,7 @@ def template_of_headers(header: Header, resource: Resource) -> Template:
     return Template(resource.url_path, tuple(found))
 
 
-def suggested_template(header: Header, resource: Resource) -> Template:
-    """The template that the names of the columns suggest."""
-    return Template(resource.url_path, tuple(suggested(header.columns, Members(resource))))
+def suggested_template(table: Table, resource: Resource) -> Template:
+    """The template that the columns suggest."""
+    rows = [row.cells for row in islice(table.rows(), _LOOKED_AT)]
+    return Template(resource.url_path, tuple(suggested(table.header.columns, Members(resource), rows)))

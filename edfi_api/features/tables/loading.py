@@ -18,7 +18,8 @@ from edfi_api.web.batch.on_behalf import BatchOnBehalf
 from edfi_api.web.batch.operations import Result
 from edfi_api.web.batch.record import BatchFigures
 
-CREATED, UPDATED, UNCHANGED, REFUSED = "created", "updated", "unchanged", "refused"
+CREATED, UPDATED, UNCHANGED, REFUSED, LEFT_OUT = "created", "updated", "unchanged", "refused", "left out"
+# Each row has one of these; a row that is left out is none of the table's.
 OUTCOMES = (CREATED, UPDATED, UNCHANGED, REFUSED)
 # Documents that are sent together; the first ten that are refused of them have hints.
 _AT_ONCE = 100
@@ -72,6 +73,9 @@ class Loader:
         found: list[RowResult] = []
         number = 0
         for document in chunk:
+            if document.is_left_out:
+                found.append(RowResult(document.rows[0], LEFT_OUT, problems=document.problems))
+                continue
             if document.problems:
                 found += _refused(document, document.problems)
                 continue

@@ -23,6 +23,7 @@ from openpyxl import load_workbook
 from openpyxl.utils import get_column_letter
 
 from edfi_api.features.loading.cells import NotCsv, Row, csv_rows
+from edfi_api.features.tables.dates import orders_of_dates
 from edfi_api.features.tables.exceptions import UnreadableTable
 
 MOST_ROWS = 50_000
@@ -35,6 +36,8 @@ _MOST_PARTS = 2_000
 _LAST_ROW = 1_048_576
 # Rows in which the header is looked for: titles may be above it.
 _LOOKED_AT = 20
+# Further rows, whose dates say whether their days or their months are first.
+_WITH_DATES = 1_000
 # A row is the header if it has so much of the most cells that a row has.
 _SHARE_OF_HEADER = 0.6
 _BLOCK = 4096
@@ -47,13 +50,15 @@ _DAMAGED = "The spreadsheet is damaged, or not of a kind that can be read. Save 
 @dataclass(frozen=True, slots=True)
 class Header:
     """The names of the columns of a table, each different, and the number of their row. `sheets` are the names of the
-    sheets of a spreadsheet, `notes` what is to be known of how the file is read."""
+    sheets of a spreadsheet, `notes` what is to be known of how the file is read, `dates` what `orders_of_dates` says
+    of the first rows."""
 
     row: int
     columns: tuple[str, ...]
     sheets: tuple[str, ...] = ()
     sheet: str = ""
     notes: tuple[str, ...] = ()
+    dates: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,8 @@ def open_table(content: bytes, sheet: str = "") -> Table:
         raise UnreadableTable("There are no cells in it.")
     header = _header_among(first)
     columns = _names(header.cells, max(_width(row.cells) for row in first))
-    return Table(content, Header(header.number, columns, sheets, chosen, notes))
+    below = (row.cells for row in chain(first, islice(rows, _WITH_DATES)) if row.number > header.number)
+    return Table(content, Header(header.number, columns, sheets, chosen, notes, orders_of_dates(below, len(columns))))
 
 
 def column_letter(number: int) -> str:

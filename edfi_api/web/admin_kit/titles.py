@@ -124,6 +124,27 @@ def key_elements_of(name: str, using: str) -> list[str]:
     return [f"{element.name}={element.value}" for element in elements]
 
 
+def id_called(name: str, member: str, using: str) -> str | list[str] | None:
+    """The id of the stored organization of this name, for a member that identifies one, such as `schoolId`; several
+    that are called alike, or begin so, with their ids; None for other members."""
+    target = _target(KeyElement(member, ""))
+    if target is None or not target.is_organization:
+        return None
+    abstract = next((each for each in current_surface().abstract_resources if each.name == target.name), None)
+    wanted = abstract.subclasses if abstract else (target.name,)
+    numbers = resource_types.numbers(using)
+    of = [number for each, number in numbers.items() if each in wanted]
+    found = find_names(name, of, _MOST_NAMESAKES, using)
+    documents = Document.objects.using(using).filter(pk__in=found).select_related("resource_type")
+    ids = {natural_keys.elements(each.natural_key)[0].value: each for each in documents}
+    keys = [DocumentKey(resource_of(each.resource_type), each.natural_key) for each in ids.values()]
+    names = dict(zip(ids, (str(title.first) for title in titles(keys, using)), strict=True))
+    called = [id_ for id_, text in names.items() if text.casefold() == " ".join(name.split()).casefold()]
+    if len(called) == 1:
+        return called[0]
+    return [f"{names[id_]} ({id_})" for id_ in called or names]
+
+
 def identities_of(value: str) -> dict[UUID, ResourceName]:
     """The referential ids that documents have which are identified by this value alone, and what they would be."""
     surface = current_surface()

@@ -169,3 +169,120 @@ def test_a_template_that_does_not_fit_is_refused_with_the_reason(client_with, fi
         printed("import_table", path, client=client.client_id, template=str(kept))
 
     assert str(refusal.value) == reason
+
+
+def test_a_list_as_a_secretary_keeps_it_becomes_documents(school, client_with, file, tmp_path):
+    """Titles, blank lines, a repeated header, a total, names in one cell, days before months, Windows-1252."""
+    client = client_with()
+    lines = [
+        "Class list 7A, Lark Meadow High;;;;;",
+        ";;;;;",
+        "Student ID;Name;Date of birth;Sex;Phone;Phone",
+        "004200;Ortiz, Mae;01.02.2012;;555-0100;",
+        "004201;Müller, Jürgen Karl;15.03.2012;;;",
+        ";;;;;",
+        "Student ID;Name;Date of birth;Sex;Phone;Phone",
+        "004202;Nguyen;02.03.2012;;;",
+        "Total;3;;;;",
+    ]
+    path = file("class.csv", "\r\n".join(lines).encode("cp1252"))
+    template = {
+        "resource": "/ed-fi/students",
+        "columns": [
+            {"member": "studentUniqueId", "column": "Student ID"},
+            {"member": "lastSurname", "column": "Name", "part": "before-comma"},
+            {"member": "firstName", "column": "Name", "part": "after-comma"},
+            {"member": "birthDate", "column": "Date of birth"},
+        ],
+    }
+    kept = file("t.json", json.dumps(template).encode())
+    report = tmp_path / "report.csv"
+
+    with pytest.raises(CommandError, match="1 row of 3 refused"):
+        printed("import_table", path, client=client.client_id, template=str(kept), report=report)
+
+    assert bodies("Student")[-2:] == [
+        {"studentUniqueId": "004200", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2012-02-01"},
+        {"studentUniqueId": "004201", "firstName": "Jürgen Karl", "lastSurname": "Müller", "birthDate": "2012-03-15"},
+    ]
+    rows = list(csv.DictReader(report.read_text("utf-8-sig").splitlines()))
+    assert [(row["row"], row["outcome"], row["cell"], row["problem"]) for row in rows] == [
+        ("4", "created", "", ""),
+        ("5", "created", "", ""),
+        ("7", "left out", "", "It repeats the header, and is left out."),
+        ("8", "refused", "B8", "firstName is required."),
+        ("9", "left out", "", "It looks like a total below the list, and is left out."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "dates", "read"),
+    [
+        (["8/9/2026", "8/20/2026"], "", ["2026-08-09", "2026-08-20"]),
+        (["8/9/2026", "20/8/2026"], "", ["2026-09-08", "2026-08-20"]),
+        (["8.9.2026"], "day-first", ["2026-09-08"]),
+        (["8-9-2026"], "month-first", ["2026-08-09"]),
+        (["2026-08-09", "20.8.2026"], "", ["2026-08-09", "2026-08-20"]),
+        # A day that is none in this order is read as the API reads it.
+        (["8/20/2026", "8/9/2026"], "day-first", ["2026-08-20", "2026-09-08"]),
+    ],
+)
+def test_the_cells_of_a_column_say_whether_days_or_months_are_first(
+    school, client_with_any, file, *, cells, dates, read
+):
+    columns = [
+        {"member": "studentReference.studentUniqueId", "value": "0042"},
+        {"member": "schoolReference.schoolId", "value": "Lark  meadow High"},
+        {"member": "entryGradeLevelDescriptor", "value": "Ninth grade"},
+        {"member": "entryDate", "column": "Entered", "dates": dates},
+    ]
+    template = file("t.json", json.dumps({"resource": TEMPLATE["resource"], "columns": columns}).encode())
+    path = file("class.csv", "\n".join(["Entered;Teacher", *(f"{cell};Wren" for cell in cells)]).encode())
+
+    printed("import_table", path, client=client_with_any.client_id, template=str(template))
+
+    found = bodies("StudentSchoolAssociation")
+    assert [body["entryDate"] for body in found] == read
+    assert found[0]["schoolReference"] == {"schoolId": 7}
+
+
+def test_an_organization_that_is_not_stored_is_named_at_its_cell(school, client_with, file, tmp_path):
+    columns = [
+        {"member": "classPeriodName", "column": "Period"},
+        {"member": "schoolReference.schoolId", "column": "At"},
+    ]
+    template = file("t.json", json.dumps({"resource": "/ed-fi/classPeriods", "columns": columns}).encode())
+    path = file("periods.csv", b"Period,At\n1,Lark Meadow High\n2,Lark Meadow\n3,Elsewhere\n")
+    report = tmp_path / "report.csv"
+
+    with pytest.raises(CommandError, match="2 rows of 3 refused"):
+        printed("import_table", path, client=client_with().client_id, template=str(template), report=report)
+
+    rows = list(csv.DictReader(report.read_text("utf-8-sig").splitlines()))
+    assert [(row["cell"], row["problem"]) for row in rows] == [
+        ("", ""),
+        ("B3", 'No organization is called "Lark Meadow". There are: Lark Meadow High (7).'),
+        ("B4", 'No organization is called "Elsewhere".'),
+    ]
+
+
+def test_an_item_with_constants_alone_is_left_out(school, client_with, file):
+    columns = [
+        {"member": "studentUniqueId", "column": "ID"},
+        {"member": "firstName", "column": "First"},
+        {"member": "lastSurname", "value": "Ortiz"},
+        {"member": "birthDate", "value": "2010-02-03"},
+        {"member": "personReference.personId", "column": "Person"},
+        {"member": "personReference.sourceSystemDescriptor", "value": "uri://ed-fi.org/SourceSystemDescriptor#State"},
+    ]
+    template = file("t.json", json.dumps({"resource": "/ed-fi/students", "columns": columns}).encode())
+    path = file("students.csv", b"ID,First,Person\n1,Mae,\n")
+
+    printed("import_table", path, client=client_with().client_id, template=str(template))
+
+    assert bodies("Student")[-1] == {
+        "studentUniqueId": "1",
+        "firstName": "Mae",
+        "lastSurname": "Ortiz",
+        "birthDate": "2010-02-03",
+    }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
@@ -21,12 +23,27 @@ from edfi_api.core.served import current_surface
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate
 from edfi_api.features.tables.jobs import database_of
 from edfi_api.features.tables.kept_templates import MOST_BYTES
+from edfi_api.features.tables.mapping import folded
+from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import TableTemplate
+from edfi_api.features.tables.reading import Header, column_letter
 from edfi_api.features.tables.template import MappedMember, Template, read_values, values_text
 from edfi_api.web.admin_kit.kinds import kind_in_words
 
 _CONSTANTS = 3
 _SAMPLES = 3
+# What a select offers, in words.
+PARTS = (
+    ("", "the whole cell"),
+    ("before-comma", "before the comma"),
+    ("after-comma", "after the comma"),
+    ("first-word", "the first word"),
+    ("after-first-word", "after the first word"),
+)
+ORDERS = (("day-first", "the day is first"), ("month-first", "the month is first"))
+# Members that every document needs, offered as constants.
+_MOST_MISSING = 20
+_MEMBER_OF_COLUMN = re.compile(r"member-((\d{1,3})(?:-\d{1,3})?)", re.ASCII)
 
 
 class UploadForm(forms.Form):
@@ -51,6 +68,8 @@ class UploadForm(forms.Form):
         super().__init__(*args, **options)
         self.fields["client"].queryset = clients  # type: ignore[attr-defined]  # Of ModelChoiceField.
         self.fields["client"].label_from_instance = _client_in_words  # type: ignore[attr-defined]
+        if (first := clients[:2]) and len(first) == 1:
+            self.fields["client"].initial = first[0].pk
         self.fields["resource"].choices = [("", "choose"), *_resources()]  # type: ignore[attr-defined]
         stores = sorted(routes().after_a_miss().stores.values(), key=lambda store: store.id)
         if stores:
@@ -100,14 +119,24 @@ class KeepForm(forms.Form):
     name = forms.CharField(max_length=200, label="Name")
 
 
-def _resources() -> list[tuple[str, str]]:
-    """What rows may be, in words, by path."""
-    found = [
-        (resource.url_path, kind_in_words(resource.name.resource).singular)
-        for resource in current_surface().resources
-        if not resource.is_read_only
+def _resources() -> list[tuple[str, list[tuple[str, str]]]]:
+    """What rows may be, in words, by path: descriptors, which are the half of them, come last."""
+    served = [each for each in current_surface().resources if not each.is_read_only]
+    groups = ("Documents", False), ("Descriptors", True)
+    return [
+        (
+            group,
+            sorted(
+                (
+                    (each.url_path, kind_in_words(each.name.resource).singular)
+                    for each in served
+                    if each.is_descriptor == is_descriptor
+                ),
+                key=lambda each: each[1],
+            ),
+        )
+        for group, is_descriptor in groups
     ]
-    return sorted(found, key=lambda each: each[1])
 
 
 def _client_in_words(client: ApiClient) -> str:
@@ -115,17 +144,31 @@ def _client_in_words(client: ApiClient) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnField:
-    """What a form has for a column: its letter and name, some of its cells, and how it is mapped."""
+class MemberField:
+    """What a form has for one member of a column; `key` is in the names of its fields: `3`, and `3-1` for a second
+    member of the same column."""
 
-    number: int
-    letter: str
-    name: str
-    samples: Sequence[str]
+    key: str
     member: str = ""
+    part: str = ""
+    dates: str = ""
     default: str = ""
     values: str = ""
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnField:
+    """What a form has for a column: its letter and name, some of its cells, the members that it is mapped to, of which
+    there is one at least, and a blank one for another. `order` is how its dates are read unless a member says it; None
+    for a column without dates that could be read in two ways."""
+
+    letter: str
+    name: str
+    samples: Sequence[str]
+    members: Sequence[MemberField]
+    other: MemberField
+    order: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +182,41 @@ class ConstantField:
 
 
 def column_fields(
-    columns: Sequence[str],
-    letters: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    template: Template,
-    errors: Sequence[str],
+    header: Header, rows: Sequence[Sequence[str]], template: Template, errors: Sequence[str]
 ) -> list[ColumnField]:
     """The fields for all columns. `errors` begin with the member that they are about."""
-    by_column = {each.column: each for each in reversed(template.columns) if each.column}
+    by_column: dict[str, list[MappedMember]] = {}
+    for each in template.columns:
+        if each.column:
+            by_column.setdefault(folded(each.column), []).append(each)
     found = []
-    for number, name in enumerate(columns):
-        mapped = by_column.get(name, MappedMember(""))
+    for number, name in enumerate(header.columns):
+        mapped = by_column.get(folded(name)) or [MappedMember("")]
+        members = [_member_field(_key(number, position), each, errors) for position, each in enumerate(mapped)]
         samples = list(dict.fromkeys(row[number] for row in rows if row[number]))[:_SAMPLES]
-        error = _error_of(mapped.member, errors)
-        found.append(
-            ColumnField(
-                number, letters[number], name, samples, mapped.member, mapped.default, values_text(mapped.values), error
-            )
-        )
+        other = MemberField(_key(number, len(mapped)))
+        found.append(ColumnField(column_letter(number), name, samples, members, other, header.dates[number]))
     return found
 
 
-def constant_fields(template: Template, columns: Sequence[str], errors: Sequence[str]) -> list[ConstantField]:
-    """The fields for constants, some of them blank; a member whose column the table lacks has a blank constant."""
-    known = set(columns)
-    mapped = [each for each in template.columns if each.column not in known]
+def _key(number: int, position: int) -> str:
+    return f"{number}-{position}" if position else str(number)
+
+
+def _member_field(key: str, mapped: MappedMember, errors: Sequence[str]) -> MemberField:
+    error = _error_of(mapped.member, errors)
+    values = values_text(mapped.values)
+    return MemberField(key, mapped.member, mapped.part, mapped.dates, mapped.default, values, error)
+
+
+def constant_fields(
+    template: Template, columns: Sequence[str], missing: Sequence[str], errors: Sequence[str]
+) -> list[ConstantField]:
+    """The fields for constants, some of them blank; a member whose column the table lacks, or that is missing, has a
+    blank constant."""
+    known = {folded(name) for name in columns}
+    mapped = [each for each in template.columns if folded(each.column) not in known]
+    mapped += [MappedMember(each) for each in missing[:_MOST_MISSING] if each not in {one.member for one in mapped}]
     fields = [
         ConstantField(number, each.member, each.value, _error_of(each.member, errors))
         for number, each in enumerate(mapped)
@@ -175,21 +228,31 @@ def _error_of(member: str, errors: Sequence[str]) -> str:
     return next((each for each in errors if member and each.startswith(f"{member}:")), "")
 
 
-def read_columns(given: Mapping[str, str], columns: Sequence[str], resource: str) -> Template:
-    """The template of a form. Raises InvalidTemplate."""
-    return Template(resource, (*_mapped_columns(given, columns), *_constants(given)))
+def read_columns(given: Mapping[str, str], columns: Sequence[str], members: Members) -> Template:
+    """The template of a form, whose members are paths or words. Raises InvalidTemplate."""
+    found = (*_mapped_columns(given, columns), *_constants(given))
+    paths = {each.words: each.path for each in reversed(members.all)}
+    named = (msgspec.structs.replace(each, member=paths.get(each.member.casefold(), each.member)) for each in found)
+    return Template(members.resource.url_path, tuple(named))
 
 
 def _mapped_columns(given: Mapping[str, str], columns: Sequence[str]) -> Iterator[MappedMember]:
-    for number, name in enumerate(columns):
-        member = given.get(f"member-{number}", "").strip()
-        if not member:
+    for name in given:
+        key = _MEMBER_OF_COLUMN.fullmatch(name)
+        if key is None or int(key[2]) >= len(columns) or not (member := given[name].strip()):
             continue
+        content = {
+            field: text
+            for field in ("part", "dates", "default")
+            if (text := given.get(f"{field}-{key[1]}", "").strip())
+        }
         try:
-            values = read_values(given.get(f"values-{number}", ""))
-        except InvalidTemplate as error:
+            values = read_values(given.get(f"values-{key[1]}", ""))
+            yield msgspec.convert(
+                {"member": member, "column": columns[int(key[2])], "values": values, **content}, MappedMember
+            )
+        except (InvalidTemplate, msgspec.ValidationError) as error:
             raise InvalidTemplate([f"{member}: {error}"]) from error
-        yield MappedMember(member, name, default=given.get(f"default-{number}", "").strip(), values=values)
 
 
 def _constants(given: Mapping[str, str]) -> Iterator[MappedMember]:

@@ -63,7 +63,7 @@ def preview_of(opened: OpenedLoad) -> Preview:
         )
         for row in rows
     ]
-    heads = [(columns[number], member) for number, member in mapping.members.items()]
+    heads = [(columns[number], ", ".join(members)) for number, members in mapping.members.items()]
     return Preview(heads, shown, sum(row.outcome == REFUSED for row in shown))
 
 

@@ -24,6 +24,8 @@ from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
 from edfi_api.features.tables.admin.forms import (
+    ORDERS,
+    PARTS,
     KeepForm,
     TemplateUploadForm,
     UploadForm,
@@ -39,7 +41,7 @@ from edfi_api.features.tables.loading import REFUSED, RowResult
 from edfi_api.features.tables.mapping import Problem
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import LoadState, TableLoad, TableRow, TableTemplate
-from edfi_api.features.tables.reading import column_letter, open_table
+from edfi_api.features.tables.reading import open_table
 from edfi_api.features.tables.report import COLUMNS, problem_text, report_rows
 from edfi_api.features.tables.template import Template, template_of
 from edfi_api.features.tables.worker import worker
@@ -128,9 +130,10 @@ class TableLoadAdmin(ReadOnlyAdmin):
         except (UnreadableTable, InvalidTemplate) as error:
             return _back_to_upload(request, error)
         header = opened.table.header
+        members = Members(template.of(current_surface()))
         if request.method == "POST":
             try:
-                template = read_columns(request.POST, header.columns, load.resource)
+                template = read_columns(request.POST, header.columns, members)
                 load.mapping = template_of(template.as_json()).as_json()
                 load.save(update_fields=["mapping"])
                 opened.mapping(DEFAULT_DB_ALIAS)  # Refuses what does not fit the table.
@@ -138,8 +141,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
             except InvalidTemplate as error:
                 errors = error.reasons
         rows = [row.cells for row in islice(opened.table.rows(), ROWS)]
-        letters = [column_letter(number) for number in range(len(header.columns))]
-        members = Members(template.of(current_surface()))
+        missing = _missing(members, template)
         return self._page(
             request,
             "columns",
@@ -148,10 +150,12 @@ class TableLoadAdmin(ReadOnlyAdmin):
             load=load,
             header=header,
             resource=_resource_in_words(load.resource),
-            columns=column_fields(header.columns, letters, rows, template, errors),
-            constants=constant_fields(template, header.columns, errors),
+            columns=column_fields(header, rows, template, errors),
+            constants=constant_fields(template, header.columns, missing, errors),
             members=members.all,
-            required=_missing(members, template),
+            required=[each.words for each in members.all if each.path in missing],
+            parts=PARTS,
+            orders=ORDERS,
             errors=errors,
         )
 
@@ -259,7 +263,11 @@ class TableLoadAdmin(ReadOnlyAdmin):
             try:
                 found = templates_in(form.cleaned_data["file"])
                 for read in found:
-                    resource = read.template.of(current_surface())
+                    try:
+                        resource = read.template.of(current_surface())
+                    except InvalidTemplate as error:
+                        messages.error(request, f"{read.template.name or 'The template'}: {error}")
+                        continue
                     name = read.template.name or _resource_in_words(resource.url_path)
                     kept = Template(resource.url_path, read.template.columns, name)
                     _keep(request, name, kept, read.left_out)
@@ -289,7 +297,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
             messages.error(request, str(error))
             return _to("columns", load)
         load.sheet = table.header.sheet
-        load.mapping = suggested_template(table.header, resource).as_json()
+        load.mapping = suggested_template(table, resource).as_json()
         load.save(update_fields=["sheet", "mapping"])
         return _to("columns", load)
 
@@ -327,7 +335,7 @@ def _stored(request: HttpRequest, form: UploadForm) -> TableLoad | None:
             template = template_of(kept.content)
             template.of(current_surface())
         else:
-            template = suggested_template(table.header, Template(given["resource"]).of(current_surface()))
+            template = suggested_template(table, Template(given["resource"]).of(current_surface()))
     except UnreadableTable as error:
         form.add_error("file", str(error))
         return None

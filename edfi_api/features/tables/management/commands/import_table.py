@@ -28,7 +28,7 @@ from edfi_api.features.tables.descriptor_words import DescriptorWords
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
 from edfi_api.features.tables.jobs import database_of
 from edfi_api.features.tables.kept_templates import ReadTemplate, template_of_headers, templates_named
-from edfi_api.features.tables.loading import OUTCOMES, REFUSED, Loader, RowResult
+from edfi_api.features.tables.loading import LEFT_OUT, OUTCOMES, REFUSED, Loader, RowResult
 from edfi_api.features.tables.mapping import TableMapping
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.reading import Table, open_table
@@ -127,8 +127,9 @@ class Command(DataStoreCommand):
         with tqdm(unit=" rows", disable=None) as progress:
             for results in loader.results(mapping.documents(table.rows())):
                 for each in results:
-                    counts[each.outcome] += 1
-                    if each.outcome == REFUSED and counts[REFUSED] <= _SHOWN:
+                    if each.outcome != LEFT_OUT:
+                        counts[each.outcome] += 1
+                    if each.outcome == LEFT_OUT or (each.outcome == REFUSED and counts[REFUSED] <= _SHOWN):
                         for problem in each.problems:
                             self.stderr.write(printable(problem_text(problem)))
                     yield each
