@@ -24,6 +24,7 @@ def by_kind_page(request: HttpRequest, site: AdminSite) -> TemplateResponse:
             Cell(
                 each.counted if each.is_exact else each.text,
                 filtered(_DOCUMENTS, {CHOSEN_RESOURCE: each.resource_type}),
+                stands_for_number=True,
             ),
         )
         for each in counts
@@ -31,7 +32,7 @@ def by_kind_page(request: HttpRequest, site: AdminSite) -> TemplateResponse:
     ]
     descriptors = sum(each.counted for each in counts if each.is_descriptor)
     address = reverse(_DESCRIPTORS) if request.user.has_perm("descriptors.view_descriptor") else ""
-    kinds.append(cells("Descriptors", Cell(f"{descriptors:,}", address)))
+    kinds.append(cells("Descriptors", Cell(f"{descriptors:,}", address, stands_for_number=True)))
     latest = [
         cells(
             Cell(each.title, reverse("admin:edfi_api_document_change", args=[each.row])),

@@ -16,14 +16,16 @@ from edfi_api.web.admin_kit.readable_values import timestamp
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, number or time, None for nothing; with an address it is a link."""
+    """A text, number or time, None for nothing; with an address it is a link. A text may stand for a number: `more than
+    1,000`."""
 
     value: Any
     address: str = ""
+    stands_for_number: bool = False
 
     @property
     def is_number(self) -> bool:
-        return isinstance(self.value, int)
+        return isinstance(self.value, int) or self.stands_for_number
 
     @property
     def shown(self) -> Any:

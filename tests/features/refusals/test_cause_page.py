@@ -218,7 +218,7 @@ def test_days_count_documents_and_say_so(steward, two, api, refused):
     page = shown(steward, page_of(two[0]))
 
     assert "2 documents, refused 3 times" in page
-    assert "Documents by the day of their first refusal, however often they were refused" in page
+    assert "Each document counts once: on the day of its first refusal" in page
     assert f"<title>{timezone.localdate()}: 2 new</title>" in page
 
 

@@ -7,6 +7,7 @@ from django.db import connection
 from edfi_api.core.queries.listing import sql_rows
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.features.validation import result_visibility
+from edfi_api.features.validation.models import ValidationRule
 from tests.conftest import ApiTestClient, new_token
 from tests.core.queries.touched import Touched, touched
 from tests.features.validation.conftest import student
@@ -196,3 +197,16 @@ def test_pages_follow_each_other_also_where_a_client_sees_few_of_the_nearest_res
     students = [each["studentReference"]["studentUniqueId"] for page in pages for each in page.json()]
     assert students == ["S1999"] * 9
     assert len({each["id"] for page in pages for each in page.json()}) == 9
+
+
+@pytest.mark.parametrize("many", ["analyzed"], indirect=True)
+def test_the_page_of_a_rule_at_a_school_reads_its_results_alone(api, many) -> None:
+    """The frequent rule has 200 results there."""
+    steward = client_of(User.objects.create(username="steward", is_staff=True, is_superuser=True))
+    rule = ValidationRule.objects.get(identifier="FREQUENT")
+    page = f"/admin/validation/validationresult/rule/{rule.pk}/at/78/"
+    assert steward.get(page).status_code == 200
+
+    cost = touched(lambda: steward.get(page))
+
+    assert cost.rows <= _FEW

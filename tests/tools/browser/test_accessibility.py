@@ -1,5 +1,7 @@
 """Every kind of page at the widths of a desk and of a phone: what axe-core finds, what hangs over, the keyboard alone.
 
+Numbers stand at the right, below heads that do so too.
+
 Left out are Select2 and the tooltips of Django's admin, and Swagger UI, which are not ours.
 
 axe-core comes with a distribution of which nothing else is used; `make test-browser` installs it.
@@ -21,6 +23,21 @@ from tests.tools.browser.windows import log_in, overhang, shown
 pytestmark = pytest.mark.browser
 
 _MOST_TABS = 80
+# Columns of quantities, not of numbers that name something, which are at the left, or not where their head is.
+_NUMBERS_AT_THE_LEFT = """
+const names = /id|key|status|organization|year|version|store|port/i;
+const side = (cell) => getComputedStyle(cell).textAlign.replace("end", "right");
+return [...document.querySelectorAll("#content table")].flatMap((table) => {
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => row.cells.length === heads.length);
+  return heads.filter((head, place) => {
+    const cells = rows.map((row) => row.cells[place]).filter((cell) => cell.innerText.trim());
+    const isOfNumbers = cells.length && cells.every((cell) => /^[\\d,.]+%?$/.test(cell.innerText.trim()));
+    const isAt = (each) => [head, ...cells].every((cell) => side(cell) === each);
+    return isOfNumbers && !names.test(head.innerText) && !isAt("right") && !isAt("center");
+  }).map((head) => `numbers at the left: ${head.innerText.trim()}`);
+});
+"""
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (400, 844)])
@@ -32,7 +49,9 @@ def test_no_page_has_a_serious_finding_or_hangs_over(
         if window.execute_script("return document.contentType") != "text/html":
             return []
         too_wide = overhang(window)
-        return [*findings(window), *([f"{too_wide} px too wide"] if too_wide > 0 else [])]
+        # In narrow windows rows are cards.
+        left = window.execute_script(_NUMBERS_AT_THE_LEFT) if size[0] > 1000 else []
+        return [*findings(window), *left, *([f"{too_wide} px too wide"] if too_wide > 0 else [])]
 
     User.objects.create_superuser("operator", password="correct horse battery")
     window = browser(*size)

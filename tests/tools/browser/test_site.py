@@ -86,7 +86,7 @@ def test_a_vendor_sees_what_was_refused(
     sign_in(window, vendor.key, vendor.secret)
 
     assert len(rows(window, "causes")) == 2
-    first = next(row for row in rows(window, "refusals") if "students" in row)
+    first = next(row for row in rows(window, "refusals") if "Student\n" in row)
     assert "birthDate should be of type date." in first
     assert "studentUniqueId 604822" in first
     assert "NK#" not in shown(window, "main").text

@@ -8,9 +8,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from edfi_api.core.models import Document
-from edfi_api.core.security.models import ApiClient, Application, Vendor
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
+from edfi_api.features.refusals.models import Refusal
 from tests.tools.browser.conftest import Browse
-from tests.tools.browser.windows import complaints, log_in, overhang, shown
+from tests.tools.browser.windows import complaints, log_in, log_out, overhang, shown
 
 pytestmark = pytest.mark.browser
 
@@ -85,6 +86,51 @@ def test_a_list_begins_on_the_first_screen_of_a_phone_and_its_search_box_has_a_n
 
     assert shown(window, "#searchbar").get_attribute("aria-label") == "Search"
     assert window.find_element(By.ID, "changelist-form").rect["y"] < 800
+
+
+def test_pages_outside_of_the_admin_have_the_search_for_who_had_it_in_the_admin(
+    browser: Browse, live_server: Any, db: None
+) -> None:
+    window = browser(*SIZES[0])
+    window.get(live_server.url)
+    field = window.find_element(By.ID, "site-search")
+    assert not field.is_displayed()
+    User.objects.create_superuser("operator", password=PASSWORD)
+    log_in(window, live_server.url, "operator", PASSWORD)
+
+    window.get(live_server.url)
+    assert shown(window, "#site-search")
+    window.get(f"{live_server.url}/admin/")
+    log_out(window)
+    shown(window, ".theme-toggle")
+    window.get(live_server.url)
+    assert not window.find_element(By.ID, "site-search").is_displayed()
+
+
+def test_grants_of_a_claim_set_are_cards_in_narrow_windows(browser: Browse, live_server: Any, db: None) -> None:
+    window = _logged_in(browser, live_server, SIZES[1])
+    claim_set = ClaimSet.objects.get(name="SISVendor")
+
+    window.get(f"{live_server.url}/admin/security/claimset/{claim_set.pk}/change/")
+
+    cells = window.find_elements(By.CSS_SELECTOR, ".tabular tr.has_original td.field-actions")
+    assert len(cells) > 5
+    assert min(cell.rect["width"] for cell in cells) > 200
+    assert overhang(window) == 0
+
+
+def test_the_chart_of_a_cause_follows_the_colors(browser: Browse, live_server: Any, row_in_every_table: None) -> None:
+    window = _logged_in(browser, live_server, SIZES[0])
+    entry = Refusal.objects.first()
+    assert entry
+    window.get(f"{live_server.url}/admin/refusals/refusal/cause/{entry.pk}/")
+    fill = "return getComputedStyle(document.querySelector('.days rect')).fill"
+
+    window.execute_script("document.documentElement.dataset.theme = 'light'")
+    light = window.execute_script(fill)
+    window.execute_script("document.documentElement.dataset.theme = 'dark'")
+
+    assert window.execute_script(fill) != light
 
 
 def _logged_in(browser: Browse, live_server: Any, size: tuple[int, int]) -> WebDriver:

@@ -61,6 +61,7 @@ def crawl(user: User) -> tuple[set[str], list[str]]:
         answer = client.get(address, follow=True)
         if answer.status_code != 200:
             wrong.append(f"{origin} -> {address}: {answer.status_code}")
-        links = re.findall(r'<a [^>]*href="([^"]*)"', answer.content.decode())
+        page = "" if answer.streaming else answer.content.decode()
+        links = re.findall(r'<a [^>]*href="([^"]*)"', page)
         waiting.extend((urldefrag(urljoin(address, unescape(link))).url, address) for link in links)
     return visited, wrong

@@ -36,7 +36,7 @@ from edfi_api.web.problem_details.problem import HINT
 _LIST = "admin:refusals_refusal_changelist"
 _OVERVIEW = "admin:refusals_overview"
 _HINTS_SHOWN = 3
-_COUNTED = "Documents by the day of their first refusal, however often they were refused, and as they were resolved."
+_COUNTED = "Each document counts once: on the day of its first refusal, and on the day on which it was resolved."
 _INVALID = "bad-request:data-validation-failed"
 # What to do, by the beginning of a problem type.
 _ADVICE = {

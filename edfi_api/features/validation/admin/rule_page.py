@@ -46,7 +46,7 @@ def rule_page(
         facts=_facts(rule, name, found),
         advice=_advice(rule),
         days=days(rows, "appeared_at"),
-        counted="What the rule found by the day on which it appeared, and as it was resolved.",
+        counted="Each finding counts once: on the day on which it appeared, and on the day on which it was resolved.",
         examples=_examples(list(found.order_by("-id")[:EXAMPLES]), using),
         rows=rows,
         occurred="appeared_at",

@@ -170,7 +170,7 @@ class GrantInline(admin.TabularInline):  # type: ignore[type-arg]
 
     @admin.display
     def kind(self, grant: Grant) -> str:
-        return claim_in_words(grant.resource_claim.name) if grant.pk else ""
+        return (claim_in_words(grant.resource_claim.name) if grant.pk else "") or "-"
 
     @admin.display(description="strategies in place of the defaults")
     def in_place_of_defaults(self, grant: Grant) -> SafeString:
@@ -287,4 +287,4 @@ class GrantAdmin(OneByOneAdmin):
 
     @admin.display
     def kind(self, grant: Grant) -> str:
-        return claim_in_words(grant.resource_claim.name)
+        return claim_in_words(grant.resource_claim.name) or "-"

@@ -141,7 +141,7 @@ class ResourceClaimAdmin(OneByOneAdmin):
 
     @admin.display
     def kind(self, claim: ResourceClaim) -> str:
-        return claim_in_words(claim.name)
+        return claim_in_words(claim.name) or "-"
 
     @admin.display(description="defaults that count here")
     def what_counts(self, claim: ResourceClaim) -> SafeString:

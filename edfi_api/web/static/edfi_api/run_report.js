@@ -15,8 +15,9 @@ function shown(value) {
 
 function table(element, title, rows) {
   const names = Object.keys(rows[0]).filter((name) => name !== "type");
-  const heads = names.map((name) => element("th", inWords(name), { scope: "col" }));
-  const body = rows.map((row) => element("tr", names.map((name) => element("td", shown(row[name])))));
+  const look = (name) => ({ className: rows.every((row) => typeof row[name] === "number") ? "number" : "" });
+  const heads = names.map((name) => element("th", inWords(name), { scope: "col", ...look(name) }));
+  const body = rows.map((row) => element("tr", names.map((name) => element("td", shown(row[name]), look(name)))));
   const made = [element("thead", element("tr", heads)), element("tbody", body)];
   return [element("h3", title), element("div", element("table", made), { className: "wide" })];
 }

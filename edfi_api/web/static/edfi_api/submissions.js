@@ -68,9 +68,12 @@ function time(moment) {
 }
 
 function row(body, cells) {
-  const heads = [...body.closest("table").tHead.rows[0].cells].map((each) => each.textContent);
+  const heads = body.closest("table").tHead.rows[0].cells;
   const made = element("tr", cells.map((cell) => element("td", cell)));
-  [...made.cells].forEach((cell, number) => (cell.dataset.label = heads[number]));
+  [...made.cells].forEach((cell, number) => {
+    cell.dataset.label = heads[number].textContent;
+    cell.className = heads[number].className;
+  });
   body.append(made);
 }
 
