@@ -17,7 +17,7 @@ from django.db import connections, transaction
 from edfi_api.core.documents.securables import SecurableKind, groups, is_person
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.execution import found_in_time
+from edfi_api.core.storage.driver.execution import rows_in_time
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, ResourceName
 
@@ -173,8 +173,8 @@ def _root_texts(resource: Resource) -> Iterator[JsonPath]:
 
 _MOST_CHARACTERS = 200
 _MOST_WORDS = 8
-# Beginnings of one or two letters may be those of every tenth word; then whole words have to do.
-_MILLISECONDS = 60
+# Beginnings of one or two letters may be those of every tenth word of millions; then whole words have to do.
+_MILLISECONDS = 150
 _NO_NUMBER = 0
 _WORDS = """
 SELECT tsvector_to_array(name_words(%s::smallint, folded(ARRAY[written])))
@@ -194,16 +194,26 @@ def words_of(text: str, using: str) -> list[Word]:
     return [_word(sorted(filter(None, found), key=len)) for found in lexemes if any(found)]
 
 
-def find(index: NameIndex, words: Sequence[Word], numbers: Collection[int], most: int, using: str) -> list[int]:
-    """Return the ids of documents of the resources with these numbers that have all of the words, at most `most`: those
-    with whole words first, then those in which each word begins one. The index must be usable."""
+@dataclass(frozen=True, slots=True)
+class FoundNames:
+    """The ids of documents; `are_too_many` if there are more than could be found in time."""
+
+    rows: list[int]
+    are_too_many: bool = False
+
+
+def find(index: NameIndex, words: Sequence[Word], numbers: Collection[int], most: int, using: str) -> FoundNames:
+    """Return documents of the resources with these numbers that have all of the words, at most `most`: those with whole
+    words first, then those in which each word begins one. The index must be usable."""
     searched = sorted(set(numbers) & set(index.numbers))
     if not words or not searched:
-        return []
+        return FoundNames([])
     found = _rows(statement_of(index, words, searched, "", most), using)
-    if len(found) < most:
-        found += _rows(statement_of(index, words, searched, ":*", most), using)
-    return list(dict.fromkeys(found))[:most]
+    if found is not None and len(found) >= most:
+        return FoundNames(found)
+    beginning = _rows(statement_of(index, words, searched, ":*", most), using)
+    rows = dict.fromkeys([*(found or ()), *(beginning or ())])
+    return FoundNames(list(rows)[:most], are_too_many=beginning is None)
 
 
 def statement_of(index: NameIndex, words: Sequence[Word], numbers: Iterable[int], ending: str, most: int) -> Sql:
@@ -236,9 +246,10 @@ def _word(lexemes: Sequence[str]) -> Word:
     return ((longest,), tuple(parts)) if is_joined else (tuple(lexemes),)
 
 
-def _rows(statement: Sql, using: str) -> list[int]:
+def _rows(statement: Sql, using: str) -> list[int] | None:
     with by_bitmaps(using):
-        return [row for (row,) in found_in_time(statement, _MILLISECONDS, using)]
+        found = rows_in_time(statement, _MILLISECONDS, using)
+    return None if found is None else [row for (row,) in found]
 
 
 def _query(numbers: Iterable[int], words: Sequence[Word], ending: str) -> str:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from edfi_api.common.contributions import contributions
 from edfi_api.core.models import Document
 from edfi_api.core.queries import name_index
-from edfi_api.core.queries.name_index import NamedResources, Word, named_resources, numbers_of
+from edfi_api.core.queries.name_index import FoundNames, NamedResources, Word, named_resources, numbers_of
 from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.site.admin_site import navigation, overview
@@ -31,6 +31,7 @@ _DOCUMENT = "admin:edfi_api_document_change"
 _DOCUMENTS = "admin:edfi_api_document_changelist"
 _LONGEST = 200
 _MOST = 20
+_TOO_MANY = "{}: more begin like this than can be listed. Another letter or name finds fewer."
 _HEADINGS = {
     Order.PEOPLE: "People",
     Order.ORGANIZATIONS: "Organizations",
@@ -66,10 +67,12 @@ def _answer(site: AdminSite, request: HttpRequest, using: str, data_store: int |
 
 def _found(request: HttpRequest, text: str, using: str, data_store: int | None) -> list[Group]:
     words = name_index.words_of(text, DEFAULT_DB_ALIAS)
-    named = _named(text, words, using) if _sees_documents(request) else {}
+    names = _names(text, words, using) if _sees_documents(request) else {}
+    named = {order: _documents(found.rows, using) for order, found in names.items()}
     identified = [*named.get(Order.PEOPLE, ()), *named.get(Order.ORGANIZATIONS, ())]
     search = Search(request, text, words, identified[:_MOST_IDENTIFIED], using, data_store)
     found = [_group(order, _HEADINGS[order], rows, text) for order, rows in named.items()]
+    found += [_too_many(order) for order, each in names.items() if each.are_too_many]
     found += clients(search)
     if _sees_documents(request):
         others = _other_documents(text, {each.pk for rows in named.values() for each in rows}, using)
@@ -87,15 +90,20 @@ def _has_names(using: str) -> bool:
     return named_resources().index(using).is_usable(using)
 
 
-def _named(text: str, words: Sequence[Word], using: str) -> dict[Order, list[Document]]:
-    """The documents with these words in their names, or with beginnings of them."""
+def _names(text: str, words: Sequence[Word], using: str) -> dict[Order, FoundNames]:
+    """What has these words in its name, or beginnings of them."""
     index = named_resources().index(using)
     if "=" in text or "#" in text or not index.is_usable(using):
         return {}
     return {
-        order: _documents(name_index.find(index, words, numbers_of(names, using), _MOST + 1, using), using)
+        order: name_index.find(index, words, numbers_of(names, using), _MOST + 1, using)
         for order, names in _by_order(named_resources()).items()
     }
+
+
+def _too_many(order: Order) -> Group:
+    heading = _HEADINGS[order]
+    return Group(f"too-many-{order}", heading, order, [], answer=_TOO_MANY.format(heading))
 
 
 def _by_order(named: NamedResources) -> dict[Order, Sequence[ResourceName]]:

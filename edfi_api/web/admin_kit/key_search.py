@@ -81,7 +81,7 @@ def find_names(text: str, numbers: Collection[int], most: int, using: str) -> li
     index = named_resources().index(using)
     if "=" in text or "#" in text or not index.is_usable(using):
         return []
-    return name_index.find(index, name_index.words_of(text, DEFAULT_DB_ALIAS), numbers, most, using)
+    return name_index.find(index, name_index.words_of(text, DEFAULT_DB_ALIAS), numbers, most, using).rows
 
 
 def organization_in(text: str) -> int | None:

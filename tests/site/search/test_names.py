@@ -3,7 +3,9 @@
 import pytest
 from django.db import connections
 
+from edfi_api.core.queries import name_index
 from edfi_api.core.queries.name_index import named_resources
+from edfi_api.core.storage.driver.execution import rows_in_time
 from tests.site.search.conftest import found, search
 from tests.support.class_periods import PERIOD, store_school
 from tests.support.databases import DOCUMENTS
@@ -128,3 +130,17 @@ def test_names_are_found_by_their_index(stored):
         plan = "\n".join(line for (line,) in cursor.execute(f"EXPLAIN SELECT id FROM document WHERE {words}"))  # noqa: S608
 
     assert f"Bitmap Index Scan on {index.name}" in plan
+
+
+def test_beginnings_of_too_many_names_are_said_to_be_so(steward, stored, monkeypatch):
+    def as_in_a_large_database(statement, milliseconds, using):
+        return None if ":*" in statement.parameters["query"] else rows_in_time(statement, milliseconds, using)
+
+    monkeypatch.setattr(name_index, "rows_in_time", as_in_a_large_database)
+
+    beginning, whole = search(steward, "ma"), search(steward, "mae")
+
+    assert "People: more begin like this than can be listed. Another letter or name finds fewer." in beginning
+    assert "Nothing was found" not in beginning
+    assert found(steward, "mae")["People"] == [MAE]
+    assert "People: more begin like this" in whole
