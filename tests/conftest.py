@@ -18,7 +18,7 @@ from django.test import Client
 from django.test.signals import setting_changed
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.served import current_surface
@@ -167,8 +167,8 @@ def new_token(name: str = "tests", claim_set_name: str = "EdFiSandbox", **claims
 
 
 @pytest.fixture(scope="session")
-def preparers(surface: Surface) -> Preparers:
-    return Preparers(surface)
+def validators(surface: Surface) -> DocumentValidators:
+    return DocumentValidators(surface)
 
 
 @pytest.fixture(scope="session")
@@ -188,11 +188,11 @@ def api_without_check(db, insert_client: Callable[[], str]) -> ApiTestClient:
 
 
 @pytest.fixture
-def api(api_without_check: ApiTestClient, preparers: Preparers) -> Iterator[ApiTestClient]:
+def api(api_without_check: ApiTestClient, validators: DocumentValidators) -> Iterator[ApiTestClient]:
     """Yield a client of the API; whatever the test wrote, bodies and rows must agree at its end."""
     yield api_without_check
     if has_documents():
-        assert list(disagreements(preparers, DOCUMENTS)) == []
+        assert list(disagreements(validators, DOCUMENTS)) == []
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator, PendingDocument, ValidatedDocument
 from references.exceptions import MissingTarget
 
 # Statuses of refusals whose reason is data or permissions. 401 has no client; 429 and 5xx are temporary.
@@ -17,8 +17,8 @@ MOST_BODY_BYTES = 256 * 1024
 class RefusedWrite(NamedTuple):
     """A write that was answered with a problem, or accepted with warnings, which are then written as a problem.
 
-    `resource` is the path of the resource, or the path as sent without a `preparer`. `sent` is the parsed body,
-    `prepared` what became of it, if it was valid; both None if they are not known. `at` is the time of the answer in
+    `resource` is the path of the resource, or the path as sent without a `validator`. `sent` is the parsed body,
+    `validated` what became of it, if it was valid; both None if they are not known. `at` is the time of the answer in
     seconds since 1970, `size` the bytes of the body. `data_store` is 0 for the admin database. `direction` is
     `sent` if another server has refused it; the client is that of the connection then. `rules` are the custom rules
     that have refused it, or warned of it.
@@ -27,7 +27,7 @@ class RefusedWrite(NamedTuple):
     client: int
     data_store: int
     resource: str
-    preparer: Preparer | None
+    validator: DocumentValidator | None
     operation: str
     problem: dict[str, Any]
     at: float
@@ -35,7 +35,7 @@ class RefusedWrite(NamedTuple):
     is_batch: bool = False
     document_uuid: UUID | None = None
     sent: dict[str, Any] | None = None
-    prepared: IncomingDocument | PendingDocument | None = None
+    validated: ValidatedDocument | PendingDocument | None = None
     missing: tuple[MissingTarget, ...] = ()
     direction: str = "received"
     rules: tuple[str, ...] = ()

@@ -257,14 +257,14 @@ def test_case_is_that_of_unicode_one_character_for_each(api, stored, sent, is_sa
     assert len(api.get(query).json()) == 1
 
 
-def test_those_who_create_a_descriptor_at_once_leave_one_spelling(committing_api, resource_named, preparers) -> None:
+def test_those_who_create_a_descriptor_at_once_leave_one_spelling(committing_api, resource_named, validators) -> None:
     """And none changes what another one has written."""
-    preparer = preparers[resource_named("ProgramTypeDescriptor").name]
+    validator = validators[resource_named("ProgramTypeDescriptor").name]
     spellings = ["Chess", "CHESS", "chess", "cHess"]
 
     def write(code: str) -> str:
         try:
-            incoming = preparer.prepare(CHESS | {"codeValue": code}, STORED_URIS)
+            incoming = validator.validate(CHESS | {"codeValue": code}, STORED_URIS)
             return store.upsert(WriteRequest(incoming, using=DOCUMENTS)).outcome
         finally:
             connections.close_all()

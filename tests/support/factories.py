@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.storage import store
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.write_requests import WriteRequest
@@ -34,7 +34,7 @@ class DocumentFactory:
     def __init__(self, surface: Surface, using: str = DOCUMENTS) -> None:
         self._using = using
         self.surface = surface
-        self._preparers = Preparers(surface)
+        self._validators = DocumentValidators(surface)
         self._stored_uris = partial(stored_uris, using=using)
         self._renamed_ids = _superclass_id_values(surface)
 
@@ -55,7 +55,7 @@ class DocumentFactory:
         self._store(resource, set())
 
     def _store_targets(self, resource: Resource, body: dict[str, Any], stored: set[ResourceName]) -> None:
-        incoming = self._preparers[resource.name].prepare(body, self._stored_uris)
+        incoming = self._validators[resource.name].validate(body, self._stored_uris)
         for target in {reference.target for reference in incoming.references}:
             for concrete in self._concrete(target):
                 if concrete.name not in stored and (concrete.name != resource.name or concrete.is_descriptor):
@@ -66,7 +66,7 @@ class DocumentFactory:
         stored.add(resource.name)
         body = self.minimal_body(resource)
         self._store_targets(resource, body, stored)
-        incoming = self._preparers[resource.name].prepare(body, self._stored_uris)
+        incoming = self._validators[resource.name].validate(body, self._stored_uris)
         store.upsert(WriteRequest(incoming, using=self._using))
 
     def _concrete(self, target: ResourceName) -> Iterator[Resource]:

@@ -1,7 +1,7 @@
 """Surfaces other than the configured one, served in the process of the tests.
 
 A process serves one surface, which the URL map reads on import. This module makes a URL map of another surface, with
-its documents and preparers.
+its documents and validators.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.common.settings_table import SETTINGS
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.security.claims.file import fill_claims
 from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.served import Compilation, compilation_of
@@ -45,7 +45,7 @@ SHIPYARD = Path(__file__).parents[1] / "model/extension_project" / "shipyard"
 
 @dataclass(frozen=True)
 class Served:
-    """A surface with its URL map, documents and preparers, each made on first use."""
+    """A surface with its URL map, documents and validators, each made on first use."""
 
     name: str
     compilation: Compilation = field(repr=False)
@@ -56,8 +56,8 @@ class Served:
         return self.compilation.surface
 
     @cached_property
-    def preparers(self) -> Preparers:
-        return Preparers(self.surface)
+    def validators(self) -> DocumentValidators:
+        return DocumentValidators(self.surface)
 
     @cached_property
     def documents(self) -> DocumentFactory:

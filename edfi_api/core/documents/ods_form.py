@@ -22,7 +22,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.limits import MOST_DIGITS
 from edfi_api.core.documents.paths import Path, as_text, concrete, values_at
-from edfi_api.core.documents.validation import Validator, decimal_places, largest_of
+from edfi_api.core.documents.validation import BodyValidator, decimal_places, largest_of
 from edfi_api.core.documents.violations import Violation
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, Resource
@@ -106,7 +106,7 @@ def _change_members(value: Any, changes: Mapping[str, Change]) -> Any:
     return {name: changes[name](child) if name in changes else child for name, child in value.items() if child != []}
 
 
-class OdsValidator(Validator):
+class OdsBodyValidator(BodyValidator):
     """A validator that also refuses what the ODS/API refuses besides: markup in texts, numbers below the least of the
     model, 0 in a key, and the first day of the calendar, which it has for a date that is absent.
     """
@@ -135,7 +135,7 @@ class OdsValidator(Validator):
                 yield from _at_items(body, first, second) or _at_both(first, second, values)
 
     def validate_schema(self, body: dict[str, Any], *, drops_empty_texts: bool = False) -> None:
-        """Do what `Validator.validate_schema` does; what is refused besides is reported with the violations of the
+        """Do what `BodyValidator.validate_schema` does; what is refused besides is reported with the violations of the
         schema.
         """
         found = violations.as_many_as_reported(self._refused(body))

@@ -233,7 +233,7 @@ def _drop_empty_texts(body: Any, schema: Schema) -> None:
 _EXACT = Context(prec=MOST_DIGITS)
 
 
-class Validator:
+class BodyValidator:
     """The compiled rules of one resource."""
 
     def __init__(self, resource: Resource) -> None:

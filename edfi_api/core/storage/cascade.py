@@ -16,8 +16,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from edfi_api.core.documents import json_text
+from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage import policy_statements, resource_types
 from edfi_api.core.storage.driver.execution import execute
@@ -45,7 +45,7 @@ class _Affected:
     """An affected document with its new body. `stored_aliases` are its referential ids in the database."""
 
     row: int
-    incoming: IncomingDocument
+    incoming: ValidatedDocument
     stored_aliases: list[UUID]
 
     @property
@@ -55,7 +55,7 @@ class _Affected:
         return {stored: new for stored, new in pairs if stored != new}
 
 
-def change_identity(request: WriteRequest, values: Values, preparers: Preparers) -> Written:
+def change_identity(request: WriteRequest, values: Values, validators: DocumentValidators) -> Written:
     """Write the new body and identity of a document, and update every referrer.
 
     `values` are those of the request, with its `document_uuid` and the `expected_version` if there is a condition. The
@@ -67,11 +67,11 @@ def change_identity(request: WriteRequest, values: Values, preparers: Preparers)
     """
     try:
         with transaction.atomic(request.using):
-            root = _lock_root(request, values, preparers)
+            root = _lock_root(request, values, validators)
             if root is None:
                 return Written(Outcome.STALE)
             try:
-                return _write(root, _follow(root, preparers, request.using), values, request.using)
+                return _write(root, _follow(root, validators, request.using), values, request.using)
             except KeyChangeContradicts:
                 _raise_if_taken(root, request.using)
                 raise
@@ -88,11 +88,11 @@ def _raise_if_taken(root: _Affected, using: str) -> None:
         raise _conflict(root.incoming)
 
 
-def _conflict(incoming: IncomingDocument) -> IdentityConflict:
+def _conflict(incoming: ValidatedDocument) -> IdentityConflict:
     return IdentityConflict(incoming.resource, incoming.identity.elements, is_new=False)
 
 
-def _lock_root(request: WriteRequest, values: Values, preparers: Preparers) -> _Affected | None:
+def _lock_root(request: WriteRequest, values: Values, validators: DocumentValidators) -> _Affected | None:
     """The document, locked; None if it is not as the statement before has read it."""
     rows = execute(_LOCK_DOCUMENT.bound_to(values), request.using)
     if not rows:
@@ -102,11 +102,11 @@ def _lock_root(request: WriteRequest, values: Values, preparers: Preparers) -> _
         if execute(still_allowed, request.using) != [(True,)]:
             return None
     row, body = rows[0]
-    stored = preparers[request.incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
+    stored = validators[request.incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
     return _Affected(row, request.incoming, stored.aliases)
 
 
-def _follow(root: _Affected, preparers: Preparers, using: str) -> dict[int, _Affected]:
+def _follow(root: _Affected, validators: DocumentValidators, using: str) -> dict[int, _Affected]:
     """All transitive referrers of documents whose identity changes, with their new bodies, by row.
 
     Breadth-first: documents whose identity changes in one pass are the targets of the next. A document that is reached
@@ -116,15 +116,15 @@ def _follow(root: _Affected, preparers: Preparers, using: str) -> dict[int, _Aff
     frontier = [(root, root.stored_aliases)]
     names = resource_types.names(using)
     while frontier:
-        moved, stored_ids = _moved(frontier, preparers)
+        moved, stored_ids = _moved(frontier, validators)
         reached = _lock_referrers(stored_ids, using)
         frontier = []
         for row, resource_type, body in reached:
             if row == root.row:
                 continue  # its new body is the client's
-            referrer = referrers.get(row) or _referrer(row, names[resource_type], body, preparers)
+            referrer = referrers.get(row) or _referrer(row, names[resource_type], body, validators)
             before = referrer.incoming.identity.aliases
-            referrer.incoming = _moved_along(referrer, moved, preparers)
+            referrer.incoming = _moved_along(referrer, moved, validators)
             referrers[row] = referrer
             if referrer.incoming.identity.aliases != before:
                 frontier.append((referrer, before))
@@ -132,13 +132,13 @@ def _follow(root: _Affected, preparers: Preparers, using: str) -> dict[int, _Aff
 
 
 def _moved(
-    frontier: Iterable[tuple[_Affected, list[UUID]]], preparers: Preparers
+    frontier: Iterable[tuple[_Affected, list[UUID]]], validators: DocumentValidators
 ) -> tuple[dict[UUID, dict[str, Any]], list[UUID]]:
     """New key values by the referential id in the referrers' bodies in memory, and the ids in the database."""
     moved: dict[UUID, dict[str, Any]] = {}
     stored_ids: list[UUID] = []
     for document, known_as in frontier:
-        extractor = preparers[document.incoming.resource.name].extractor
+        extractor = validators[document.incoming.resource.name].extractor
         keys = extractor.key_values(document.incoming.body)
         moved.update(zip(known_as, keys, strict=True))
         stored_ids += document.stored_aliases
@@ -150,17 +150,17 @@ def _lock_referrers(stored_ids: list[UUID], using: str) -> list[tuple[int, int, 
     return execute(_LOCK_REFERRERS.with_values(aliases=stored_ids), using)
 
 
-def _referrer(row: int, name: ResourceName, text: str, preparers: Preparers) -> _Affected:
-    stored = preparers[name].understand(json_text.loads(text.encode()))
+def _referrer(row: int, name: ResourceName, text: str, validators: DocumentValidators) -> _Affected:
+    stored = validators[name].understand(json_text.loads(text.encode()))
     return _Affected(row, stored, stored.identity.aliases)
 
 
 def _moved_along(
-    referrer: _Affected, moved: Mapping[UUID, Mapping[str, Any]], preparers: Preparers
-) -> IncomingDocument:
+    referrer: _Affected, moved: Mapping[UUID, Mapping[str, Any]], validators: DocumentValidators
+) -> ValidatedDocument:
     incoming = referrer.incoming
     try:
-        return preparers[incoming.resource.name].follow_moved_targets(incoming.body, moved)
+        return validators[incoming.resource.name].follow_moved_targets(incoming.body, moved)
     except DataValidationFailed as failed:
         natural_key = incoming.identity.natural_key
         raise KeyChangeContradicts(incoming.resource, natural_key, referrer.row, failed.violations) from failed
@@ -182,7 +182,7 @@ def _write(root: _Affected, referrers: Mapping[int, _Affected], values: Values, 
 
 
 def rewrite(
-    documents: Sequence[tuple[int, IncomingDocument]],
+    documents: Sequence[tuple[int, ValidatedDocument]],
     using: str,
     *,
     client: int | None = None,
@@ -204,9 +204,9 @@ def rewrite(
     return execute(statement, using)
 
 
-def replace_once(request: WriteRequest, values: Values, preparers: Preparers) -> Written:
+def replace_once(request: WriteRequest, values: Values, validators: DocumentValidators) -> Written:
     """One attempt of an update. Raises what `change_identity` does."""
     written = Written.of(execute(policy_statements.update(request.policy).bound_to(values), request.using))
     if written.outcome is Outcome.OTHER_IDENTITY and request.incoming.resource.allows_identity_updates:
-        return change_identity(request, values, preparers)
+        return change_identity(request, values, validators)
     return written

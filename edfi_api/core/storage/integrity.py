@@ -17,9 +17,9 @@ from django.db.models import OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from edfi_api.core.documents import json_text
+from edfi_api.core.documents.document_validator import DocumentValidator, DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.extraction import DESCRIPTOR_KEY, DocumentReference, normalise_case
-from edfi_api.core.documents.incoming import IncomingDocument, Preparer, Preparers
 from edfi_api.core.documents.securables import COLUMNS, Securables
 from edfi_api.core.models import Document
 from edfi_api.core.storage import cascade, resource_types
@@ -47,7 +47,7 @@ class _UrisOfDescriptors:
             self._known |= read_uris(list(unknown), self.using)
         return self._known
 
-    def spelt_otherwise(self, document: IncomingDocument) -> Iterator[tuple[DocumentReference, str]]:
+    def spelt_otherwise(self, document: ValidatedDocument) -> Iterator[tuple[DocumentReference, str]]:
         """The descriptors that a document spells otherwise than they are stored, and how these are."""
         found = _descriptors_of(document)
         uris = self.of(reference.referential_id for reference in found)
@@ -64,29 +64,29 @@ class _Mended(NamedTuple):
     documents: int
 
 
-def mend_spelling(preparers: Preparers, using: str) -> _Mended:
+def mend_spelling(validators: DocumentValidators, using: str) -> _Mended:
     """Give descriptors the spelling that documents have, and these that of the descriptors. Reads everything twice if
     something is to be mended."""
-    right = _right_spellings(preparers, using)
+    right = _right_spellings(validators, using)
     if not right:
         return _Mended(0, 0)
-    descriptors = _spell_descriptors(right, preparers, using)
+    descriptors = _spell_descriptors(right, validators, using)
     documents = 0
     for batch in _batches(using):
-        documents += _spell_documents(batch, right, preparers, using)
+        documents += _spell_documents(batch, right, validators, using)
     return _Mended(descriptors, documents)
 
 
-def _descriptors_of(document: IncomingDocument) -> list[DocumentReference]:
+def _descriptors_of(document: ValidatedDocument) -> list[DocumentReference]:
     """The descriptors that occur in a document."""
     return [reference for reference in document.sent_references if reference.value is not None]
 
 
-def _right_spellings(preparers: Preparers, using: str) -> dict[UUID, str]:
+def _right_spellings(validators: DocumentValidators, using: str) -> dict[UUID, str]:
     """Return the right spelling, by referential id, of the descriptors that are not spelt alike everywhere."""
     spellings: dict[UUID, Counter[str]] = {}
     for batch in _batches(using):
-        for _, document in _understood(batch, preparers, using):
+        for _, document in _understood(batch, validators, using):
             for reference in _descriptors_of(document):
                 spellings.setdefault(reference.referential_id, Counter())[reference.value or ""] += 1
     stored = _UrisOfDescriptors(using).of(spellings)
@@ -98,11 +98,11 @@ def _right_spellings(preparers: Preparers, using: str) -> dict[UUID, str]:
     }
 
 
-def _spell_descriptors(right: Mapping[UUID, str], preparers: Preparers, using: str) -> int:
+def _spell_descriptors(right: Mapping[UUID, str], validators: DocumentValidators, using: str) -> int:
     with transaction.atomic(using):
         aliases = dict(Alias.objects.using(using).filter(pk__in=list(right)).values_list("document_id", "pk"))
         rewritten = []
-        for row, document in _understood(_locked(aliases, using), preparers, using):
+        for row, document in _understood(_locked(aliases, using), validators, using):
             key = dict(zip(DESCRIPTOR_KEY, right[aliases[row]].split("#", 1), strict=True))
             spelt = document.spelt_as(key)
             if spelt is not document:
@@ -111,21 +111,23 @@ def _spell_descriptors(right: Mapping[UUID, str], preparers: Preparers, using: s
     return len(rewritten)
 
 
-def _spell_documents(batch: list["_Referrer"], right: Mapping[UUID, str], preparers: Preparers, using: str) -> int:
-    rows = [row for row, document in _understood(batch, preparers, using) if _differs(document, right)]
+def _spell_documents(
+    batch: list["_Referrer"], right: Mapping[UUID, str], validators: DocumentValidators, using: str
+) -> int:
+    rows = [row for row, document in _understood(batch, validators, using) if _differs(document, right)]
     if not rows:
         return 0
     with transaction.atomic(using):
         rewritten = []
-        for row, document in _understood(_locked(rows, using), preparers, using):
+        for row, document in _understood(_locked(rows, using), validators, using):
             if _differs(document, right):
                 normalise_case(document.body, document.sent_references, lambda _: right)
-                rewritten.append((row, preparers[document.resource.name].understand(document.body)))
+                rewritten.append((row, validators[document.resource.name].understand(document.body)))
         cascade.rewrite(rewritten, using)
     return len(rewritten)
 
 
-def _differs(document: IncomingDocument, right: Mapping[UUID, str]) -> bool:
+def _differs(document: ValidatedDocument, right: Mapping[UUID, str]) -> bool:
     return any(right.get(each.referential_id, each.value) != each.value for each in _descriptors_of(document))
 
 
@@ -153,15 +155,17 @@ def _referrers(documents: QuerySet[Document]) -> list[_Referrer]:
     return [_Referrer(*values) for values in columns]
 
 
-def _understood(rows: Iterable[_Referrer], preparers: Preparers, using: str) -> Iterator[tuple[int, IncomingDocument]]:
+def _understood(
+    rows: Iterable[_Referrer], validators: DocumentValidators, using: str
+) -> Iterator[tuple[int, ValidatedDocument]]:
     """The documents that can be read, each with its row."""
     names: Mapping[int, ResourceName] = resource_types.names(using)
     for row, resource_type, body in rows:
         name = names[resource_type]
-        if name not in preparers:
+        if name not in validators:
             continue
         try:
-            yield row, preparers[name].understand(json_text.loads(body.encode()))
+            yield row, validators[name].understand(json_text.loads(body.encode()))
         except DataValidationFailed:
             continue
 
@@ -217,7 +221,7 @@ class _Row(NamedTuple):
 _Link = tuple[int, UUID]
 
 
-def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
+def disagreements(validators: DocumentValidators, using: str) -> Iterator[Disagreement]:
     """All disagreements in the order of the documents' rows; memory is bounded by a batch.
 
     Documents of a resource that the surface does not have cannot be checked; one is reported per resource.
@@ -229,10 +233,10 @@ def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
         links = _links(batch, using)
         for stored in batch:
             name = resource_types.names(using)[stored.resource_type]
-            if name not in preparers:
+            if name not in validators:
                 not_served.setdefault(name, stored.natural_key)
                 continue
-            for what in _compare(preparers[name], stored, links, uris):
+            for what in _compare(validators[name], stored, links, uris):
                 yield Disagreement(name.resource, stored.natural_key, what)
         if len(batch) < _BATCH:
             break
@@ -278,9 +282,11 @@ def _rows(query: str, using: str) -> list[tuple[Any, ...]]:
         return list(cursor)
 
 
-def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link], uris: _UrisOfDescriptors) -> Iterator[str]:
+def _compare(
+    validator: DocumentValidator, stored: _Row, links: dict[UUID, _Link], uris: _UrisOfDescriptors
+) -> Iterator[str]:
     try:
-        understood = preparer.understand(json_text.loads(stored.text.encode()))
+        understood = validator.understand(json_text.loads(stored.text.encode()))
     except DataValidationFailed as failed:
         yield f"its identity cannot be read: {failed.violations[0].message}"
         return

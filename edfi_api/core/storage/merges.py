@@ -15,7 +15,7 @@ from django.db import transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators, PendingDocument, ValidatedDocument
 from edfi_api.core.storage import policy_statements
 from edfi_api.core.storage.cascade import replace_once
 from edfi_api.core.storage.database_state import record_writer
@@ -39,7 +39,7 @@ _statement = statements_beside(__file__)
 
 # The document to write, whose targets exist, and the stored body, None for a new document. Raises what refuses the
 # write.
-Check = Callable[[IncomingDocument, dict[str, Any] | None], None]
+Check = Callable[[ValidatedDocument, dict[str, Any] | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +115,11 @@ def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
     return _Merge(request, new_id or uuid7(), _BY_ALIAS, write_once).written()
 
 
-def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+def update(request: MergeRequest, document_uuid: UUID, validators: DocumentValidators) -> Written:
     """Do what `store.update` does. Raises also what the merge does, after the refusals of the stored document."""
 
     def write_once(merged: WriteRequest, values: Values) -> Written:
-        return replace_once(merged, values, preparers)
+        return replace_once(merged, values, validators)
 
     return _Merge(request, document_uuid, _BY_UUID, write_once).written()
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 from django.db import DatabaseError, InterfaceError
 
-from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage import policy_statements, resource_types
 from edfi_api.core.storage.driver.execution import StatementAborted, execute
@@ -41,7 +41,7 @@ class Row(NamedTuple):
     """A document to write; `expected_version` as in the statements of single writes: the change version to replace, 0
     for an insert only, None for either. `document_uuid` is the id that a new document gets."""
 
-    incoming: IncomingDocument
+    incoming: ValidatedDocument
     document_uuid: UUID
     expected_version: int | None = None
 

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from uuid_utils.compat import uuid7
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.storage import descriptor_uri_cache, merges, policy_statements, resource_types, upsert_groups
 from edfi_api.core.storage.cascade import replace_once
 from edfi_api.core.storage.database_state import database_state, record_writer
@@ -94,14 +94,14 @@ def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
     return with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
 
 
-def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+def update(request: WriteRequest, document_uuid: UUID, validators: DocumentValidators) -> Written:
     """Replace the body of the document with this id. A change of its identity cascades to its referrers.
 
     Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
     """
     if request.incoming.resource.is_descriptor:
-        return merges.update(merges.of_whole(request), document_uuid, preparers)
+        return merges.update(merges.of_whole(request), document_uuid, validators)
     using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
     recent = database_state(using).value(_recent_updates)
     likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
@@ -111,7 +111,7 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
         if likely and (rows := execute(likely, using)):
             return Written.of(rows)
-        return replace_once(request, values | {"expected_version": expected}, preparers)
+        return replace_once(request, values | {"expected_version": expected}, validators)
 
     refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
     written = with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))

@@ -16,8 +16,8 @@ from uuid import UUID
 from django.db import IntegrityError
 from psycopg import errors
 
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.documents.violations import as_many_as_reported
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute
@@ -170,7 +170,7 @@ class RefusedDelete:
         raise DependentItemExists(target, resources, named, path)
 
 
-def _taken_by_another_subclass(incoming: IncomingDocument, using: str) -> IdentityConflict | None:
+def _taken_by_another_subclass(incoming: ValidatedDocument, using: str) -> IdentityConflict | None:
     identity = incoming.identity
     aliases = Alias.objects.using(using)
     owners = dict(aliases.filter(pk__in=identity.aliases).values_list("referential_id", "document_id"))
@@ -236,7 +236,7 @@ def _types_of(referrers: list[_Found], may_read: MayRead) -> set[ResourceName]:
     return {each.name for each in referrers if each.row in rows}
 
 
-def unresolved_reference(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
+def unresolved_reference(incoming: ValidatedDocument, using: str) -> UnresolvedReference | None:
     """The references of a document that do not resolve; None if all do."""
     wanted = {each.referential_id for each in incoming.sent_references}
     missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
@@ -244,7 +244,7 @@ def unresolved_reference(incoming: IncomingDocument, using: str) -> UnresolvedRe
 
 
 def unresolved(
-    incoming: IncomingDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
+    incoming: ValidatedDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
 ) -> UnresolvedReference:
     """The references, and descriptors in reference keys, whose target is among the `missing` ids; at most as many as
     are reported. `stored` returns which of some URIs belong to a stored descriptor of any type."""
@@ -291,7 +291,7 @@ class DeniedRequest:
             raise refusal
         return bool(is_same_identity)
 
-    def explain(self, incoming: IncomingDocument, unresolved: UnresolvedReference | None) -> None:
+    def explain(self, incoming: ValidatedDocument, unresolved: UnresolvedReference | None) -> None:
         """Raise the refusal for a write, if there is one; `unresolved` has its references that do not resolve."""
         is_same_identity = self.explain_using()
         if is_same_identity is None and self.find is TESTS_BY_UUID:
@@ -319,7 +319,7 @@ def refuse_unreadable_version(terms: Terms, find: Sql, values: Values) -> None:
         DeniedRequest(read_policy, find, values, terms.using).explain_using()
 
 
-def _unresolved_paths(incoming: IncomingDocument, using: str) -> frozenset[JsonPath]:
+def _unresolved_paths(incoming: ValidatedDocument, using: str) -> frozenset[JsonPath]:
     """The paths of references whose targets do not exist; a document may refer to itself."""
     missing = resolution.missing(incoming.targets, using) - set(incoming.identity.aliases)
     return frozenset(JsonPath(each.steps) for each in incoming.references if each.referential_id in missing)

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
@@ -139,7 +139,7 @@ class Terms:
 class WriteRequest(Terms):
     """A document to insert or to replace."""
 
-    incoming: IncomingDocument
+    incoming: ValidatedDocument
 
     def values(self, document_uuid: UUID) -> Values:
         """The parameters of the statements that write the document; `document_uuid` is the id it has or gets."""

@@ -16,14 +16,20 @@ from uuid import UUID
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.blanks import is_regular, told_apart
+from edfi_api.core.documents.document_validator import (
+    DocumentValidator,
+    DocumentValidators,
+    PendingDocument,
+    ValidatedDocument,
+    sent_id,
+)
 from edfi_api.core.documents.exceptions import ContradictsHidden, DataValidationFailed
 from edfi_api.core.documents.extraction import StoredUris
-from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer, Preparers, sent_id
 from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.paths import steps_of, values_at
 from edfi_api.core.documents.visible_part import is_visible_path, without_indexes
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
-from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart, ProfilePreparer
+from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart, ProfileValidator
 from edfi_api.core.security.profiles.exceptions import ContradictionPreventedByProfile, CreationPreventedByProfile
 from edfi_api.core.security.profiles.negotiation import ProfiledResource, Visibility, in_content_type, visibility_of
 from edfi_api.core.security.requests.authorization import Authorization, readable_rows
@@ -43,14 +49,14 @@ Authorize = Callable[[], Authorization]
 
 @dataclass(frozen=True, slots=True)
 class WritableResource:
-    """A resource with what its writes need: `preparer` and `profile_preparers` prepare its documents, as a whole and
-    under parts of profiles; `preparers` are those of all resources, to which a changed key cascades."""
+    """A resource with what its writes need: `validator` and `profile_validators` prepare its documents, as a whole and
+    under parts of profiles; `validators` are those of all resources, to which a changed key cascades."""
 
     resource: Resource
     profiled: ProfiledResource
-    preparer: Preparer
-    profile_preparers: OfParts[ProfilePreparer | None]
-    preparers: Preparers
+    validator: DocumentValidator
+    profile_validators: OfParts[ProfileValidator | None]
+    validators: DocumentValidators
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,7 +65,7 @@ class Write:
 
     `content_type` may name a profile. With `may_omit_id` the document of an update need not repeat the id; with
     `ignores_id` whatever it has for one is ignored. `leniency`
-    gets what is tolerated in the document, and `prepared` is what becomes of it once it has been found valid: both are
+    gets what is tolerated in the document, and `validated` is what becomes of it once it has been found valid: both are
     also known of a write that is refused later.
     """
 
@@ -76,7 +82,7 @@ class Write:
     ignores_id: bool = False
     # The time in seconds since 1970.
     began: float = field(default_factory=time.time)
-    prepared: IncomingDocument | PendingDocument | None = None
+    validated: ValidatedDocument | PendingDocument | None = None
     # Custom rules for the document, if there are any.
     check: WriteCheck | None = None
     # The schema of the documents of the resource; None while it is not known whether a profile hides members, and if
@@ -98,18 +104,18 @@ class WrittenDocument:
 def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
     """Insert the document, or replace the one with its natural key.
 
-    Raises what refuses it: of a profile, as `Negotiation.part` does; of the document, as `Preparer.prepare_new`; of
-    the claim set; of what is stored, as `store.upsert`; and of custom rules, as `WriteCheck` does.
+    Raises what refuses it: of a profile, as `Negotiation.part` does; of the document, as `validate_new` of the
+    validator; of the claim set; of what is stored, as `store.upsert`; and of custom rules, as `WriteCheck` does.
     """
     assert write.document is not None  # noqa: S101  Only a delete has none.
     mode = _write_mode(write, "POST", ("GET", "POST"))
-    write.prepared = mode.preparer.prepare_new(write.document, write.stored_uris, write.leniency)
+    write.validated = mode.validator.validate_new(write.document, write.stored_uris, write.leniency)
     terms = _terms(write, authorize())
     if api_settings.WRITE_RULES:
         mode = _under_rules(write, mode)
     if write.leniency.is_strict:
         _refuse_key_like_stored_one(write)
-    written = mode.upsert(mode.request_class(write.prepared, **terms))
+    written = mode.upsert(mode.request_class(write.validated, **terms))
     if written.outcome is Outcome.INSERTED and not write.leniency.is_strict:
         _note_key_like_stored_one(write)
     return _result(write, mode, written)
@@ -117,7 +123,7 @@ def upsert(write: Write, authorize: Authorize) -> WrittenDocument:
 
 def _refuse_key_like_stored_one(write: Write) -> None:
     """Raises DataValidationFailed if the document is new, and the client may read one whose key looks equal."""
-    identity = write.prepared.identity if write.prepared else None
+    identity = write.validated.identity if write.validated else None
     if identity is None or stored_versions([identity.referential_id], write.using):
         return
     if found := list(_like_stored_ones(write)):
@@ -126,7 +132,7 @@ def _refuse_key_like_stored_one(write: Write) -> None:
 
 def _note_key_like_stored_one(write: Write) -> None:
     """Looked for only if something in the key of a new document is easily overlooked: it costs some queries."""
-    if write.prepared is None or all(map(is_regular, (value for _, value in write.prepared.identity.elements))):
+    if write.validated is None or all(map(is_regular, (value for _, value in write.validated.identity.elements))):
         return
     write.leniency.tolerated += [Tolerated(str(path), Reason.LIKE_STORED_KEY) for path, _ in _like_stored_ones(write)]
 
@@ -140,7 +146,7 @@ def _like_stored_ones(write: Write) -> Iterator[tuple[JsonPath, str]]:
     key = {path: value for path in resource.identity for _, value in values_at(new.body, path.steps)}
     near = near_keys(resource, key, write.using)
     rows = dict.fromkeys((each.row for each in near), resource.name)
-    surface = write.resource.preparers.surface
+    surface = write.resource.validators.surface
     readable = readable_rows(write.client, surface, write.using, rows) if rows else ()
     stored: dict[JsonPath, Any] = next((each.key for each in near if each.row in readable), {})
     for path, found in stored.items():
@@ -148,18 +154,19 @@ def _like_stored_ones(write: Write) -> Iterator[tuple[JsonPath, str]]:
             yield path, told_apart(str(found), str(key[path]))
 
 
-def _new_document(write: Write) -> IncomingDocument | None:
+def _new_document(write: Write) -> ValidatedDocument | None:
     """What is to be inserted; None if the profile prevents that."""
-    if not isinstance(write.prepared, PendingDocument):
-        return write.prepared
+    if not isinstance(write.validated, PendingDocument):
+        return write.validated
     try:
-        return write.prepared.merged(None)
+        return write.validated.merged(None)
     except CreationPreventedByProfile:
         return None
 
 
 def update(write: Write, authorize: Authorize) -> WrittenDocument:
-    """Replace the document with the id. Raises as `upsert`, `Preparer.prepare_replacement` and `store.update` do."""
+    """Replace the document with the id. Raises as `upsert`, `validate_replacement` of the validator and `store.update`
+    do."""
     assert write.document is not None and write.document_uuid is not None  # noqa: S101  An update has both.
     resource, document, uuid = write.resource, write.document, write.document_uuid
     mode = _write_mode(write, "PUT", ("GET", "PUT", "DELETE"))
@@ -167,13 +174,13 @@ def update(write: Write, authorize: Authorize) -> WrittenDocument:
         document = {name: value for name, value in document.items() if name.lower() != "id"} | {"id": str(uuid)}
     elif write.may_omit_id and document.get("id") is None and sent_id(document) is None:
         document = document | {"id": str(uuid)}
-    write.prepared = mode.preparer.prepare_replacement(document, uuid, write.stored_uris, write.leniency)
+    write.validated = mode.validator.validate_replacement(document, uuid, write.stored_uris, write.leniency)
     terms = _terms(write, authorize())
     if api_settings.WRITE_RULES:
         mode = _under_rules(write, mode)
-    request = mode.request_class(write.prepared, **terms)
+    request = mode.request_class(write.validated, **terms)
     try:
-        written = mode.update(request, uuid, resource.preparers)
+        written = mode.update(request, uuid, resource.validators)
     except KeyChangeContradicts as refusal:
         raise _without_hidden(refusal, visibility_of(write.client, resource.profiled.catalogs)) from refusal
     return _result(write, mode, written)
@@ -192,10 +199,10 @@ class _WriteMode(NamedTuple):
     class of its request. Under a part that hides members they are merged with the stored ones."""
 
     part: ProfilePart | None
-    preparer: Preparer | ProfilePreparer
+    validator: DocumentValidator | ProfileValidator
     request_class: Callable[..., Any]
     upsert: Callable[[Any], Written]
-    update: Callable[[Any, UUID, Preparers], Written]
+    update: Callable[[Any, UUID, DocumentValidators], Written]
 
 
 def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _WriteMode:
@@ -204,10 +211,10 @@ def _write_mode(write: Write, method: str, route_methods: tuple[str, ...]) -> _W
     part = merging = None
     if requested is not None or write.client.profile_ids:
         part = write.resource.profiled.part(write.client, requested, method, route_methods)
-        merging = None if part is None else write.resource.profile_preparers[part]
+        merging = None if part is None else write.resource.profile_validators[part]
     if merging is None:
         write.schema = write.resource.resource.json_schema
-        return _WriteMode(part, write.resource.preparer, WriteRequest, store.upsert, store.update)
+        return _WriteMode(part, write.resource.validator, WriteRequest, store.upsert, store.update)
     return _WriteMode(part, merging, merges.MergeRequest, merges.upsert, merges.update)
 
 
@@ -217,12 +224,12 @@ def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
     if rules is None:
         return mode
     check = write.check = WriteCheck(rules, WritingClient(write.client.key, write.client.education_organization_ids))
-    if not isinstance(write.prepared, IncomingDocument):
+    if not isinstance(write.validated, ValidatedDocument):
         assert mode.part is not None and mode.part.view is not None  # noqa: S101  Without them nothing is merged.
         view, profile = mode.part.view, mode.part.profile
         check.shows = lambda path: is_visible_path(without_indexes(path), view)
         return mode._replace(request_class=partial(mode.request_class, check=_naming(profile, check.all(write.using))))
-    check.document(write.prepared)
+    check.document(write.validated)
     if not rules.others:
         return mode
     return mode._replace(request_class=partial(checked_write, check=check), upsert=merges.upsert, update=merges.update)
@@ -231,7 +238,7 @@ def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
 def _naming(profile: str, check: merges.Check) -> merges.Check:
     """The check; if what it finds is at hidden members alone, no more is said than that there are some."""
 
-    def named(incoming: IncomingDocument, stored: dict[str, Any] | None) -> None:
+    def named(incoming: ValidatedDocument, stored: dict[str, Any] | None) -> None:
         try:
             check(incoming, stored)
         except ContradictsHidden as error:

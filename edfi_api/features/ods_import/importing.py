@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from edfi_api.common.one_process import exclusively
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.core.storage.sets import REFUSALS
@@ -181,7 +181,7 @@ class _Pass:
         self._roots = roots
         self._result = result
         self._on_refusal = on_refusal
-        self._preparers = Preparers(context.surface)
+        self._validators = DocumentValidators(context.surface)
         self._refused = 0
         self._refused_rows = 0
         self._answers: dict[str, bool] = {}
@@ -191,7 +191,7 @@ class _Pass:
 
     def run(self, chosen: Sequence[DocumentQuery]) -> None:
         context, is_dry_run = self._context, self._context.options.is_dry_run
-        recorded = RecordedChanges(context.source, chosen, self._preparers)
+        recorded = RecordedChanges(context.source, chosen, self._validators)
         tracked, deletes = (
             TrackedChanges(recorded, context.using, context.changed_here, self._on_refusal),
             Deletes(context.using),
@@ -310,7 +310,7 @@ class _Pass:
         """The id and the natural key of a document, for reports, also of one that is refused for its JSON."""
         body = json_text.loads(text)
         id_ = pop_imported(body, PreservedFields.ENVELOPES).document_uuid
-        key = self._preparers[resource.name].partial_identity(body).natural_key
+        key = self._validators[resource.name].partial_identity(body).natural_key
         return f"{UUID(id_) if id_ else 'no id'} {key or ''}".rstrip()
 
     def _write_changed_keys(self) -> None:
@@ -342,9 +342,9 @@ class _Pass:
         body = json_text.parse_object(candidate.text)
         imported, using = pop_imported(body, PreservedFields.ENVELOPES), self._context.using
         stored_uris = partial(descriptor_uri_cache.stored_uris, using=using)
-        incoming = self._preparers[candidate.resource.name].prepare(body, stored_uris)
+        incoming = self._validators[candidate.resource.name].validate(body, stored_uris)
         document_uuid = UUID(imported.document_uuid)
         with transaction.atomic(using), connections[using].cursor() as cursor, keeping_versions(cursor):
-            store.update(WriteRequest(incoming=incoming, using=using), document_uuid, self._preparers)
+            store.update(WriteRequest(incoming=incoming, using=using), document_uuid, self._validators)
             if imported.envelope is not None:
                 give_envelope(document_uuid, imported.envelope, using)

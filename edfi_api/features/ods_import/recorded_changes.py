@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db import connections
 
 from edfi_api.core.documents import json_text
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.documents.paths import put_value
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage import resource_types
@@ -104,10 +104,10 @@ class TrackedResult:
 class RecordedChanges:
     """The changes that a source has recorded of some resources."""
 
-    def __init__(self, source: OdsSource, queries: Sequence[DocumentQuery], preparers: Preparers) -> None:
+    def __init__(self, source: OdsSource, queries: Sequence[DocumentQuery], validators: DocumentValidators) -> None:
         self.queries = queries
         self._source = source
-        self._preparers = preparers
+        self._validators = validators
 
     def has(self, query: DocumentQuery) -> bool:
         """Whether the source records the changes of this resource."""
@@ -128,7 +128,7 @@ class RecordedChanges:
     def row(self, query: DocumentQuery, change: TrackedChange) -> dict[str, Any] | None:
         """A change with what follows from its key, as the statements take it; None without a whole key."""
         try:
-            understood = self._preparers[query.resource.name].understand(change.old)
+            understood = self._validators[query.resource.name].understand(change.old)
         except (DataValidationFailed, KeyError):
             return None
         securables = understood.securables._asdict()

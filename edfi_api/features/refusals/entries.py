@@ -7,8 +7,8 @@ from uuid import UUID
 import orjson
 from uuid_utils.compat import uuid7
 
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.documents.extraction import PartialIdentity
-from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.features.refusals.occurrences import Cause, Occurrences, Refusals, cause_of
 from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_errors, kept_hints, kept_id, kept_paths
 from edfi_api.web.problem_details.problem import HINT
@@ -75,7 +75,7 @@ def summary_of_problem(entry: Entry) -> Entry:
 
 def subjects(write: RefusedWrite) -> tuple[UUID, ...]:
     """The ids by which an accepted write of the same document is recognized."""
-    known = write.prepared.identity.referential_id if write.prepared else _identity(write).referential_id
+    known = write.validated.identity.referential_id if write.validated else _identity(write).referential_id
     return tuple(id_ for id_ in (known, write.document_uuid) if id_ is not None)
 
 
@@ -127,12 +127,12 @@ def _errors(body: Mapping[str, Any], problem: str) -> list[str]:
 
 
 def _identity(write: RefusedWrite) -> PartialIdentity:
-    prepared = write.prepared
-    if isinstance(prepared, IncomingDocument):
+    prepared = write.validated
+    if isinstance(prepared, ValidatedDocument):
         own = prepared.identity
         return PartialIdentity(own.natural_key, own.referential_id, prepared.securables.organization)
-    if write.sent is not None and write.preparer is not None:
-        return write.preparer.partial_identity(write.sent)
+    if write.sent is not None and write.validator is not None:
+        return write.validator.partial_identity(write.sent)
     return PartialIdentity()
 
 

@@ -8,8 +8,8 @@ from uuid import UUID
 import orjson
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage.driver.sql import statements_beside
 from edfi_api.features.refusals.ledger import Awaiting, Ledger, Resolving
@@ -100,7 +100,7 @@ class LaterWrites:
 def _identity(name: ResourceName, body: str) -> list[UUID]:
     """The referential ids of a body that may come from another version of the standard."""
     try:
-        return _preparers()[name].extractor.identity(orjson.loads(body)).aliases
+        return _validators()[name].extractor.identity(orjson.loads(body)).aliases
     except (DataValidationFailed, KeyError):
         return []
 
@@ -118,5 +118,5 @@ def _names(name: ResourceName) -> tuple[str, ...]:
 
 
 @cache
-def _preparers() -> Preparers:
-    return Preparers(current_surface())
+def _validators() -> DocumentValidators:
+    return DocumentValidators(current_surface())

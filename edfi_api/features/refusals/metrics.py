@@ -27,7 +27,7 @@ class RefusalCounter:
     def count(self, refusals: Refusals) -> None:
         """Unknown resources share a label, since clients choose them."""
         write = refusals.write
-        labels = (str(write.client), write.resource if write.preparer else _OTHER, refusals.problem)
+        labels = (str(write.client), write.resource if write.validator else _OTHER, refusals.problem)
         if labels not in self._known:
             if len(self._known) >= _MOST:
                 labels = (_OTHER, _OTHER, _OTHER)

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.documents.paths import in_every_item
 from edfi_api.features.refusals.personal_data import digest, is_hashed, kept_id, kept_message, without_quoted
 from edfi_api.web.write_recorder import RefusedWrite
@@ -165,12 +165,12 @@ def _name_of_target(write: RefusedWrite, uri: str | None, target: UUID) -> str |
         return None
     if uri is not None:
         return uri.replace("\0", "\ufffd")
-    if write.preparer is None:
+    if write.validator is None:
         return None
-    if isinstance(write.prepared, IncomingDocument):
-        return write.preparer.extractor.natural_key_of_target(write.prepared.body, target)
+    if isinstance(write.validated, ValidatedDocument):
+        return write.validator.extractor.natural_key_of_target(write.validated.body, target)
     # Once for each cause, so that batches need not keep what they have prepared.
-    return None if write.sent is None else write.preparer.natural_key_of_target(write.sent, target)
+    return None if write.sent is None else write.validator.natural_key_of_target(write.sent, target)
 
 
 def _text(body: Mapping[str, Any], problem: str) -> str:

@@ -122,7 +122,7 @@ class Pending:
         with self._lock:
             for each in refusals:
                 write = each.write
-                resource = write.resource if write.preparer else ""
+                resource = write.resource if write.validator else ""
                 number = int(each.last_at) // _SECONDS_OF_AN_HOUR
                 hour = self._hours.setdefault((write.client, write.data_store, resource, number), _Hour())
                 hour.refused += each.count

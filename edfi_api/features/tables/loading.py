@@ -9,7 +9,7 @@ import orjson
 
 from edfi_api.common.contributions import contributions
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.security.authenticated_client import client_of_row
 from edfi_api.features.tables.exceptions import ClientGone
 from edfi_api.features.tables.mapping import MappedDocument, Place, Problem, TableMapping
@@ -47,10 +47,10 @@ class Loader:
     data_store: int = 0
     is_dry_run: bool = False
     correlation_id: str = ""
-    _preparer: Preparer = field(init=False)
+    _validator: DocumentValidator = field(init=False)
 
     def __post_init__(self) -> None:
-        self._preparer = Preparer(self.resource)
+        self._validator = DocumentValidator(self.resource)
 
     def results(self, documents: Iterable[MappedDocument]) -> Iterator[list[RowResult]]:
         """The results, some rows at a time. Raises ClientGone, also when the client is disabled meanwhile."""
@@ -92,7 +92,7 @@ class Loader:
             return _refused(document, list(self._problems(document, answer.problem or {})))
         outcome = CREATED if answer.status == 201 else UNCHANGED if answer.is_unchanged else UPDATED
         notes = []
-        identity = self._preparer.partial_identity(document.body).referential_id
+        identity = self._validator.partial_identity(document.body).referential_id
         earlier = seen.setdefault(identity, first)
         if earlier != first:
             notes.append(Problem(f"Row {earlier} is the same document: this row replaces what that one says.", first))

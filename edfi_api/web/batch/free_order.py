@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from edfi_api.common.memory import MemoryExhausted, process_memory
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.security.exceptions import NoRelationship
 from edfi_api.core.storage.exceptions import DocumentNotFound
 from edfi_api.core.storage.sets.free_order import DeferredDocuments, in_passes, next_circles
@@ -77,10 +77,12 @@ class DependencyOrder:
 class Sorting:
     """Sorts the operations of one batch; keeps a few bytes of each."""
 
-    def __init__(self, order: DependencyOrder, natural_keys: NaturalKeys, preparers: Preparers, using: str) -> None:
+    def __init__(
+        self, order: DependencyOrder, natural_keys: NaturalKeys, validators: DocumentValidators, using: str
+    ) -> None:
         self._order = order
         self._natural_keys = natural_keys
-        self._preparers = preparers
+        self._validators = validators
         self._using = using
         # The referential ids of the documents that operations name by their ids, all as bytes, and those of a document
         # in one value: a third of the memory of sets of UUIDs.
@@ -129,7 +131,7 @@ class Sorting:
         found: set[UUID] = set()
         if operation.resource is None or operation.refusal is not None:
             return found
-        extractor = self._preparers[operation.resource.name].extractor
+        extractor = self._validators[operation.resource.name].extractor
         if operation.document_uuid is not None:
             joined = self._ids.get(operation.document_uuid.bytes, b"")
             found.update(UUID(bytes=joined[start : start + _ID_BYTES]) for start in range(0, len(joined), _ID_BYTES))

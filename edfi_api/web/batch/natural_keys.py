@@ -11,7 +11,7 @@ from edfi_api.core.documents.coercion import trim_descriptor
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.member_names import OtherNames
-from edfi_api.core.documents.validation import Validator
+from edfi_api.core.documents.validation import BodyValidator
 from edfi_api.core.documents.violations import Violation
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.web.problem_details.catalog.served_names import renamed
@@ -59,7 +59,7 @@ class _Key:
     by_last_step: Mapping[str, tuple[JsonPath, ...]]
     ambiguous: frozenset[str]
     reader: BodyReader
-    validator: Validator
+    validator: BodyValidator
 
     @classmethod
     def of(cls, resource: Resource) -> "_Key":
@@ -73,7 +73,7 @@ class _Key:
             by_last_step,
             frozenset(name for name, paths in by_last_step.items() if not _are_one_value(paths, resource)),
             BodyReader(schema, served=resource.served_names),
-            Validator(replace(resource, json_schema=schema, array_uniqueness=(), decimals=())),
+            BodyValidator(replace(resource, json_schema=schema, array_uniqueness=(), decimals=())),
         )
 
     def read(self, sent: Mapping[str, Any], *, any_case: bool) -> dict[str, Any]:

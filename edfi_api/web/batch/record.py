@@ -15,7 +15,7 @@ from django.http import HttpRequest
 
 from edfi_api.common.logs import audit, log_lines
 from edfi_api.common.logs.remote_address import remote_address
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.web.batch.operations import Kind, Operation, Result, SentOperations
 from edfi_api.web.batch.sent_batch import Parameters
 from edfi_api.web.batch.singles import Singles
@@ -261,7 +261,7 @@ class RecordedOperations:
             client=self._singles.client,
             data_store=self._singles.data_store,
             resource=_resource(operation),
-            preparer=self._preparer(operation),
+            validator=self._validator(operation),
             operation=operation.kind.value if operation.kind else _UNKNOWN,
             problem=problem,
             at=time.time(),
@@ -276,16 +276,16 @@ class RecordedOperations:
     def _accepted(
         self, operation: Operation, id_: str, at: float, batch: str = "", *, has_warnings: bool = False
     ) -> AcceptedWrite:
-        body, preparer = _body(operation), self._preparer(operation)
-        known = preparer.partial_identity(body) if body and preparer else None
+        body, validator = _body(operation), self._validator(operation)
+        known = validator.partial_identity(body) if body and validator else None
         ids = ids_of(None, id_) if id_ else ()
         if known and known.referential_id:
             ids = (known.referential_id, *ids)
         client, data_store, is_delete = self._singles.client, self._singles.data_store, operation.kind is Kind.DELETE
         return AcceptedWrite(client, data_store, _resource(operation), ids, at, is_delete, batch, has_warnings)
 
-    def _preparer(self, operation: Operation) -> Preparer | None:
-        return None if operation.resource is None else self._singles.preparer(operation.resource)
+    def _validator(self, operation: Operation) -> DocumentValidator | None:
+        return None if operation.resource is None else self._singles.validator(operation.resource)
 
 
 def _resource(operation: Operation) -> str:
@@ -301,8 +301,8 @@ def _without_body(refused: RefusedWrite) -> RefusedWrite:
     problem, missing = refused.problem, refused.missing[:1]
     if violations := problem.get("validationErrors"):
         problem = problem | {"validationErrors": dict([next(iter(violations.items()))])}
-    if missing and refused.preparer and refused.sent and missing[0].value is None and missing[0].referential_id:
-        key = refused.preparer.natural_key_of_target(refused.sent, missing[0].referential_id)
+    if missing and refused.validator and refused.sent and missing[0].value is None and missing[0].referential_id:
+        key = refused.validator.natural_key_of_target(refused.sent, missing[0].referential_id)
         missing = (replace(missing[0], value=key),)
     return refused._replace(problem=problem, missing=missing, sent=None)
 

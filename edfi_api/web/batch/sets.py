@@ -13,7 +13,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.documents.incoming import IncomingDocument, is_id_of, sent_id
+from edfi_api.core.documents.document_validator import ValidatedDocument, is_id_of, sent_id
 from edfi_api.core.documents.leniency import Tolerated
 from edfi_api.core.storage import resource_types, sets
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
@@ -35,7 +35,7 @@ _MOST = 2_000
 
 # Operations, and what became of those that were carried out together, by position.
 Group = tuple[Sequence[Operation], Mapping[int, Attempt]]
-# The id of an update by natural key while it is prepared.
+# The id of an update by natural key while it is validated.
 _ANY_UUID = UUID(int=0)
 
 
@@ -65,12 +65,12 @@ def _are_alike(one: Operation, other: Operation) -> bool:
 
 
 @dataclass(slots=True)
-class PreparedOperation:
+class ValidatedOperation:
     """An operation with its document, None if it is not valid, for which there is a `refusal`, or if the operation goes
     alone for another reason."""
 
     operation: Operation
-    incoming: IncomingDocument | None = None
+    incoming: ValidatedDocument | None = None
     refusal: Exception | None = None
     # Whether the natural key of the operation is not that of its document.
     changes_key: bool = False
@@ -128,7 +128,7 @@ class Sets:
         elif chunk[0].kind is Kind.DELETE:
             yield chunk, self._deleted(chunk, conditions)
         else:
-            for group in independent([prepared(operation, self._singles) for operation in chunk]):
+            for group in independent([validated(operation, self._singles) for operation in chunk]):
                 yield from self._in_place(group, conditions)
 
     def together(self, operations: Sequence[Operation]) -> list[Result]:
@@ -136,11 +136,11 @@ class Sets:
         results of those that were written."""
         by_type: dict[int, SetConditions] = {}
         rows: list[Row] = []
-        written: list[PreparedOperation] = []
+        written: list[ValidatedOperation] = []
         provided: set[int] = set()
         numbers = resource_types.numbers(self._using)
         allowed = [(each, self._conditions_of(each)) for each in operations if not goes_alone(each)]
-        able = [(prepared(each, self._singles), conditions) for each, conditions in allowed if conditions is not None]
+        able = [(validated(each, self._singles), conditions) for each, conditions in allowed if conditions is not None]
         known = stored_versions([each.id for each, _ in able if each.condition.is_given], self._using)
         for each, conditions in able:
             resource = each.operation.resource
@@ -200,7 +200,7 @@ class Sets:
             return None
         return NO_CONDITIONS if policy is None else policy.for_sets()
 
-    def _in_place(self, group: list[PreparedOperation], conditions: SetConditions) -> Iterator[Group]:
+    def _in_place(self, group: list[ValidatedOperation], conditions: SetConditions) -> Iterator[Group]:
         """Carry out what does not change a key; what does, and what follows it, is carried out one at a time."""
         known: Mapping[UUID, StoredVersion] = {}
         whole = group
@@ -213,7 +213,7 @@ class Sets:
         if len(group) < len(whole):
             yield [each.operation for each in whole[len(group) :]], {}
 
-    def _current(self, group: Sequence[PreparedOperation]) -> tuple[Mapping[UUID, StoredVersion], int]:
+    def _current(self, group: Sequence[ValidatedOperation]) -> tuple[Mapping[UUID, StoredVersion], int]:
         """The stored documents by the referential ids of the new bodies, and how many updates there are in front of the
         first one that changes a key."""
         by_id = [each.operation.document_uuid for each in group if each.operation.document_uuid]
@@ -226,12 +226,12 @@ class Sets:
         return known, len(group)
 
     def _carried_out(
-        self, group: Sequence[PreparedOperation], known: Mapping[UUID, StoredVersion], conditions: SetConditions
+        self, group: Sequence[ValidatedOperation], known: Mapping[UUID, StoredVersion], conditions: SetConditions
     ) -> Mapping[int, Attempt]:
         """What is certain."""
         done: dict[int, Attempt] = {}
         rows: list[Row] = []
-        staged: list[PreparedOperation] = []
+        staged: list[ValidatedOperation] = []
         for each in group:
             found = _row(each, known, conditions)
             if isinstance(found, Row):
@@ -254,10 +254,10 @@ class Sets:
         result.tolerated = tolerated
         return result, refusal
 
-    def _result(self, prepared: PreparedOperation, written: Written) -> Result:
-        warnings = () if prepared.check is None else prepared.check.warnings
-        result = self._singles.written(prepared.operation, WrittenDocument(*written, None, warnings))
-        result.tolerated = prepared.tolerated
+    def _result(self, validated: ValidatedOperation, written: Written) -> Result:
+        warnings = () if validated.check is None else validated.check.warnings
+        result = self._singles.written(validated.operation, WrittenDocument(*written, None, warnings))
+        result.tolerated = validated.tolerated
         return result
 
     def _deleted(self, chunk: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
@@ -302,13 +302,13 @@ class Sets:
 
 
 def _row(
-    prepared_: PreparedOperation, known: Mapping[UUID, StoredVersion], conditions: SetConditions
+    validated_: ValidatedOperation, known: Mapping[UUID, StoredVersion], conditions: SetConditions
 ) -> Row | Exception | None:
     """The row of an operation, or why it is refused; None if only the single request finds that out."""
-    if prepared_.incoming is None:
-        return prepared_.refusal
+    if validated_.incoming is None:
+        return validated_.refusal
     try:
-        return prepared_.row(known)
+        return validated_.row(known)
     except DocumentNotFound as refusal:
         return refusal
     except CONDITION_FAILURES as refusal:
@@ -327,37 +327,37 @@ def goes_alone(operation: Operation) -> bool:
     return operation.resource is None or has_id_by_key or bool(operation.profile)
 
 
-def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
+def validated(operation: Operation, singles: Singles) -> ValidatedOperation:
     """Prepare the operation as the single request would."""
     assert operation.resource is not None  # noqa: S101  The chunk has one.
-    document, preparer = operation.document, singles.preparer(operation.resource)
+    document, validator = operation.document, singles.validator(operation.resource)
     check = singles.check(operation.resource) if api_settings.WRITE_RULES else None
     if operation.refusal is not None or document is None:
-        return PreparedOperation(operation, refusal=operation.refusal)
+        return ValidatedOperation(operation, refusal=operation.refusal)
     leniency = singles.leniency()
     try:
         if operation.kind is not Kind.UPDATE:
-            incoming = preparer.prepare_new(document, singles.stored_uris, leniency)
+            incoming = validator.validate_new(document, singles.stored_uris, leniency)
         elif _has_other_id(operation):
-            return PreparedOperation(operation)
+            return ValidatedOperation(operation)
         else:
             uuid = operation.document_uuid or _ANY_UUID
             document = document | {"id": str(uuid)}
-            incoming = preparer.prepare_replacement(document, uuid, singles.stored_uris, leniency)
+            incoming = validator.validate_replacement(document, uuid, singles.stored_uris, leniency)
         if check is not None:
             check.document(incoming)
     except REFUSALS as refusal:
-        return PreparedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
+        return ValidatedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
     changes_key = operation.key is not None and (
-        preparer.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
+        validator.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
     )
     condition = operation.condition
-    return PreparedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency), check)
+    return ValidatedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency), check)
 
 
-def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[PreparedOperation]]:
+def independent(operations: Iterable[ValidatedOperation]) -> Iterator[list[ValidatedOperation]]:
     """Cuts a chunk where an operation depends on one before it, or one before it on what it provides."""
-    group: list[PreparedOperation] = []
+    group: list[ValidatedOperation] = []
     provided: set[int] = set()
     referred: set[int] = set()
     for each in operations:

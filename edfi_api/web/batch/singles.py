@@ -12,8 +12,8 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.documents.extraction import DocumentIdentity, StoredUris
-from edfi_api.core.documents.incoming import Preparer
 from edfi_api.core.documents.leniency import Leniency, Tolerated
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE
@@ -107,7 +107,7 @@ class Singles:
         self._request = request
         self._resources = resources
         self.surface = resources.served.surface
-        self.preparers = resources.served.preparers
+        self.validators = resources.served.validators
         self._check_permissions = check_permissions
 
     def leniency(self) -> Leniency:
@@ -167,8 +167,8 @@ class Singles:
             found.read_policy()
         return found
 
-    def preparer(self, resource: Resource) -> Preparer:
-        return self.preparers[resource.name]
+    def validator(self, resource: Resource) -> DocumentValidator:
+        return self.validators[resource.name]
 
     def check(self, resource: Resource) -> WriteCheck | None:
         """Custom rules for a document of the resource; None if there are none."""
@@ -181,7 +181,7 @@ class Singles:
     def identity(self, operation: Operation) -> DocumentIdentity:
         """The identity that is the natural key of the operation."""
         assert operation.key is not None  # noqa: S101  Callers look before.
-        return self.preparer(_resource(operation)).extractor.identity(operation.key)
+        return self.validator(_resource(operation)).extractor.identity(operation.key)
 
     def _carried_out(self, operation: Operation, leniency: Leniency) -> Result:
         write, may_do = self.write(operation, leniency), partial(self.authorization, operation)

@@ -9,8 +9,8 @@ from typing import Any
 from django.db import transaction
 
 from edfi_api.common import addresses
+from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.documents.leniency import Reason
 from edfi_api.core.security.exceptions import NoRelationship
 from edfi_api.core.storage.database_state import record_writer
@@ -70,7 +70,7 @@ class Batch:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
         self._hints = _HintedOperations(self.singles, looks_up=not self.parameters.is_atomic)
-        self._causes = Causes(self.singles.preparers, self.natural_keys)
+        self._causes = Causes(self.singles.validators, self.natural_keys)
         self._operations = SentOperations(self.reader, self.body)
         is_atomic = self.parameters.is_atomic
         self._recorded = RecordedOperations(self.singles, self._operations, self.figures, is_atomic=is_atomic)
@@ -184,7 +184,7 @@ class Batch:
         if self.parameters.order is Order.GIVEN:
             return self._carried_out(range(len(self.body)))
         singles = self.singles
-        sorting = Sorting(self.dependency_order, self.natural_keys, singles.preparers, singles.using)
+        sorting = Sorting(self.dependency_order, self.natural_keys, singles.validators, singles.using)
         return FreeRun(sorting, self._sets, self._operations, self._carried_out, self.limits).attempts()
 
     def _carried_out(self, positions: Iterable[int]) -> Iterator[Attempt]:
@@ -222,8 +222,8 @@ class Causes:
     """The failed operations of one batch, by what they would have provided: an earlier one may have caused the failure
     of a later one. Of a long batch the first ones, so that its memory does not grow with what fails."""
 
-    def __init__(self, preparers: Preparers, natural_keys: NaturalKeys) -> None:
-        self._preparers = preparers
+    def __init__(self, validators: DocumentValidators, natural_keys: NaturalKeys) -> None:
+        self._validators = validators
         self._natural_keys = natural_keys
         # Failed operations by the hash of what it would have provided, which takes a third of the memory.
         self._failed: dict[int, int] = {}
@@ -272,7 +272,7 @@ class Causes:
 
     def _own_ids(self, resource: Resource | None, body: dict[str, Any]) -> list[_Provided]:
         assert resource is not None  # noqa: S101  Only of an operation that was understood.
-        return [alias.int for alias in self._preparers[resource.name].extractor.identity(body).aliases]
+        return [alias.int for alias in self._validators[resource.name].extractor.identity(body).aliases]
 
     def _people_in(self, body: dict[str, Any], operation: Operation) -> list[_Provided]:
         """The people of a document of the operation's resource with these members, which need not be valid."""
@@ -282,16 +282,16 @@ class Causes:
 
     def _securables_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any]:
         try:
-            return self._preparers[resource.name].securables_of_sent(document)._asdict()
+            return self._validators[resource.name].securables_of_sent(document)._asdict()
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}
 
-    def _incoming(self, operation: Operation) -> IncomingDocument | None:
+    def _incoming(self, operation: Operation) -> ValidatedDocument | None:
         if operation.resource is None or operation.document is None:
             return None
         body = {name: value for name, value in operation.document.items() if name != "id"}
         try:
-            return self._preparers[operation.resource.name].prepare(body, lambda _: {})
+            return self._validators[operation.resource.name].validate(body, lambda _: {})
         except DataValidationFailed:
             return None
 

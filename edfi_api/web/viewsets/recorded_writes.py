@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator, PendingDocument, ValidatedDocument
 from edfi_api.core.writes.rules.ruled_write import Finding, RefusedByRules
 from edfi_api.core.writes.writing import Write
 from edfi_api.web.problem_details.exception_handler import correlation_id
@@ -42,7 +42,7 @@ def record_accepted(request: Any, write: Write, document_uuid: str | UUID, statu
         return
     client, data_store, resource = request.user.row_id, data_store_of(request), write.resource.resource.url_path
     if own.accepted(client, data_store, resource, write.began):
-        ids = ids_of(write.prepared, document_uuid)
+        ids = ids_of(write.validated, document_uuid)
         has_warnings = write.check is not None and bool(write.check.warnings)
         is_delete = write.document is None
         own.succeeded(
@@ -60,14 +60,14 @@ def _record_warnings(own: WriteRecorder, request: Any, write: Write, status: int
             client=request.user.row_id,
             data_store=data_store_of(request),
             resource=write.resource.resource.url_path,
-            preparer=write.resource.preparer,
+            validator=write.resource.validator,
             operation=_OPERATIONS[request.method],
             problem=problem_of_warnings(warnings, status, correlation_id(request._request)),
             at=time.time(),
             size=size,
             document_uuid=write.document_uuid,
             sent=write.document if size <= MOST_BODY_BYTES else None,
-            prepared=write.prepared,
+            validated=write.validated,
             rules=rules_of_findings(warnings),
         )
     )
@@ -98,7 +98,7 @@ def record_refused(
     error: Exception,
     *,
     resource: str,
-    preparer: Preparer | None = None,
+    validator: DocumentValidator | None = None,
     write: Write | None = None,
     document_uuid: UUID | None = None,
 ) -> None:
@@ -111,14 +111,14 @@ def record_refused(
         client=request.user.row_id,
         data_store=data_store_of(request),
         resource=resource,
-        preparer=preparer,
+        validator=validator,
         operation=operation,
         problem=response.data,
         at=time.time(),
         size=size,
         document_uuid=document_uuid,
         sent=write.document if write and size <= MOST_BODY_BYTES else None,
-        prepared=write.prepared if write else None,
+        validated=write.validated if write else None,
         missing=missing_targets(error),
         rules=refusing_rules(error),
     )
@@ -128,7 +128,7 @@ def record_refused(
         own.refused(refused)
 
 
-def ids_of(prepared: IncomingDocument | PendingDocument | None, document_uuid: str | UUID) -> tuple[UUID, ...]:
+def ids_of(prepared: ValidatedDocument | PendingDocument | None, document_uuid: str | UUID) -> tuple[UUID, ...]:
     """The ids by which the ledger recognizes the document of an accepted write."""
     uuid = document_uuid if isinstance(document_uuid, UUID) else UUID(document_uuid)
     return (uuid,) if prepared is None else (prepared.identity.referential_id, uuid)

@@ -373,7 +373,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             response,
             exc,
             resource=self.resource.url_path,
-            preparer=self.writable.preparer,
+            validator=self.writable.validator,
             write=self.write,
             document_uuid=self.document_uuid,
         )

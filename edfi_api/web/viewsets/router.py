@@ -13,10 +13,10 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.response import Response
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.queries.parameters import with_visible_fields
 from edfi_api.core.queries.query_by_example import QueryByExample
-from edfi_api.core.security.profiles.catalog import OfParts, ProfileCatalogs, profile_preparers
+from edfi_api.core.security.profiles.catalog import OfParts, ProfileCatalogs, profile_validators
 from edfi_api.core.security.profiles.negotiation import ProfiledResource
 from edfi_api.core.writes.writing import WritableResource
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
@@ -111,20 +111,20 @@ class ServedSurface:
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
-        self.preparers = Preparers(surface, OdsCompatibility.BODIES.applies)
+        self.validators = DocumentValidators(surface, OdsCompatibility.BODIES.applies)
         self._representations = Representations(surface)
         self.profiles = ProfileCatalogs(surface)
         self.profile_queries = OfParts(lambda part: QueryByExample(with_visible_fields(part.resource, part.view)))
-        self.profile_preparers = profile_preparers(self.preparers)
+        self.profile_validators = profile_validators(self.validators)
 
     def representation(self, resource: Resource) -> Representation:
         """How documents of the resource are written into answers."""
-        return self._representations.of(resource, self.preparers[resource.name].extractor)
+        return self._representations.of(resource, self.validators[resource.name].extractor)
 
     def writable(self, resource: Resource) -> WritableResource:
         """The resource with what its writes need."""
-        profiled, preparer = ProfiledResource(resource, self.profiles), self.preparers[resource.name]
-        return WritableResource(resource, profiled, preparer, self.profile_preparers, self.preparers)
+        profiled, validator = ProfiledResource(resource, self.profiles), self.validators[resource.name]
+        return WritableResource(resource, profiled, validator, self.profile_validators, self.validators)
 
 
 def viewset_class(resource: Resource, served: ServedSurface, base: type[ResourceViewSet]) -> type[ResourceViewSet]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.models import Document
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
@@ -161,10 +161,10 @@ def test_a_cascade_equals_a_rebuild_from_the_bodies(api, chain, surface, changes
     for (resource, endpoint, member), name in changes:
         assert put_key(api, chain[resource], endpoint, **{member: name}).status_code == 204
 
-    preparers = Preparers(surface)
+    validators = DocumentValidators(surface)
     for document in Document.objects.select_related("resource_type"):
         name = next(n for n in surface.by_name if n.resource == document.resource_type.name)
-        rebuilt = preparers[name].prepare(document.body, STORED_URIS)
+        rebuilt = validators[name].validate(document.body, STORED_URIS)
         assert json.loads(rebuilt.text) == document.body
         assert rebuilt.identity.natural_key == document.natural_key
         assert set(document.aliases.values_list("pk", flat=True)) == set(rebuilt.identity.aliases)

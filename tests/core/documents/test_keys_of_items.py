@@ -2,8 +2,8 @@
 
 import pytest
 
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import Preparer
 from edfi_api.model.surface.resource import ResourceName
 from tests.support.factories import STUDENT
 from tests.support.serving import OTHERS_MARKED, served
@@ -35,7 +35,7 @@ Common Night
 
 def found_in(resource, body):
     with pytest.raises(DataValidationFailed) as failed:
-        Preparer(resource).prepare(body, lambda _: {})
+        DocumentValidator(resource).validate(body, lambda _: {})
     return {each.path: each.message for each in failed.value.violations}
 
 

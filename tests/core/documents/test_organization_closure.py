@@ -108,7 +108,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(IDS), st.none() | st.sampled_from(I
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANGES)
-def test_the_closure_is_correct_after_any_sequence_of_changes(organizations, preparers, changes):
+def test_the_closure_is_correct_after_any_sequence_of_changes(organizations, validators, changes):
     district = organizations.district_resource
     with transaction.atomic():
         paths, parents = {}, {}
@@ -121,7 +121,7 @@ def test_the_closure_is_correct_after_any_sequence_of_changes(organizations, pre
                 assert store.delete(DeleteRequest(district, paths.pop(id_), using="default"))
                 del parents[id_]
             elif parent is None or parent in paths or parent == id_:
-                incoming = preparers[district.name].prepare(organizations.district(id_, parent), STORED_URIS)
+                incoming = validators[district.name].validate(organizations.district(id_, parent), STORED_URIS)
                 paths[id_] = store.upsert(WriteRequest(incoming, using="default")).document_uuid
                 parents[id_] = [parent] if parent else []
 

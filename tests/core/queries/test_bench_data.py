@@ -16,8 +16,8 @@ def test_there_are_as_many_documents_as_requested(district):
     assert Document.objects.count() == SIZE
 
 
-def test_every_row_agrees_with_its_body(district, preparers):
-    assert list(disagreements(preparers, "default")) == []
+def test_every_row_agrees_with_its_body(district, validators):
+    assert list(disagreements(validators, "default")) == []
 
 
 def test_the_bulk_writer_finds_nothing_to_change(district, resource_named):

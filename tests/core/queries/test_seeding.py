@@ -23,7 +23,7 @@ SELECT relname, pg_get_indexdef(indexrelid), indisvalid FROM pg_index JOIN pg_cl
 """
 
 
-def test_rows_in_another_order_than_their_documents_are_cloned_with_their_own_keys(monkeypatch, preparers):
+def test_rows_in_another_order_than_their_documents_are_cloned_with_their_own_keys(monkeypatch, validators):
     """Several connections write concurrently, so row ids are assigned in any order."""
     write = BulkWriter.write
 
@@ -36,7 +36,7 @@ def test_rows_in_another_order_than_their_documents_are_cloned_with_their_own_ke
     seed(_SIZE, processes=0)
 
     assert Document.objects.count() == _SIZE
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(validators, "default")) == []
 
 
 def test_indexes_and_constraints_are_as_before():

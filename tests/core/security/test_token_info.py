@@ -6,7 +6,7 @@ import time
 import pytest
 from django.test import Client
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.models import Application, ClaimSet
 from edfi_api.core.security.requests.authentication import client_of_token
@@ -60,12 +60,12 @@ def lakeside(documents, resource_named) -> None:
         (district, {"localEducationAgencyId": 441, "nameOfInstitution": "Lakeside ISD"} | in_center),
         (school, {"schoolId": 4410001, "nameOfInstitution": "Lakeside High"} | in_district),
     ]
-    preparers = Preparers(documents.surface)
+    validators = DocumentValidators(documents.surface)
     for resource, members in bodies:
         documents.store_targets(resource, documents.minimal_body(resource))
         store.upsert(
             WriteRequest(
-                preparers[resource.name].prepare(documents.minimal_body(resource, **members), STORED_URIS),
+                validators[resource.name].validate(documents.minimal_body(resource, **members), STORED_URIS),
                 using="default",
             )
         )

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.storage import policy_statements
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.stored import Outcome
@@ -29,7 +29,7 @@ def course(documents, resource_named):
 def request_for(course, documents):
     def make(**changes):
         return WriteRequest(
-            Preparer(course).prepare(documents.minimal_body(course, **changes), STORED_URIS), using="default"
+            DocumentValidator(course).validate(documents.minimal_body(course, **changes), STORED_URIS), using="default"
         )
 
     return make

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.models import Document
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
@@ -235,7 +235,7 @@ def test_a_document_that_changes_while_rules_run_is_checked_again(committing_api
 def test_a_slow_look_up_is_ended_and_the_limit_is_that_of_look_ups_alone(api, rules, surface):
     rules(RULES, WRITE_RULE_MILLISECONDS=50)
     resource = surface.resource_at("ed-fi/students")
-    incoming = Preparer(resource).prepare_new(dict(STUDENT), lambda _: {})
+    incoming = DocumentValidator(resource).validate_new(dict(STUDENT), lambda _: {})
     look_ups = LookUps(LookedUpResources(surface), incoming, DOCUMENTS)
     limit = Sql("SELECT current_setting('statement_timeout')")
     before = execute(limit, DOCUMENTS)

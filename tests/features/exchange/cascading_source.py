@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.paths import values_at
 from edfi_api.model.surface.resource import Resource, Surface
 from tests.features.exchange.reference_source import ReferenceSource, Stored
@@ -19,7 +19,7 @@ class CascadingSource(ReferenceSource):
 
     surface: Surface | None = None
     lists_cascades: bool = True
-    _preparers: Preparers | None = field(default=None, init=False)
+    _validators: DocumentValidators | None = field(default=None, init=False)
 
     def change_key(self, stored: Stored, **key: Any) -> None:
         """Give a document other values of own members of its key, and let all that refer to it follow."""
@@ -88,8 +88,8 @@ class CascadingSource(ReferenceSource):
         return self._extractor(stored).identity(stored.body).referential_id
 
     def _extractor(self, stored: Stored) -> Any:
-        self._preparers = self._preparers or Preparers(self.surface)
-        return self._preparers[self._resource(stored).name].extractor
+        self._validators = self._validators or DocumentValidators(self.surface)
+        return self._validators[self._resource(stored).name].extractor
 
     def _resource(self, stored: Stored) -> Resource:
         return self.surface.resource_at(stored.path)

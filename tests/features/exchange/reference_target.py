@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID, uuid4
 
+from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.documents.paths import as_text, values_at
 from edfi_api.core.served import current_surface
 from tests.support.ports import ADDRESS
@@ -40,7 +40,7 @@ class Stored:
 
     path: str
     id: str
-    document: IncomingDocument
+    document: ValidatedDocument
 
 
 # The number of the request among those about documents, its method and path → an answer, or a fault, or None.
@@ -68,7 +68,7 @@ class ReferenceTarget:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._at_once = 0
-        self._preparers = Preparers(current_surface())
+        self._validators = DocumentValidators(current_surface())
 
     @property
     def address(self) -> str:
@@ -198,7 +198,7 @@ class ReferenceTarget:
             for each in self.stored.values():
                 for moved in each.document.references:
                     if moved.referential_id == found:
-                        each.document = document_with_moved_target(self._preparers, each.document, found, document)
+                        each.document = document_with_moved_target(self._validators, each.document, found, document)
             del self.stored[found]
         self.stored[key] = Stored(path, id_, document)
         return Answer(204)
@@ -225,10 +225,10 @@ class ReferenceTarget:
     def _with_id(self, id_: str) -> UUID | None:
         return next((key for key, each in self.stored.items() if each.id == id_), None)
 
-    def _prepared(self, path: str, sent: Any) -> IncomingDocument | Answer:
+    def _prepared(self, path: str, sent: Any) -> ValidatedDocument | Answer:
         resource = current_surface().resource_at(path)
         try:
-            document = self._preparers[resource.name].prepare_new(sent, lambda _: {})
+            document = self._validators[resource.name].validate_new(sent, lambda _: {})
         except DataValidationFailed as failed:
             errors = {each.path: [each.message] for each in failed.violations}
             type_ = "urn:ed-fi:api:bad-request:data-validation-failed"
@@ -249,14 +249,14 @@ class ReferenceTarget:
 
 
 def document_with_moved_target(
-    preparers: Preparers, document: IncomingDocument, old: UUID, target: IncomingDocument
-) -> IncomingDocument:
+    validators: DocumentValidators, document: ValidatedDocument, old: UUID, target: ValidatedDocument
+) -> ValidatedDocument:
     """The document with the new key of its target."""
-    preparer = preparers[document.resource.name]
+    validator = validators[document.resource.name]
     body = json.loads(json.dumps(document.body))
-    [key_values] = preparers[target.resource.name].extractor.key_values(target.body)[:1]
-    preparer.extractor.follow_moved_targets(body, {old: key_values})
-    return preparer.prepare(body, lambda _: {})
+    [key_values] = validators[target.resource.name].extractor.key_values(target.body)[:1]
+    validator.extractor.follow_moved_targets(body, {old: key_values})
+    return validator.validate(body, lambda _: {})
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def any_served(request: pytest.FixtureRequest) -> Served:
 
 
 def test_every_key_is_read_back(any_served: Served) -> None:
-    keys = TrackedKeys(any_served.surface, any_served.preparers, DescriptorMapping())
+    keys = TrackedKeys(any_served.surface, any_served.validators, DescriptorMapping())
     wrong = []
     for resource in any_served.surface.resources:
         if resource.is_read_only:
@@ -46,7 +46,7 @@ def test_every_key_is_read_back(any_served: Served) -> None:
 
         key = keys.read(resource, listed)
 
-        own = any_served.preparers[resource.name].extractor.identity(body).referential_id
+        own = any_served.validators[resource.name].extractor.identity(body).referential_id
         if keys.id_of(resource, key) != own or any(not values_at(key, path.steps) for path in resource.identity):
             wrong.append(resource.url_path)
     assert wrong == []
@@ -65,7 +65,7 @@ _VALUES = {
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_values_are_read_back_into_a_key_that_agrees_with_itself(any_served: Served, data: st.DataObject) -> None:
-    keys = TrackedKeys(any_served.surface, any_served.preparers, DescriptorMapping())
+    keys = TrackedKeys(any_served.surface, any_served.validators, DescriptorMapping())
     resources = [each for each in any_served.surface.resources if len(each.key_fields) > 1 and not each.is_descriptor]
     resource = data.draw(st.sampled_from(resources))
     listed = {
@@ -84,7 +84,7 @@ def test_any_values_are_read_back_into_a_key_that_agrees_with_itself(any_served:
 
 
 def test_a_value_in_two_references_is_listed_once(surface: Surface) -> None:
-    keys = TrackedKeys(surface, served(SERVED_BY_DEFAULT).preparers, DescriptorMapping())
+    keys = TrackedKeys(surface, served(SERVED_BY_DEFAULT).validators, DescriptorMapping())
     offering = surface.resource_at("ed-fi/courseOfferings")
 
     key = keys.read(offering, {"localCourseCode": "ALG", "schoolId": 7, "schoolYear": 2026, "sessionName": "Fall"})
@@ -97,7 +97,7 @@ def test_a_value_in_two_references_is_listed_once(surface: Surface) -> None:
 
 
 def test_what_is_missing_is_told(surface: Surface) -> None:
-    keys = TrackedKeys(surface, served(SERVED_BY_DEFAULT).preparers, DescriptorMapping())
+    keys = TrackedKeys(surface, served(SERVED_BY_DEFAULT).validators, DescriptorMapping())
 
     with pytest.raises(DataValidationFailed) as raised:
         keys.read(surface.resource_at("ed-fi/classPeriods"), {"classPeriodName": "A", "schoolId": None})

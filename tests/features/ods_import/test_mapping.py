@@ -65,7 +65,7 @@ def test_so_it_is_in_other_standards_and_with_an_extension(api_without_check, st
 def _differences_of(ods: Ods, views: list[View], surface: Surface, model: ServedModel) -> Iterator[tuple[int, str]]:
     """What is read otherwise than it was written, of random documents of all resources."""
     bodies = RandomBodies(surface, 1)
-    rows = Rows(surface, bodies.preparers)
+    rows = Rows(surface, bodies.validators)
     rows.write_what_others_name(RandomBodies(surface, 1))
     for resource in surface.resources:
         for fill, most_items in FORMS if not resource.is_descriptor else []:

@@ -16,8 +16,8 @@ from uuid import uuid4
 
 from django.db import connection
 
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
@@ -36,14 +36,14 @@ class RandomBodies:
     def __init__(self, surface: Surface, seed: int, *, extremes: bool = False) -> None:
         self.surface = surface
         self.extremes = extremes
-        self.preparers = Preparers(surface)
+        self.validators = DocumentValidators(surface)
         self._random = random.Random(seed)  # noqa: S311  for tests
         self._counter = 0
         self._types = _DescriptorTypes(surface)
 
     def body(self, resource: Resource, fill: float, most_items: int) -> dict[str, Any]:
         """A valid body: optional members are there with the probability `fill`, arrays have at most so many items."""
-        prepare = self.preparers[resource.name].prepare
+        prepare = self.validators[resource.name].validate
         for most in (most_items, most_items, most_items, 1, 1, 1):
             body = _Draft(resource, self, fill, most).body()
             try:
@@ -200,13 +200,13 @@ class _DescriptorTypes:
 class Rows:
     """Writes rows of `document`."""
 
-    def __init__(self, surface: Surface, preparers: Preparers) -> None:
+    def __init__(self, surface: Surface, validators: DocumentValidators) -> None:
         self._surface = surface
-        self._preparers = preparers
+        self._validators = validators
 
     def write(self, resource: Resource, body: dict[str, Any]) -> str:
         """Insert a document with its securable columns; its id."""
-        incoming = self._preparers[resource.name].understand(body)
+        incoming = self._validators[resource.name].understand(body)
         values = [
             str(uuid4()),
             resource_types.numbers("default")[resource.name],

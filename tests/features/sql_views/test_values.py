@@ -84,7 +84,7 @@ def test_the_views_of_every_resource_show_what_the_api_returns(api_without_check
     surface = case.served.surface
     with case.served.instead():
         bodies = RandomBodies(surface, seed)
-        rows = Rows(surface, bodies.preparers)
+        rows = Rows(surface, bodies.validators)
         rows.write_what_others_name(RandomBodies(surface, seed))
         resources = [resource for resource in surface.resources if not resource.is_descriptor]
         for resource in resources:
@@ -201,7 +201,7 @@ def test_no_accepted_document_makes_a_view_fail(db, case: Case, seed: int) -> No
     surface = case.served.surface
     with case.served.instead():
         bodies = RandomBodies(surface, seed, extremes=True)
-        rows = Rows(surface, bodies.preparers)
+        rows = Rows(surface, bodies.validators)
         rows.write_what_others_name(RandomBodies(surface, seed))
         for resource in surface.resources:
             rows.write(resource, bodies.body(resource, fill=1, most_items=2))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from tests.support.factories import DocumentFactory
 from tests.support.serving import LAKE_COUNTY, OTHERS_MARKED, Served, served
@@ -28,8 +28,8 @@ def documents(lake_county: Served) -> DocumentFactory:
 
 
 @pytest.fixture(scope="session")
-def preparers(lake_county: Served) -> Preparers:
-    return lake_county.preparers
+def validators(lake_county: Served) -> DocumentValidators:
+    return lake_county.validators
 
 
 @pytest.fixture(scope="module")

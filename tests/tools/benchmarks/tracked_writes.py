@@ -10,7 +10,7 @@ from uuid import UUID
 import psutil
 from django.db import connection
 
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import store
 from edfi_api.core.storage.write_requests import DeleteRequest, WriteRequest
@@ -60,7 +60,7 @@ class _Writes:
         factory.store(self._resource)
         model, days = factory.minimal_body(self._resource), [date(1950, 1, 1) + timedelta(n) for n in range(number)]
         self._bodies = [model | {"entryDate": day.isoformat()} for day in days]
-        self._preparer = Preparer(self._resource)
+        self._validator = DocumentValidator(self._resource)
         self._years = count(2010)
         self._written: list[UUID] = []
 
@@ -85,7 +85,7 @@ class _Writes:
         superuser.execute_elsewhere("CHECKPOINT")
 
     def _upsert(self, **changes: Any) -> None:
-        incoming = (self._preparer.prepare(body | changes, STORED_URIS) for body in self._bodies)
+        incoming = (self._validator.validate(body | changes, STORED_URIS) for body in self._bodies)
         self._written = [UUID(store.upsert(WriteRequest(each, using="default")).document_uuid) for each in incoming]
 
     def _delete(self) -> None:

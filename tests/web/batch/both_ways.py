@@ -20,15 +20,15 @@ SELECT d.natural_key, ARRAY(
 """
 
 
-def both_ways(client: BatchClient, operations: list[dict[str, Any]], preparers, **how: Any) -> tuple[Any, Any]:
+def both_ways(client: BatchClient, operations: list[dict[str, Any]], validators, **how: Any) -> tuple[Any, Any]:
     """Answers and tables of one after the other, then those of the batch; nothing of it stays in the database."""
-    alone = rolled_back(lambda: (one_after_the_other(client.api, operations), tables(preparers)))
-    return alone, together(client, operations, preparers, **how)
+    alone = rolled_back(lambda: (one_after_the_other(client.api, operations), tables(validators)))
+    return alone, together(client, operations, validators, **how)
 
 
-def together(client: BatchClient, operations: list[dict[str, Any]], preparers, **how: Any) -> Any:
+def together(client: BatchClient, operations: list[dict[str, Any]], validators, **how: Any) -> Any:
     """Answers and tables of the batch; nothing of it stays in the database."""
-    return rolled_back(lambda: (as_batch(client, operations, **how), tables(preparers)))
+    return rolled_back(lambda: (as_batch(client, operations, **how), tables(validators)))
 
 
 def one_after_the_other(api: ApiTestClient, operations: list[dict[str, Any]]) -> list[Any]:
@@ -93,8 +93,8 @@ def _comparable(problem: dict[str, Any] | None) -> Any:
     return problem and {name: value for name, value in problem.items() if name not in ("correlationId", "hints")}
 
 
-def tables(preparers) -> Any:
-    assert list(disagreements(preparers, DOCUMENTS)) == []
+def tables(validators) -> Any:
+    assert list(disagreements(validators, DOCUMENTS)) == []
     with connection.cursor() as cursor:
         cursor.execute(_LINKS)
         return stored(), cursor.fetchall()

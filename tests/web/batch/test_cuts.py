@@ -12,7 +12,7 @@ from tests.web.batch.generated import agency, start
 from tests.web.batch.operations import enrolment, period, student
 
 
-def test_what_opens_and_closes_paths_may_be_cut_anywhere(api, batch, documents, preparers):
+def test_what_opens_and_closes_paths_may_be_cut_anywhere(api, batch, documents, validators):
     batch.results(start())
     of_agency = BatchClient(
         Scenario(api, documents).client_by("RelationshipsWithEdOrgsAndPeople", organizations=(9,)).token
@@ -32,13 +32,13 @@ def test_what_opens_and_closes_paths_may_be_cut_anywhere(api, batch, documents, 
         period("D", 2),
         period("E", 1),
     ]
-    alone = rolled_back(lambda: (one_after_the_other(of_agency.api, sent), tables(preparers)))
+    alone = rolled_back(lambda: (one_after_the_other(of_agency.api, sent), tables(validators)))
 
     for position in range(len(sent) + 1):
 
         def in_two(position=position):
             parts = sent[:position], sent[position:]
-            return [answer for part in parts for answer in as_batch(of_agency, part)], tables(preparers)
+            return [answer for part in parts for answer in as_batch(of_agency, part)], tables(validators)
 
         assert rolled_back(in_two) == alone
 
@@ -48,9 +48,9 @@ def test_what_opens_and_closes_paths_may_be_cut_anywhere(api, batch, documents, 
 
 
 @pytest.mark.parametrize("order", ["given", "free"])
-def test_an_atomic_batch_whose_statements_fail_at_any_position_writes_nothing(batch, preparers, monkeypatch, order):
+def test_an_atomic_batch_whose_statements_fail_at_any_position_writes_nothing(batch, validators, monkeypatch, order):
     batch.results(start())
-    before = rolled_back(lambda: tables(preparers))
+    before = rolled_back(lambda: tables(validators))
     key = {"naturalKey": {"studentUniqueId": "S5"}}
     sent = [student(5), student(6), enrolment(5), {"op": "update"} | key | student(5, firstName="x"), period("A", 2)]
     run, calls = execution.run, []
@@ -71,7 +71,7 @@ def test_an_atomic_batch_whose_statements_fail_at_any_position_writes_nothing(ba
     assert statements > 5
     for failing in range(1, statements + 1):
         counted(failing)
-        status, left = rolled_back(lambda: (batch.send(sent, order=order).status_code, tables(preparers)))
+        status, left = rolled_back(lambda: (batch.send(sent, order=order).status_code, tables(validators)))
         # A set that fails is carried out one by one, so the batch may succeed nevertheless.
         assert status in (200, 400, 500, 503)
         assert (left == before) == (status != 200)

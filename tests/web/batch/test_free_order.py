@@ -36,11 +36,11 @@ def loadable():
 
 @settings(max_examples=3, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_every_permutation_of_a_loadable_set_ends_with_the_same_documents(data, batch, preparers):
+def test_every_permutation_of_a_loadable_set_ends_with_the_same_documents(data, batch, validators):
     operations = loadable()
 
     found = [
-        together(batch, order, preparers, order="free", mode=mode)
+        together(batch, order, validators, order="free", mode=mode)
         for mode in ("atomic", "independent")
         for order in (operations, data.draw(st.permutations(operations)), operations[::-1])
     ]
@@ -168,11 +168,11 @@ def test_the_cause_of_a_denial_is_the_association_that_would_have_opened_the_pat
 
 @settings(max_examples=8, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_any_batch_is_answered(data, batch, preparers):
+def test_any_batch_is_answered(data, batch, validators):
     batch.results(start())
     operations = data.draw(batches([]))
 
-    answers, _ = together(batch, operations, preparers, order="free")
+    answers, _ = together(batch, operations, validators, order="free")
 
     assert len(answers) == len(operations)
     assert {status for status, _ in answers} <= {200, 201, 204, 400, 404, 409, 412}

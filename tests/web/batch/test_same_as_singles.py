@@ -46,10 +46,10 @@ def ids(batch):
 
 @examples(max_examples=EXAMPLES, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_any_batch_has_the_answers_and_leaves_the_tables_of_single_requests(data, batch, ids, small_sets, preparers):
+def test_any_batch_has_the_answers_and_leaves_the_tables_of_single_requests(data, batch, ids, small_sets, validators):
     sent = data.draw(batches(ids))
 
-    alone, together = both_ways(batch, sent, preparers)
+    alone, together = both_ways(batch, sent, validators)
 
     assert together == alone
 
@@ -70,28 +70,28 @@ def clients(api, batch, ids, documents):
 @pytest.mark.usefixtures("small_sets")
 @examples(max_examples=EXAMPLES, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_the_same_for_clients_that_may_not_do_everything(data, clients, ids, preparers):
+def test_the_same_for_clients_that_may_not_do_everything(data, clients, ids, validators):
     client = data.draw(st.sampled_from(clients))
     sent = data.draw(batches(ids))
 
     # Not by the fixture of pytest-django, whose changes are only undone behind the last example.
     with override_settings(EDFI_API=settings.EDFI_API | {"UPSERT_ASKS_UPDATE": data.draw(st.booleans())}):
-        alone, together = both_ways(client, sent, preparers)
+        alone, together = both_ways(client, sent, validators)
 
     assert together == alone
 
 
 @examples(max_examples=EXAMPLES // 4, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batch, ids, small_sets, preparers):
+def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batch, ids, small_sets, validators):
     sent = data.draw(batches(ids))
 
-    (answers, tables), (answer, left) = both_ways(batch, sent, preparers, mode="atomic")
+    (answers, tables), (answer, left) = both_ways(batch, sent, validators, mode="atomic")
 
     if all(status < 300 for status, _ in answers):
         assert (answer, left) == (answers, tables)
     else:
-        (_, before), _ = both_ways(batch, [], preparers)
+        (_, before), _ = both_ways(batch, [], validators)
         assert left == before
         _, problem = answer
         refused = [position for position, (status, _) in enumerate(answers) if status >= 300]
@@ -99,7 +99,7 @@ def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batc
 
 
 @pytest.mark.long
-def test_documents_of_every_resource(surface, documents, batch, small_sets, preparers):
+def test_documents_of_every_resource(surface, documents, batch, small_sets, validators):
     resources = surface.resources
     bodies = [
         (each.url_path, body)
@@ -109,7 +109,7 @@ def test_documents_of_every_resource(surface, documents, batch, small_sets, prep
     writes = [{"resource": path, "document": body} for path, body in bodies]
     creates = [{"op": "create", "resource": path, "document": body} for path, body in bodies]
 
-    alone, together = both_ways(batch, [*writes, *creates], preparers)
+    alone, together = both_ways(batch, [*writes, *creates], validators)
 
     assert together == alone
     assert len(together[1][0]) > len(resources) * 0.9

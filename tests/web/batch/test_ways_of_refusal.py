@@ -55,11 +55,11 @@ def others(operation):
 @pytest.mark.parametrize(
     ("operation", "status", "type_"), WAYS, ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_a_way_of_refusal(batch, preparers, operation, status, type_):
+def test_a_way_of_refusal(batch, validators, operation, status, type_):
     batch.results(start())
 
     for sent in ([operation], [operation] * 5, [*others(operation), operation, school(2)]):
-        (answers, tables), (answered, left) = both_ways(batch, sent, preparers)
+        (answers, tables), (answered, left) = both_ways(batch, sent, validators)
 
         refused = [problem for found, problem in answered if found >= 400]
         assert {(problem["status"], problem["type"]) for problem in refused} == {(status, f"urn:ed-fi:api:{type_}")}

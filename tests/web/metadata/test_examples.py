@@ -34,8 +34,8 @@ def surface(extended):
 
 
 @pytest.fixture(scope="module")
-def preparers(extended):
-    return extended.preparers
+def validators(extended):
+    return extended.validators
 
 
 @pytest.fixture(scope="module")

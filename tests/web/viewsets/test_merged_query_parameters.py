@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.served import compilation_of
 from edfi_api.model.surface.resource import ResourceName
 from tests.model.surface.models import write_project
@@ -31,8 +31,8 @@ def marks(tmp_path_factory: pytest.TempPathFactory) -> Served:
 
 
 @pytest.fixture(scope="module")
-def preparers(marks: Served) -> Preparers:
-    return marks.preparers
+def validators(marks: Served) -> DocumentValidators:
+    return marks.validators
 
 
 @pytest.fixture

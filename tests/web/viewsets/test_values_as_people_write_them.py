@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.models import Document
 from tests.conftest import item_path
 from tests.support.factories import STUDENT
@@ -220,7 +220,7 @@ def test_a_text_keeps_its_blanks_and_invisible_parts(api):
 
 
 def test_with_the_ods_more_decimal_places_are_rounded(resource_named):
-    preparer = Preparer(resource_named("Course"), is_like_ods=True)
-    body = preparer.valid_new(COURSE | {"minimumAvailableCredits": 1.2345, "maximumAvailableCredits": 2.0004})
+    validator = DocumentValidator(resource_named("Course"), is_like_ods=True)
+    body = validator.valid_new(COURSE | {"minimumAvailableCredits": 1.2345, "maximumAvailableCredits": 2.0004})
 
     assert (body["minimumAvailableCredits"], body["maximumAvailableCredits"]) == (1.235, 2)

@@ -61,9 +61,9 @@ def path_of(small_school):
 
 
 @pytest.fixture
-def batch(committing_api, preparers) -> Iterator[BatchClient]:
+def batch(committing_api, validators) -> Iterator[BatchClient]:
     """Documents and rows must agree after the test."""
     client = BatchClient(committing_api.token)
     client.results(start())
     yield client
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(validators, "default")) == []

@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.models import Document
 from edfi_api.model.surface.resource import ResourceName, Surface
 from references.models import Alias
@@ -24,14 +24,14 @@ def assert_integrity(surface: Surface) -> None:
     """Asserts that each reference in a body has exactly one row, which leads to its target, and no others exist."""
     with connection.cursor() as cursor:
         assert cursor.execute(_ORPHANS).fetchall() == []
-    preparers: dict[ResourceName, Preparer] = {}
+    validators: dict[ResourceName, DocumentValidator] = {}
     ids = dict(Alias.objects.values_list("referential_id", "document__document_uuid"))
     documents = Document.objects.select_related("resource_type").prefetch_related("aliases", "references")
     for document in documents:
         name = ResourceName(document.resource_type.project, document.resource_type.name)
-        if name not in preparers:
-            preparers[name] = Preparer(surface.by_name[name])
-        incoming = preparers[name].prepare(document.body, STORED_URIS)
+        if name not in validators:
+            validators[name] = DocumentValidator(surface.by_name[name])
+        incoming = validators[name].validate(document.body, STORED_URIS)
         assert document.natural_key == incoming.identity.natural_key
         assert {alias.pk for alias in document.aliases.all()} == set(incoming.identity.aliases)
         assert {reference.alias_id for reference in document.references.all()} == set(incoming.targets)

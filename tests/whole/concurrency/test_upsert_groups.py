@@ -66,7 +66,7 @@ class Periods(Scenario):
 
 
 @pytest.fixture
-def periods(settings, monkeypatch, committing_api, documents, preparers) -> Iterator[Periods]:
+def periods(settings, monkeypatch, committing_api, documents, validators) -> Iterator[Periods]:
     """After the test, bodies and rows must agree."""
     settings.EDFI_API = settings.EDFI_API | {"GROUP_MILLISECONDS": _SECONDS * 1000}
     monkeypatch.setattr(upsert_groups, "_GROUP_SIZE", 100)
@@ -78,7 +78,7 @@ def periods(settings, monkeypatch, committing_api, documents, preparers) -> Iter
     found.school(21, 2)
     yield found
     database_state(DOCUMENTS).drop(upsert_groups.groups_of_database)
-    assert list(disagreements(preparers, DOCUMENTS)) == []
+    assert list(disagreements(validators, DOCUMENTS)) == []
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 from tests.support.examples import is_chosen
 from tests.support.factories import DocumentFactory
@@ -72,8 +72,8 @@ def documents(served_here: Served) -> DocumentFactory:
 
 
 @pytest.fixture
-def preparers(served_here: Served) -> Preparers:
-    return served_here.preparers
+def validators(served_here: Served) -> DocumentValidators:
+    return served_here.validators
 
 
 @pytest.fixture

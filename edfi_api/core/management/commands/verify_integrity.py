@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from edfi_api.common.arguments import add_database
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import integrity
@@ -32,12 +32,12 @@ class Command(DataStoreCommand):
         )
 
     def handle(self, *args: Any, database: str, mend_spelling: bool, **options: Any) -> None:
-        found, preparers = 0, Preparers(current_surface())
+        found, validators = 0, DocumentValidators(current_surface())
         if mend_spelling:
-            mended = integrity.mend_spelling(preparers, database)
+            mended = integrity.mend_spelling(validators, database)
             descriptors, documents = counted(mended.descriptors, "descriptor"), counted(mended.documents, "document")
             self.stdout.write(f"{descriptors} and {documents} spelt anew")
-        for disagreement in disagreements(preparers, database):
+        for disagreement in disagreements(validators, database):
             found += 1
             if found <= _SHOWN:
                 self.stderr.write(str(disagreement))

@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS
 
+from edfi_api.core.documents.document_validator import DocumentValidators, PendingDocument, ValidatedDocument
 from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.core.documents.extraction import StoredUris
-from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparers
 from edfi_api.core.documents.leniency import Leniency
-from edfi_api.core.documents.merge_preparation import MergePreparer
+from edfi_api.core.documents.merge_validator import MergeValidator
 from edfi_api.core.documents.projection import Projection, TextProjection, compile_projection, compile_text_projection
 from edfi_api.core.security.models import ClaimsVersion
 from edfi_api.core.security.profiles.exceptions import (
@@ -258,31 +258,31 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilePreparer:
-    """A preparer whose documents raise refusals that name the profile."""
+class ProfileValidator:
+    """A validator whose documents raise refusals that name the profile."""
 
     profile: str
-    merging: MergePreparer
+    merging: MergeValidator
 
-    def prepare_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
-        """Prepare a document as `MergePreparer.prepare_new` does; the merge raises CreationPreventedByProfile and
+    def validate_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
+        """Prepare a document as `MergeValidator.validate_new` does; the merge raises CreationPreventedByProfile and
         ContradictionPreventedByProfile.
         """
-        return self._naming_the_profile(self.merging.prepare_new(sent, stored_uris, leniency))
+        return self._naming_the_profile(self.merging.validate_new(sent, stored_uris, leniency))
 
-    def prepare_replacement(
+    def validate_replacement(
         self, sent: Body, document_uuid: UUID, stored_uris: StoredUris, leniency: Leniency | None = None
     ) -> PendingDocument:
-        """Prepare an update as `MergePreparer.prepare_replacement` does; the merge raises what that of `prepare_new`
+        """Prepare an update as `MergeValidator.validate_replacement` does; the merge raises what that of `validate_new`
         raises.
         """
-        return self._naming_the_profile(self.merging.prepare_replacement(sent, document_uuid, stored_uris, leniency))
+        return self._naming_the_profile(self.merging.validate_replacement(sent, document_uuid, stored_uris, leniency))
 
     def _naming_the_profile(self, pending: PendingDocument) -> PendingDocument:
         return PendingDocument(pending.resource, pending.identity, self._merge(pending.merged))
 
-    def _merge(self, merge: Callable[[Body | None], IncomingDocument]) -> Callable[[Body | None], IncomingDocument]:
-        def merged(stored: Body | None) -> IncomingDocument:
+    def _merge(self, merge: Callable[[Body | None], ValidatedDocument]) -> Callable[[Body | None], ValidatedDocument]:
+        def merged(stored: Body | None) -> ValidatedDocument:
             try:
                 return merge(stored)
             except CannotBeCreated as error:
@@ -293,13 +293,13 @@ class ProfilePreparer:
         return merged
 
 
-def profile_preparers(preparers: Preparers) -> OfParts[ProfilePreparer | None]:
-    """The preparers of parts of profiles; None of a part that hides nothing."""
+def profile_validators(validators: DocumentValidators) -> OfParts[ProfileValidator | None]:
+    """The validators of parts of profiles; None of a part that hides nothing."""
 
-    def make(part: ProfilePart) -> ProfilePreparer | None:
+    def make(part: ProfilePart) -> ProfileValidator | None:
         if part.view is None:
             return None
-        full, members = preparers[part.resource.name], members_of(part.resource)
-        return ProfilePreparer(part.profile, MergePreparer(full, members, part.view))
+        full, members = validators[part.resource.name], members_of(part.resource)
+        return ProfileValidator(part.profile, MergeValidator(full, members, part.view))
 
     return OfParts(make)

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import get_args
 from uuid import UUID
 
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.documents.exceptions import (
     ClientAssignedId,
     DataValidationFailed,
@@ -20,7 +21,6 @@ from edfi_api.core.documents.exceptions import (
     EmptyBody,
     MalformedJson,
 )
-from edfi_api.core.documents.incoming import IncomingDocument
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.exceptions import IdentityConflict, NotChecked
 from edfi_api.core.storage.write_errors import stored_uris, unresolved
@@ -122,7 +122,7 @@ def _lost(standing: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[
 
 
 def refusals(
-    conflicts: Conflicts, incoming: Mapping[int, IncomingDocument], missing: Missing, using: str
+    conflicts: Conflicts, incoming: Mapping[int, ValidatedDocument], missing: Missing, using: str
 ) -> Iterator[tuple[int, IdentityConflict | UnresolvedReference]]:
     """Positions and refusals; `incoming` has the documents of all rows that conflict. Two queries, whatever their
     number."""
@@ -134,7 +134,7 @@ def refusals(
 
 
 def _unresolved(
-    targets: Mapping[int, set[bytes]], incoming: Mapping[int, IncomingDocument], missing: Missing, using: str
+    targets: Mapping[int, set[bytes]], incoming: Mapping[int, ValidatedDocument], missing: Missing, using: str
 ) -> Iterator[tuple[int, UnresolvedReference]]:
     documents = {position: incoming[position] for position in targets}
     key_descriptors = chain.from_iterable(each.key_descriptors for each in documents.values())

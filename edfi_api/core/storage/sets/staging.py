@@ -14,7 +14,7 @@ from django.db import IntegrityError, OperationalError, connections, transaction
 from psycopg import Cursor, errors
 from psycopg.rows import TupleRow
 
-from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.storage.driver.sql import Sql, all_of, merged
 from edfi_api.core.storage.row_policy import SetConditions
 from edfi_api.core.storage.sets import statements
@@ -168,7 +168,7 @@ class DocumentEnvelope(NamedTuple):
 
 def copy_line(
     position: int,
-    incoming: IncomingDocument,
+    incoming: ValidatedDocument,
     resource_type: int,
     new_id: str,
     *,

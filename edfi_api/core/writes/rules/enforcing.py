@@ -22,8 +22,8 @@ from typing import Any
 from prometheus_client import Counter, Histogram
 
 from edfi_api.common.conf import api_settings
+from edfi_api.core.documents.document_validator import PendingDocument, ValidatedDocument
 from edfi_api.core.documents.exceptions import ContradictsHidden
-from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
 from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
 from edfi_api.core.storage.driver.execution import StatementAborted
@@ -98,7 +98,7 @@ class WriteCheck:
         """The steps of references that they are known to follow."""
         return self._rules.followed
 
-    def document(self, incoming: IncomingDocument) -> None:
+    def document(self, incoming: ValidatedDocument) -> None:
         """Run the rules that read the document only. Raises RefusedByRules and NotChecked."""
         self._of_document = self._accepted(self._found(self._rules.document_only, incoming, None, NoLookUps()))
 
@@ -114,18 +114,18 @@ class WriteCheck:
         return partial(self._with_look_ups, (*self._rules.document_only, *self._rules.others), using, NOTHING)
 
     def _with_look_ups(
-        self, rules: Iterable[WriteRule], using: str, referred: Known, incoming: IncomingDocument, stored: Stored
+        self, rules: Iterable[WriteRule], using: str, referred: Known, incoming: ValidatedDocument, stored: Stored
     ) -> None:
         look_ups = LookUps(self._rules.resources, incoming, using, referred, is_timed=self._is_timed)
         self._others = self._accepted(self._looked_up(rules, incoming, stored, look_ups))
 
-    def found_in_stored(self, incoming: IncomingDocument, using: str) -> list[Finding]:
+    def found_in_stored(self, incoming: ValidatedDocument, using: str) -> list[Finding]:
         """What all rules find in a stored document, whatever their severity. Raises NotChecked."""
         look_ups = LookUps(self._rules.resources, incoming, using, is_timed=self._is_timed)
         return self._looked_up((*self._rules.document_only, *self._rules.others), incoming, incoming.body, look_ups)
 
     def _looked_up(
-        self, rules: Iterable[WriteRule], incoming: IncomingDocument, stored: Stored, look_ups: LookUps
+        self, rules: Iterable[WriteRule], incoming: ValidatedDocument, stored: Stored, look_ups: LookUps
     ) -> list[Finding]:
         try:
             return self._found(rules, incoming, stored, look_ups)
@@ -133,7 +133,7 @@ class WriteCheck:
             look_ups.end()
 
     def _found(
-        self, rules: Iterable[WriteRule], incoming: IncomingDocument, stored: Stored, reader: LookUps | NoLookUps
+        self, rules: Iterable[WriteRule], incoming: ValidatedDocument, stored: Stored, reader: LookUps | NoLookUps
     ) -> list[Finding]:
         path = self._rules.resource.url_path.strip("/")
         write = RuledWrite(path, incoming.body, stored, reader, *self._client)
@@ -151,7 +151,7 @@ class WriteCheck:
         return tuple(shown)
 
 
-def checked_write(incoming: IncomingDocument, check: WriteCheck, *, using: str, **terms: Any) -> MergeRequest:
+def checked_write(incoming: ValidatedDocument, check: WriteCheck, *, using: str, **terms: Any) -> MergeRequest:
     """The request to write a whole document, on which the other rules are run beside the stored one."""
     pending = PendingDocument(incoming.resource, incoming.identity, lambda _: incoming)
     return MergeRequest(pending, check=check.others(using), using=using, **terms)

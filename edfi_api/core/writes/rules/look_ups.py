@@ -22,7 +22,7 @@ from psycopg.errors import QueryCanceled
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import IncomingDocument, Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.queries import collection
 from edfi_api.core.queries.query_by_example import QueryByExample
@@ -108,7 +108,7 @@ class LookedUpResources:
         self._by_name = {_name(resource): resource for resource in surface.resources}
         self._surface = surface
         self._queries: dict[ResourceName, QueryByExample] = {}
-        self.preparers = Preparers(surface)
+        self.validators = DocumentValidators(surface)
 
     def find(self, named: str) -> Resource | None:
         """The resource of this path, `ed-fi/students`, or of this name, `ed-fi/Student`, in any case."""
@@ -137,7 +137,7 @@ class LookUps:
     def __init__(
         self,
         resources: LookedUpResources,
-        incoming: IncomingDocument,
+        incoming: ValidatedDocument,
         using: str,
         known: Known = NOTHING,
         *,
@@ -153,8 +153,8 @@ class LookUps:
 
     def by_key(self, resource: str, key: Mapping[str, Any]) -> dict[str, Any] | None:
         with self.budget.not_counted():
-            preparer = self._resources.preparers[self._resources[resource].name]
-        id_ = preparer.extractor.own_identity(dict(key)).referential_id
+            validator = self._resources.validators[self._resources[resource].name]
+        id_ = validator.extractor.own_identity(dict(key)).referential_id
         return next(iter(self._stored([id_])), None)
 
     def referenced(self, path: str) -> list[dict[str, Any]]:

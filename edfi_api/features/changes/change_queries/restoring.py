@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, transaction
 
+from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import (
@@ -69,14 +69,14 @@ def restore_version(
     """
     kept = kept_version(resource, document_uuid, change_version, using)
     [newest] = history.versions(resource, document_uuid, 1, using=using)
-    preparers = Preparers(current_surface())
+    validators = DocumentValidators(current_surface())
     try:
-        request = WriteRequest(_prepared(preparers, resource.name, kept.body, using), using=using)
+        request = WriteRequest(_prepared(validators, resource.name, kept.body, using), using=using)
         if newest.operation == history.DELETE:
             created_at = datetime.fromisoformat((newest.columns or {})["created_at"])
             write = partial(store.restore, request, document_uuid, newest.created_by, created_at)
         else:
-            write = partial(store.update, request, document_uuid, preparers)
+            write = partial(store.update, request, document_uuid, validators)
         return _attributed(write, username, using)
     except _REFUSALS_OF_VERSIONS as refusal:
         raise CannotRestore(_reasons_of(refusal)) from refusal
@@ -107,7 +107,7 @@ def _last_delete(document_uuid: UUID, using: str) -> DeletedDocument:
     return deleted
 
 
-def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
+def _incoming(deleted: DeletedDocument, using: str) -> ValidatedDocument:
     """The body, prepared by the rules of the current data standard."""
     if deleted.body is None:
         raise CannotRestore([f"The body of {deleted.natural_key}, deleted {deleted.deleted_at:%Y-%m-%d}, was purged."])
@@ -115,11 +115,11 @@ def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
     name = ResourceName(type_.project, type_.name)
     if name not in surface.by_name:
         raise CannotRestore([f"{type_} is not part of the standard that is served."])
-    return _prepared(Preparers(surface), name, deleted.body, using)
+    return _prepared(DocumentValidators(surface), name, deleted.body, using)
 
 
-def _prepared(preparers: Preparers, name: ResourceName, body: Any, using: str) -> IncomingDocument:
-    return preparers[name].prepare(body, partial(descriptor_uri_cache.stored_uris, using=using))
+def _prepared(validators: DocumentValidators, name: ResourceName, body: Any, using: str) -> ValidatedDocument:
+    return validators[name].validate(body, partial(descriptor_uri_cache.stored_uris, using=using))
 
 
 def _reasons_of(refusal: Exception) -> list[str]:

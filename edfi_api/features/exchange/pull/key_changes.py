@@ -19,8 +19,8 @@ from uuid import UUID
 from django.db import connections, transaction
 
 from edfi_api.core.documents import json_text
+from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import IncomingDocument, Preparers
 from edfi_api.core.documents.paths import put_value
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.storage import resource_types, store
@@ -190,7 +190,7 @@ class KeyChanges:
     new one is among the documents of the window."""
 
     rights: ClientRights
-    preparers: Preparers
+    validators: DocumentValidators
     keys: TrackedKeys
     using: str
     outcomes: Outcomes
@@ -377,7 +377,7 @@ class KeyChanges:
             raise DocumentNotFound(resource)
         body = json_text.loads(stored.text)
         put_key(body, resource, key)
-        incoming = self.preparers[resource.name].prepare(body, partial(stored_uris, using=self.using))
+        incoming = self.validators[resource.name].validate(body, partial(stored_uris, using=self.using))
         current = referential_ids([due.document_uuid], self.using).get(due.document_uuid, set())
         if incoming.identity.referential_id in current:
             return
@@ -388,11 +388,11 @@ class KeyChanges:
             may_read=self.rights.may_read,
             using=self.using,
         )
-        store.update(request, due.document_uuid, self.preparers)
+        store.update(request, due.document_uuid, self.validators)
         if not is_temporary:
             self.outcomes.changed_key()
 
-    def _with_changing_key(self, incoming: IncomingDocument) -> IncomingDocument:
+    def _with_changing_key(self, incoming: ValidatedDocument) -> ValidatedDocument:
         """Return the document with a key that may change, also of a resource whose keys clients may not change here:
         the source has changed it.
         """

@@ -17,8 +17,8 @@ from uuid import UUID
 from django.db import connections, transaction
 
 from edfi_api.common.conf import api_settings
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.storage.sets import REFUSALS
 from edfi_api.core.storage.stored import Outcome, referential_ids
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
@@ -180,7 +180,7 @@ class Outcomes:
 
     connection: Connection
     surface: Surface
-    preparers: Preparers
+    validators: DocumentValidators
     using: str
     memory: WindowMemory
     limit: RefusalLimit | None = None
@@ -208,7 +208,7 @@ class Outcomes:
         if written.aliases:
             self.memory.bring(written.aliases[0])
         elif (body := _body(written.candidate)) is not None:
-            for id_ in self.preparers[resource.name].aliases_of_refused(body)[:1]:
+            for id_ in self.validators[resource.name].aliases_of_refused(body)[:1]:
                 self.memory.bring(id_.bytes)
         if isinstance(result, Outcome):
             self.counts[resource.url_path, result.value] += 1
@@ -331,7 +331,7 @@ class Outcomes:
             client=self.connection.api_client_id,
             data_store=self.connection.data_store_id or 0,
             resource=resource.url_path,
-            preparer=self.preparers[resource.name],
+            validator=self.validators[resource.name],
             operation=operation,
             problem=problem.body(""),
             at=time.time(),

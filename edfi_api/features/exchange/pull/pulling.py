@@ -19,7 +19,7 @@ from orjson import JSONEncodeError
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.security.authenticated_client import client_of_row
 from edfi_api.core.security.exceptions import AUTHORIZATION_REFUSALS
 from edfi_api.core.storage import resource_types
@@ -136,7 +136,7 @@ class Puller:
         self._using = using
         self._options = options
         self._mapping: DescriptorMapping = connection.mapping
-        self._preparers = Preparers(surface)
+        self._validators = DocumentValidators(surface)
         self._mends = Mends(api_settings.CHANGE_HANDLERS)
         self._resources = self._chosen()
         self._position: int | None = None
@@ -248,10 +248,10 @@ class Puller:
         rights = ClientRights(client, surface, using, adopts=options.adopts)
         with WindowMemory() as memory, AcceptedDocuments() if options.is_dry_run else nullcontext() as dry_run:
             outcomes = Outcomes(
-                self._connection, surface, self._preparers, using, memory, options.max_refused, options.is_dry_run
+                self._connection, surface, self._validators, using, memory, options.max_refused, options.is_dry_run
             )
             writing = ClientDryRun(using, rights, dry_run) if dry_run else ClientWriter(using, rights)
-            keys = TrackedKeys(surface, self._preparers, self._mapping)
+            keys = TrackedKeys(surface, self._validators, self._mapping)
             tracked = PulledChanges(rights, keys, using, outcomes)
             with bulk_writer_by(writing, using, options.processes) as writer:
                 work = _Window(
@@ -343,7 +343,7 @@ class _Window:
     def _noted_key_changes(self, window: ReadWindow) -> KeyChanges:
         memory = KeyChangeMemory({each.here.url_path: each.here for each in self.resources})
         tracked = self.tracked
-        changes = KeyChanges(self.rights, self.outcomes.preparers, tracked.keys, tracked.using, self.outcomes, memory)
+        changes = KeyChanges(self.rights, self.outcomes.validators, tracked.keys, tracked.using, self.outcomes, memory)
         with_keys = [each for each in self.windowed if not each.here.is_descriptor]
         for resource, page in self.source.key_changes(with_keys, window):
             changes.note(resource.here, page)

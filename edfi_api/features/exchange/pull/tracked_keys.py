@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.core.documents import violations
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import Preparers
 from edfi_api.core.documents.paths import put_value, values_at
 from edfi_api.features.exchange.remote_api import plain_id
 from edfi_api.features.exchange.resource_selection import DescriptorMapping
@@ -25,9 +25,9 @@ NewKey = Callable[[Resource, UUID], KeyBody | None]
 class TrackedKeys:
     """The keys of a surface, in the words of a connection."""
 
-    def __init__(self, surface: Surface, preparers: Preparers, mapping: DescriptorMapping) -> None:
+    def __init__(self, surface: Surface, validators: DocumentValidators, mapping: DescriptorMapping) -> None:
         self._surface = surface
-        self._preparers = preparers
+        self._validators = validators
         self._mapping = mapping
 
     def read(self, resource: Resource, listed: Any) -> KeyBody:
@@ -47,7 +47,7 @@ class TrackedKeys:
 
     def id_of(self, resource: Resource, key: KeyBody) -> UUID:
         """Return the referential id of a key. Raises DataValidationFailed for what cannot be one."""
-        found = self._preparers[resource.name].aliases_of_refused(key)
+        found = self._validators[resource.name].aliases_of_refused(key)
         if not found:
             raise DataValidationFailed([violations.required(str(path)) for path in resource.identity])
         return found[0]

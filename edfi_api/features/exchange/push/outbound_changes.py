@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
+from edfi_api.core.documents.document_validator import DocumentValidator, DocumentValidators
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.incoming import Preparer, Preparers
 from edfi_api.core.documents.paths import put_value, values_at
 from edfi_api.core.served import current_surface
 from edfi_api.features.changes.change_stream.documents import Change, Operation
@@ -135,19 +135,19 @@ def key_values(resource: Resource, body: dict[str, Any]) -> KeyValues:
     return {name: values[0][1] for name, values in found.items() if values}
 
 
-def preparer_of(resource: Resource) -> Preparer:
+def validator_of(resource: Resource) -> DocumentValidator:
     """The resource's own, compiled once."""
-    return _preparers()[resource.name]
+    return _validators()[resource.name]
 
 
 @cache
-def _preparers() -> Preparers:
-    return Preparers(current_surface())
+def _validators() -> DocumentValidators:
+    return DocumentValidators(current_surface())
 
 
 def _links(resource: Resource, body: dict[str, Any]) -> tuple[frozenset[UUID], frozenset[UUID]]:
     """What a stored body is, and what it refers to; nothing for one that another data standard has left."""
-    extractor = preparer_of(resource).extractor
+    extractor = validator_of(resource).extractor
     try:
         targets = frozenset(reference.referential_id for reference in extractor.references(body))
         return frozenset(extractor.identity(body).aliases), targets

@@ -19,7 +19,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.features.exchange.push.fix_up_hooks import FixUpHooks, RefusedDocument
-from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete, preparer_of
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete, validator_of
 from edfi_api.features.exchange.push.readable import ReadableDocuments
 from edfi_api.features.exchange.push.sent_documents import SentDocuments, SentRow
 from edfi_api.features.exchange.push.sent_refusals import SentRefusals, problem_of
@@ -118,7 +118,7 @@ class MissingDependencies:
 
     def _targets(self, outbound: OutboundChange) -> list[MissingTarget]:
         try:
-            references = preparer_of(outbound.resource).extractor.references(outbound.body or {})
+            references = validator_of(outbound.resource).extractor.references(outbound.body or {})
         except (DataValidationFailed, KeyError):
             return []
         own: Collection[UUID] = outbound.identities

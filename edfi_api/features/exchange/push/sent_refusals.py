@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.features.exchange.models import Connection
-from edfi_api.features.exchange.push.outbound_changes import OutboundChange, preparer_of
+from edfi_api.features.exchange.push.outbound_changes import OutboundChange, validator_of
 from edfi_api.features.exchange.push.target import Outcome
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.ledger import Ledger, Resolving, ledger_connection
@@ -44,7 +44,7 @@ class SentRefusals:
             client=self._client,
             data_store=self._data_store,
             resource=outbound.resource.url_path,
-            preparer=preparer_of(outbound.resource),
+            validator=validator_of(outbound.resource),
             operation="delete" if outbound.is_delete else "upsert",
             problem=problem_of(outcome),
             at=time.time(),

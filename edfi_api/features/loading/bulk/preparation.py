@@ -19,7 +19,7 @@ from uuid_utils import uuid7
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import IncomingDocument, Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator, ValidatedDocument
 from edfi_api.core.documents.leniency import Leniency, Tolerated
 from edfi_api.core.documents.paths import Path
 from edfi_api.core.storage.exceptions import NotChecked
@@ -100,15 +100,15 @@ class Prepared:
         )
 
 
-class PreparersOnDemand:
-    """The preparers of resources, each compiled at the first body of its resource."""
+class DocumentValidatorsOnDemand:
+    """The validators of resources, each compiled at the first body of its resource."""
 
     def __init__(self) -> None:
-        self._compiled: dict[ResourceName, Preparer] = {}
+        self._compiled: dict[ResourceName, DocumentValidator] = {}
 
-    def of(self, resource: Resource) -> Preparer:
+    def of(self, resource: Resource) -> DocumentValidator:
         if resource.name not in self._compiled:
-            self._compiled[resource.name] = Preparer(resource)
+            self._compiled[resource.name] = DocumentValidator(resource)
         return self._compiled[resource.name]
 
 
@@ -116,19 +116,19 @@ class Preparation:
     """Prepares batches."""
 
     def __init__(self) -> None:
-        self._preparers = PreparersOnDemand()
+        self._validators = DocumentValidatorsOnDemand()
 
     def prepare(self, work: Work) -> Prepared:
         prepared = Prepared()
         lines = []
         found: dict[tuple[Path, str], UUID] = {}
         for position, (part, text) in enumerate(work.texts()):
-            preparer = self._preparers.of(part.resource)
+            validator = self._validators.of(part.resource)
             leniency = Leniency(api_settings.STRICT, any_case=api_settings.MEMBERS_IN_ANY_CASE)
             try:
                 body = json_text.parse_object(text)
                 imported = pop_imported(body, work.preserved)
-                incoming = preparer.prepare_new(body, lambda _: work.stored_uris, leniency)
+                incoming = validator.validate_new(body, lambda _: work.stored_uris, leniency)
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
@@ -148,7 +148,7 @@ class Preparation:
         return prepared
 
 
-def _is_accepted(position: int, incoming: IncomingDocument, work: Work, prepared: Prepared) -> bool:
+def _is_accepted(position: int, incoming: ValidatedDocument, work: Work, prepared: Prepared) -> bool:
     """Whether custom rules that read the document only accept it; adds their refusal, or what they warn of."""
     rules = None if work.skips_rules else rules_of(incoming.resource)
     if rules is None:

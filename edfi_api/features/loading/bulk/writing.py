@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.incoming import IncomingDocument
+from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import StatementAborted
@@ -28,7 +28,13 @@ from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck
 from edfi_api.core.writes.rules.ruled_write import NOBODY, Finding
 from edfi_api.features.loading.bulk.candidates import Candidate, PreservedFields, pop_imported
-from edfi_api.features.loading.bulk.preparation import Batch, Prepared, PreparersOnDemand, UrisById, are_descriptors
+from edfi_api.features.loading.bulk.preparation import (
+    Batch,
+    DocumentValidatorsOnDemand,
+    Prepared,
+    UrisById,
+    are_descriptors,
+)
 from edfi_api.model.surface.resource import Resource
 from references import resolution
 
@@ -62,7 +68,7 @@ class BatchWriter:
         self._using = using
         self._client = client
         self._stored_uris = partial(descriptor_uri_cache.stored_uris, using=using)
-        self._preparers = PreparersOnDemand()
+        self._validators = DocumentValidatorsOnDemand()
 
     def differing_uris(self, prepared: Prepared) -> UrisById:
         """The stored URIs of the batch's descriptors that differ in case, by referential id."""
@@ -115,7 +121,9 @@ class BatchWriter:
         incoming = {position: self._incoming(batch[position]) for position in conflicts.duplicates}
         for position in conflicts.missing:
             candidate = batch[position]
-            incoming[position] = self._preparers.of(candidate.resource).prepare_new(self._body(candidate), lambda _: {})
+            incoming[position] = self._validators.of(candidate.resource).validate_new(
+                self._body(candidate), lambda _: {}
+            )
         return refusals(conflicts, incoming, self._missing, self._using)
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
@@ -167,7 +175,7 @@ class BatchWriter:
     def _judge(
         self,
         position: int,
-        incoming: IncomingDocument,
+        incoming: ValidatedDocument,
         bodies: dict[UUID, dict[str, Any]],
         referred: Mapping[UUID, StoredDocument],
         judged: "_Judged",
@@ -185,7 +193,7 @@ class BatchWriter:
             judged.new.add(position)
         bodies[own] = incoming.body  # A further version of the document replaces it.
 
-    def _referred(self, documents: Iterable[IncomingDocument]) -> dict[UUID, StoredDocument]:
+    def _referred(self, documents: Iterable[ValidatedDocument]) -> dict[UUID, StoredDocument]:
         """The targets of references that rules are known to follow."""
         ids: set[UUID] = set()
         for each in documents:
@@ -198,8 +206,8 @@ class BatchWriter:
         """The bodies of the documents with these referential ids, which are locked."""
         return {id_: json_text.loads(body) for id_, body in store.locked_bodies(ids, self._using).items()}
 
-    def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
-        return self._preparers.of(candidate.resource).prepare(self._body(candidate), self._stored_uris)
+    def _incoming(self, candidate: Candidate[Any]) -> ValidatedDocument:
+        return self._validators.of(candidate.resource).validate(self._body(candidate), self._stored_uris)
 
     def _body(self, candidate: Candidate[Any]) -> dict[str, Any]:
         """Return the body of a candidate without what it brings with it."""

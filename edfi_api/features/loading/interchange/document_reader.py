@@ -1,7 +1,7 @@
 """An XML document → a fragment: every element is mapped to its place in the body by the surface.
 
-Values remain text with all their blanks, as XML Schema has them; `documents.incoming` coerces and validates them, as
-for the API. Empty elements are ignored, and those with white space alone, which editors add.
+Values remain text with all their blanks, as XML Schema has them; `documents.document_validator` coerces and validates
+them, as for the API. Empty elements are ignored, and those with white space alone, which editors add.
 All problems of a document are collected.
 """
 

@@ -1,8 +1,8 @@
 """CSV with dotted headers → bodies: `schoolReference.schoolId`, `addresses[0].city`, `_ext.sample.colour`.
 
-The first row has the paths of members of the resource. Cells are texts, which `documents.incoming` brings into the
-types of the model as for any client; blanks in them count, but cells of blanks alone are absent members, and items of
-arrays without a value are left out.
+The first row has the paths of members of the resource. Cells are texts, which `documents.document_validator` brings
+into the types of the model as for any client; blanks in them count, but cells of blanks alone are absent members, and
+items of arrays without a value are left out.
 """
 
 from collections.abc import Iterator

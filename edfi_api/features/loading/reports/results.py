@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.documents.leniency import Reason, Tolerated
 from edfi_api.core.documents.paths import in_every_item
 from edfi_api.core.storage.sets import REFUSALS, Refusal
@@ -18,7 +18,7 @@ from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.features.loading.bulk import Written
 from edfi_api.features.loading.bulk.candidates import Place
-from edfi_api.features.loading.bulk.preparation import PreparersOnDemand
+from edfi_api.features.loading.bulk.preparation import DocumentValidatorsOnDemand
 from edfi_api.features.loading.mapping.translation import Losses
 from edfi_api.features.loading.reports.causes import Cause, Causes
 from edfi_api.model.surface.resource import ResourceName, Surface
@@ -137,7 +137,7 @@ class _ReplacedDocuments:
 
     count: int = 0
     named: list[_Replaced] = field(default_factory=list)
-    _preparers: PreparersOnDemand = field(default_factory=PreparersOnDemand)
+    _validators: DocumentValidatorsOnDemand = field(default_factory=DocumentValidatorsOnDemand)
 
     def add(self, written: Written[Place], sources: Sequence[object]) -> None:
         """Count a document that has been replaced, or that has replaced another one."""
@@ -145,7 +145,7 @@ class _ReplacedDocuments:
         if len(self.named) >= MOST_DIFFERENT:
             return
         candidate = written.candidate
-        key = self._preparers.of(candidate.resource).partial_identity(candidate.body).natural_key or ""
+        key = self._validators.of(candidate.resource).partial_identity(candidate.body).natural_key or ""
         own = _place(candidate.origin, sources)
         later = written.replaced_by
         place, by = (None, own) if later is None else (own, _place(later, sources))
@@ -241,7 +241,7 @@ class RefusalReporter:
         self.result = result
         self._on_refusal = on_refusal
         self._causes = causes
-        self._preparers: dict[ResourceName, Preparer] = {}
+        self._validators: dict[ResourceName, DocumentValidator] = {}
         result.causes = causes.found
 
     def accepted_document(self, written: Written[Place], outcome: Outcome, sources: Sequence[object]) -> None:
@@ -285,9 +285,9 @@ class RefusalReporter:
             body = written.candidate.body
         except REFUSALS:
             return []
-        if resource.name not in self._preparers:
-            self._preparers[resource.name] = Preparer(resource)
-        return self._preparers[resource.name].aliases_of_refused(body)
+        if resource.name not in self._validators:
+            self._validators[resource.name] = DocumentValidator(resource)
+        return self._validators[resource.name].aliases_of_refused(body)
 
 
 def no_such(kind: str, name: str, surface: Surface) -> str:

@@ -48,7 +48,7 @@ def compiled(profile: StoredProfile, resource: Resource, served: ServedSurface) 
         assert part.view is not None
         assert part.project
         assert part.project_text
-        assert served.profile_queries[part] if usage is Usage.READABLE else served.profile_preparers[part]
+        assert served.profile_queries[part] if usage is Usage.READABLE else served.profile_validators[part]
         yield part
 
 
@@ -59,7 +59,7 @@ def largest(surface: Surface) -> Resource:
 
 def test_a_part_is_compiled_quickly(surface: Surface, checker: ProfileChecker, largest: Resource) -> None:
     served, seconds = ServedSurface(surface), []
-    list(compiled(stored_profile(largest, checker), largest, served))  # The preparer of the whole resource is shared.
+    list(compiled(stored_profile(largest, checker), largest, served))  # The validator of the whole resource is shared.
     for _ in range(5):
         profile = stored_profile(largest, checker)
         begun = time.process_time()
@@ -86,7 +86,7 @@ def test_a_part_is_small_and_let_go_with_its_profile(surface: Surface, checker: 
     gc.collect()
     assert [each() for each in there] == [None, None]
     assert not served.profile_queries._compiled
-    assert not served.profile_preparers._compiled
+    assert not served.profile_validators._compiled
 
 
 def test_profiles_are_checked_when_they_are_used(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.documents.exceptions import CannotBeCreated
-from edfi_api.core.documents.incoming import Preparer
-from edfi_api.core.documents.merge_preparation import MergePreparer
+from edfi_api.core.documents.merge_validator import MergeValidator
 from edfi_api.core.documents.projection import compile_projection
 from edfi_api.core.documents.visible_part import is_visible_path, writable_schema
 from edfi_api.model.profiles.definition import MemberSelection, Usage
@@ -58,28 +58,28 @@ def test_the_writable_schema_has_exactly_the_visible_members(surface) -> None:
 
 def test_what_was_read_is_accepted_and_changes_nothing(surface, factory) -> None:
     for resource in surface.resources:
-        members, full = members_of(resource), Preparer(resource)
-        stored = full.prepare(factory.full_body(resource), no_uris).body
+        members, full = members_of(resource), DocumentValidator(resource)
+        stored = full.validate(factory.full_body(resource), no_uris).body
         for view in parts(resource, members):
-            preparer = MergePreparer(full, members, view)
+            validator = MergeValidator(full, members, view)
 
-            pending = preparer.prepare_new(compile_projection(view)(stored), no_uris)
+            pending = validator.validate_new(compile_projection(view)(stored), no_uris)
 
             assert pending.merged(stored).body == stored, resource.name
 
 
 def test_hidden_members_are_dropped_unseen(surface, factory) -> None:
     for resource in surface.resources:
-        members, full = members_of(resource), Preparer(resource)
-        stored = full.prepare(factory.full_body(resource), no_uris).body
+        members, full = members_of(resource), DocumentValidator(resource)
+        stored = full.validate(factory.full_body(resource), no_uris).body
         for view in parts(resource, members):
-            preparer = MergePreparer(full, members, view)
+            validator = MergeValidator(full, members, view)
             spoilt = {
                 name: value if view.shows(name) or name == "_ext" else [{"any": "thing"}, 1.5, None]
                 for name, value in stored.items()
             }
 
-            pending = preparer.prepare_new(spoilt, no_uris)
+            pending = validator.validate_new(spoilt, no_uris)
 
             assert pending.merged(stored).body == stored, resource.name
 
@@ -88,11 +88,11 @@ def test_creation_needs_every_required_member(surface, factory) -> None:
     """What the merge creates is valid; what it refuses to create lacks a required member, or everything."""
     created = refused = 0
     for resource in surface.resources:
-        members, full = members_of(resource), Preparer(resource)
-        body = full.prepare(factory.full_body(resource), no_uris).body
+        members, full = members_of(resource), DocumentValidator(resource)
+        body = full.validate(factory.full_body(resource), no_uris).body
         for view in parts(resource, members):
-            preparer = MergePreparer(full, members, view)
-            pending = preparer.prepare_new(body, no_uris)
+            validator = MergeValidator(full, members, view)
+            pending = validator.validate_new(body, no_uris)
             try:
                 full.check(pending.merged(None).body)
                 created += 1

@@ -230,7 +230,7 @@ def store_all(school_data: Served) -> list[Resource]:
 
 
 def write(school_data: Served, resource: Resource, body: dict[str, Any]) -> None:
-    store.upsert(WriteRequest(school_data.preparers[resource.name].prepare(body, STORED_URIS), using=DOCUMENTS))
+    store.upsert(WriteRequest(school_data.validators[resource.name].validate(body, STORED_URIS), using=DOCUMENTS))
 
 
 def described_schema(document: dict[str, Any], resource: Resource, usage: Usage) -> Schema:

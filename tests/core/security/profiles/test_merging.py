@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidden
-from edfi_api.core.documents.merge_preparation import compile_merge
+from edfi_api.core.documents.merge_validator import compile_merge
 from edfi_api.core.documents.projection import compile_projection
 from edfi_api.model.profiles.definition import FilterMode
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, MemberKind, Members, ObjectView, ProfileMember

@@ -45,8 +45,8 @@ def periods(committing_api, documents, resource_named):
 class Writer:
     """Writes, renames and deletes its own class periods, in slow transactions."""
 
-    def __init__(self, number, resource, preparers):
-        self.number, self.resource, self.preparers = number, resource, preparers
+    def __init__(self, number, resource, validators):
+        self.number, self.resource, self.validators = number, resource, validators
         self.random = random.Random(number)  # noqa: S311
 
     def write_until(self, end):
@@ -69,7 +69,7 @@ class Writer:
 
     def post(self):
         store.upsert(
-            WriteRequest(self.preparers[self.resource.name].prepare_new(self.body(), STORED_URIS), using=DOCUMENTS)
+            WriteRequest(self.validators[self.resource.name].validate_new(self.body(), STORED_URIS), using=DOCUMENTS)
         )
 
     def load(self):
@@ -84,10 +84,10 @@ class Writer:
         if found := self.any_document():
             body = self.body()
             if not Document.objects.filter(body__classPeriodName=body["classPeriodName"]).exists():
-                incoming = self.preparers[self.resource.name].prepare_replacement(
+                incoming = self.validators[self.resource.name].validate_replacement(
                     body | {"id": str(found)}, found, STORED_URIS
                 )
-                store.update(WriteRequest(incoming, using=DOCUMENTS), found, self.preparers)
+                store.update(WriteRequest(incoming, using=DOCUMENTS), found, self.validators)
 
     def delete(self):
         if found := self.any_document():
@@ -152,9 +152,9 @@ class Copy:
                 next_token = response.get("Next-Page-Token")
 
 
-def test_a_client_of_consecutive_windows_misses_no_change(committing_api, periods, preparers):
+def test_a_client_of_consecutive_windows_misses_no_change(committing_api, periods, validators):
     copy = Copy(committing_api)
-    writers = [Writer(number, periods, preparers) for number in range(WRITERS)]
+    writers = [Writer(number, periods, validators) for number in range(WRITERS)]
     end = time.monotonic() + SECONDS
 
     at_once(

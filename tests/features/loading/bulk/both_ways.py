@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.security.claims.compile import _compiled
 from edfi_api.core.storage import database_state, store
 from edfi_api.core.storage.integrity import disagreements
@@ -34,9 +34,9 @@ def stored() -> list[tuple[Any, ...]]:
         return cursor.execute(_DOCUMENTS).fetchall()
 
 
-def one_after_the_other(candidates: Iterable[Candidate], preparers: Preparers) -> list[Any]:
+def one_after_the_other(candidates: Iterable[Candidate], validators: DocumentValidators) -> list[Any]:
     """Write as the API does, and return for each an outcome or the refusal of each."""
-    return [_write(candidate, preparers) for candidate in candidates]
+    return [_write(candidate, validators) for candidate in candidates]
 
 
 def in_bulk(candidates: Iterable[Candidate]) -> list[Any]:
@@ -44,11 +44,11 @@ def in_bulk(candidates: Iterable[Candidate]) -> list[Any]:
 
 
 def both_ways(
-    candidates: Sequence[Candidate], preparers: Preparers
+    candidates: Sequence[Candidate], validators: DocumentValidators
 ) -> tuple[tuple[list[Any], list[Any]], tuple[list[Any], list[Any]]]:
     """Results and tables of one after the other, then those of bulk; nothing of it stays in the database."""
-    alone = rolled_back(lambda: (one_after_the_other(candidates, preparers), stored()))
-    bulk = rolled_back(lambda: (in_bulk(candidates), _stored_in_agreement(preparers)))
+    alone = rolled_back(lambda: (one_after_the_other(candidates, validators), stored()))
+    bulk = rolled_back(lambda: (in_bulk(candidates), _stored_in_agreement(validators)))
     return alone, bulk
 
 
@@ -67,14 +67,14 @@ def _forget_documents() -> None:
     database_state.database_state(DEFAULT_DB_ALIAS).value(_compiled).update(claim_sets)
 
 
-def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:
-    assert list(disagreements(preparers, DOCUMENTS)) == []
+def _stored_in_agreement(validators: DocumentValidators) -> list[tuple[Any, ...]]:
+    assert list(disagreements(validators, DOCUMENTS)) == []
     return stored()
 
 
-def _write(candidate: Candidate, preparers: Preparers) -> Any:
+def _write(candidate: Candidate, validators: DocumentValidators) -> Any:
     try:
-        incoming = preparers[candidate.resource.name].prepare_new(candidate.body, STORED_URIS)
+        incoming = validators[candidate.resource.name].validate_new(candidate.body, STORED_URIS)
         return store.upsert(WriteRequest(incoming, using=DOCUMENTS)).outcome
     except REFUSALS as refusal:
         return _comparable(refusal)

@@ -81,7 +81,7 @@ def district(resource_named) -> District:
 
 
 @pytest.fixture
-def load(db, district, preparers, capsys, tmp_path):
+def load(db, district, validators, capsys, tmp_path):
     """Runs the command behind the district's descriptors; what it wrote on the screen. It may fail with the `expected`
     reason. All rows must agree then."""
     list(write_documents(district.descriptors()))
@@ -91,7 +91,7 @@ def load(db, district, preparers, capsys, tmp_path):
             with pytest.raises(CommandError) if expected else nullcontext() as failed:
                 call_command("load_documents", *map(str, arguments or [tmp_path]), **options)
         finally:
-            assert list(disagreements(preparers, "default")) == []
+            assert list(disagreements(validators, "default")) == []
         assert expected is None or str(failed.value) == expected
         return capsys.readouterr()
 

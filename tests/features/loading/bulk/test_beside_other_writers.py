@@ -6,7 +6,7 @@ import random
 import pytest
 from django.db import transaction
 
-from edfi_api.core.documents.incoming import Preparer
+from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.models import Document
 from edfi_api.core.storage import store
 from edfi_api.core.storage.integrity import disagreements
@@ -19,11 +19,11 @@ from tests.whole.concurrency.concurrently import at_once, in_background, wait_un
 
 
 @pytest.fixture
-def written(transactional_db, district, preparers):
+def written(transactional_db, district, validators):
     """Writes candidates behind the district's descriptors; all rows must agree at the end of the test."""
     list(write_documents(district.descriptors()))
     yield results_of
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(validators, "default")) == []
 
 
 def results_of(*candidates):
@@ -32,12 +32,12 @@ def results_of(*candidates):
 
 def upsert(candidate):
     return store.upsert(
-        WriteRequest(Preparer(candidate.resource).prepare_new(candidate.body, STORED_URIS), using="default")
+        WriteRequest(DocumentValidator(candidate.resource).validate_new(candidate.body, STORED_URIS), using="default")
     )
 
 
 def delete(candidate):
-    incoming = Preparer(candidate.resource).prepare_new(candidate.body, STORED_URIS)
+    incoming = DocumentValidator(candidate.resource).validate_new(candidate.body, STORED_URIS)
     document = Document.objects.filter(natural_key=incoming.identity.natural_key).first()
     return document is not None and store.delete(
         DeleteRequest(candidate.resource, document.document_uuid, using="default")

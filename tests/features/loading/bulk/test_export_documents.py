@@ -64,7 +64,7 @@ def _other_key(resource):
     return {"codeValue": "Other"} if resource.is_descriptor else {}
 
 
-def test_an_export_into_a_folder_reproduces_the_database(documents_of_every_resource, preparers, tmp_path, capsys):
+def test_an_export_into_a_folder_reproduces_the_database(documents_of_every_resource, validators, tmp_path, capsys):
     call_command("export_documents", output=str(tmp_path))
     empty_the_database()
 
@@ -77,7 +77,7 @@ def test_an_export_into_a_folder_reproduces_the_database(documents_of_every_reso
         "0",
     ]
     assert stored() == documents_of_every_resource
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(validators, "default")) == []
 
 
 def test_an_export_to_standard_output_reproduces_the_database(documents_of_every_resource, capfdbinary, monkeypatch):

@@ -59,7 +59,7 @@ def lines_of_the_demo_district(standard: str, surface: Surface) -> list[bytes]:
 
 @pytest.mark.long
 def test_the_demo_district_can_be_loaded_in_any_order(
-    db, lines_of_the_demo_district: list[bytes], tmp_path: Path, preparers
+    db, lines_of_the_demo_district: list[bytes], tmp_path: Path, validators
 ) -> None:
     call_command("load_descriptors", stdout=StringIO())
     lines = lines_of_the_demo_district
@@ -101,7 +101,7 @@ def loadable(parents: dict[int, int | None]) -> set[int]:
 @given(hierarchies())
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_permutation_ends_with_all_that_can_be_written(
-    db, surface: Surface, district: District, preparers, hierarchy: tuple[dict[int, int | None], list[int]]
+    db, surface: Surface, district: District, validators, hierarchy: tuple[dict[int, int | None], list[int]]
 ) -> None:
     parents, order = hierarchy
     schools = [district.school(100 + number, agency=number) for number in order]
@@ -114,7 +114,7 @@ def test_every_permutation_ends_with_all_that_can_be_written(
         assert agencies() == []
         results = load_in_free_order(surface, candidates)
         assert tried == results
-        assert list(disagreements(preparers, "default")) == []
+        assert list(disagreements(validators, "default")) == []
         return results, agencies()
 
     results, stored_agencies = rolled_back(load)

@@ -45,7 +45,7 @@ def load_in_a_process(path, **streams):
 
 
 @pytest.mark.long
-def test_a_load_that_is_killed_can_be_run_again(periods, preparers, capsys):
+def test_a_load_that_is_killed_can_be_run_again(periods, validators, capsys):
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     busy = busy_backends()
     with load_in_a_process(periods) as load:
@@ -60,7 +60,7 @@ def test_a_load_that_is_killed_can_be_run_again(periods, preparers, capsys):
     created, updated, unchanged, refused = map(int, capsys.readouterr().out.splitlines()[1].split()[1:])
     assert _ALONE < before < _PERIODS
     assert (created, updated, unchanged, refused) == (_PERIODS - before, 0, before, 0)
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(validators, "default")) == []
 
 
 def test_ctrl_c_ends_a_load_with_a_line(transactional_db, tmp_path):

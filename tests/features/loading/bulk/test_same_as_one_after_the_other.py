@@ -22,13 +22,13 @@ INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHAN
 
 
 @pytest.fixture
-def load(db, district, preparers):
+def load(db, district, validators):
     """Writes candidates behind the district's descriptors and gives their results; all rows must agree then."""
 
     def write(*candidates):
         assert {written.result for written in write_documents(district.descriptors())} <= {INSERTED, UNCHANGED}
         results = [written.result for written in write_documents(candidates)]
-        assert list(disagreements(preparers, "default")) == []
+        assert list(disagreements(validators, "default")) == []
         return results
 
     return write
@@ -197,12 +197,12 @@ def _groups(district):
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_load_has_the_result_of_one_after_the_other(data, db, district, preparers):
+def test_any_load_has_the_result_of_one_after_the_other(data, db, district, validators):
     groups = data.draw(st.lists(_groups(district), min_size=1, max_size=8))
     candidates = [*district.descriptors(), *(candidate for group in groups for candidate in group)]
     size = data.draw(st.sampled_from([2, 5, preparation.MOST_DOCUMENTS]), "documents in a batch")
 
     with patch.object(preparation, "MOST_DOCUMENTS", size):
-        alone, bulk = both_ways(candidates, preparers)
+        alone, bulk = both_ways(candidates, validators)
 
     assert bulk == alone

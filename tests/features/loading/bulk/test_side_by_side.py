@@ -17,7 +17,7 @@ INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHAN
 
 
 @pytest.fixture
-def load(transactional_db, district, preparers, monkeypatch):
+def load(transactional_db, district, validators, monkeypatch):
     """Results of candidates, behind the district's descriptors, by so many processes; all rows must agree then."""
     monkeypatch.setattr(preparation, "MOST_DOCUMENTS", 3)
     monkeypatch.setattr(pipeline, "_ENOUGH_FOR_THREADS", 3)
@@ -29,7 +29,7 @@ def load(transactional_db, district, preparers, monkeypatch):
             return [_comparable(written.result) for written in writer.write(candidates)]
 
     yield run
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(validators, "default")) == []
 
 
 def _comparable(result):

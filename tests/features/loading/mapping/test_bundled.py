@@ -25,7 +25,7 @@ def test_full_documents_of_every_resource_arrive_as_valid_ones(named: str) -> No
         body = before.documents.full_body(resource)
         for name, translated in translator.translate(resource.name, body, losses):
             try:
-                after.preparers[name].prepare(translated, STORED_URIS)
+                after.validators[name].validate(translated, STORED_URIS)
             except DataValidationFailed as error:
                 refused[resource.name.resource, name.resource] = str(error)
 

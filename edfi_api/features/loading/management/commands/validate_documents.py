@@ -60,7 +60,7 @@ def checked_documents(rules: RulesOfResource, using: str) -> Iterator[FoundInDoc
 
 def _found(document: StoredDocument, rules: RulesOfResource, using: str) -> FoundInDocument:
     body = json_text.loads(document.text)
-    incoming = rules.resources.preparers[rules.resource.name].understand(body)
+    incoming = rules.resources.validators[rules.resource.name].understand(body)
     found = FoundInDocument(document.document_uuid, incoming.identity.natural_key, [])
     try:
         return found._replace(findings=WriteCheck(rules, is_timed=False).found_in_stored(incoming, using))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.security.profiles.loading import store_profiles
 from edfi_api.core.storage import store
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
@@ -56,8 +56,8 @@ def documents(case: Case) -> DocumentFactory:
 
 
 @pytest.fixture
-def preparers(case: Case) -> Preparers:
-    return case.served.preparers
+def validators(case: Case) -> DocumentValidators:
+    return case.served.validators
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +133,10 @@ def _rule(resource: Resource, number: int, body: Body) -> ProfileRule:
 
 
 def _store_targets(case: Case, made: DistinctBody) -> None:
-    preparers, surface = case.served.preparers, case.served.surface
+    validators, surface = case.served.validators, case.served.surface
     case.served.documents.store_targets(case.resource, made.body)
     for name, uri in made.descriptors:
         namespace, code = uri.split("#")
         body = {"namespace": namespace, "codeValue": code, "shortDescription": code}
-        incoming = preparers[surface.by_name[name].name].prepare(body, lambda ids: stored_uris(ids, DOCUMENTS))
+        incoming = validators[surface.by_name[name].name].validate(body, lambda ids: stored_uris(ids, DOCUMENTS))
         store.upsert(WriteRequest(incoming, using=DOCUMENTS))

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from edfi_api.core.documents.incoming import Preparers
+from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.paths import values_at
 from edfi_api.core.models import Document
 from edfi_api.model.profiles.definition import MemberSelection, ProfileRule, RuleElement
@@ -113,7 +113,7 @@ def test_a_stored_document_is_never_refused_for_what_is_required_to_create_it(sc
     assert scene.client.put(path, sent | {"id": path.rsplit("/", 1)[1]}).status_code == 204
 
 
-def test_whatever_is_sent_is_answered_and_leaves_a_valid_body(scene: Scene, preparers: Preparers) -> None:
+def test_whatever_is_sent_is_answered_and_leaves_a_valid_body(scene: Scene, validators: DocumentValidators) -> None:
     random = Random(str(scene.resource.name))  # noqa: S311  the same bodies in each run
     path = scene.stored(scene.bodies[0].body)
     id_ = {"id": path.rsplit("/", 1)[1]}
@@ -127,7 +127,7 @@ def test_whatever_is_sent_is_answered_and_leaves_a_valid_body(scene: Scene, prep
         responses = put, scene.client.post(scene.collection, json.dumps(sent))
         assert [each.content for each in responses if each.status_code >= 500] == []
         for document in Document.objects.filter(resource_type__name=scene.resource.name.resource):
-            preparers[scene.resource.name].check(document.body)
+            validators[scene.resource.name].check(document.body)
 
 
 def test_a_part_without_rules_is_as_no_profile(scene: Scene) -> None:

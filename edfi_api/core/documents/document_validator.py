@@ -1,4 +1,4 @@
-"""Prepares a client's body for the store: coercion, validation, extraction of identity, references and securables."""
+"""Validates a client's body for the store: coercion, validation, extraction of identity, references and securables."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,9 +29,9 @@ from edfi_api.core.documents.extraction import (
 )
 from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.limits import MOST_REFERENCES
-from edfi_api.core.documents.ods_form import OdsValidator, compile_ods_coercion
+from edfi_api.core.documents.ods_form import OdsBodyValidator, compile_ods_coercion
 from edfi_api.core.documents.securables import Securables, SecurablesExtractor
-from edfi_api.core.documents.validation import Validator
+from edfi_api.core.documents.validation import BodyValidator
 from edfi_api.core.documents.violations import Violation, as_many_as_reported
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
@@ -43,7 +43,7 @@ _NAMESPACE = "namespace"
 
 
 @dataclass(frozen=True, slots=True)
-class IncomingDocument:
+class ValidatedDocument:
     """A valid body with its identity, references and securables.
 
     `text` is the JSON to store. `key_descriptors` are the descriptors in the keys of reference objects: references of
@@ -74,7 +74,7 @@ class IncomingDocument:
         """The referential ids of the targets of reference objects, in the order of `Extractor.reference_objects`."""
         return [reference.referential_id for reference in self.references if reference.value is None]
 
-    def spelt_as(self, stored: Mapping[str, Any] | None) -> "IncomingDocument":
+    def spelt_as(self, stored: Mapping[str, Any] | None) -> "ValidatedDocument":
         """A descriptor with the key of the stored body, if that differs in case only: documents that refer to it have
         this spelling, and namespaces are granted by it. Any other document as it is."""
         if stored is None or not self.resource.is_descriptor:
@@ -104,11 +104,11 @@ class PendingDocument:
 
     resource: Resource
     identity: DocumentIdentity
-    merged: Callable[[dict[str, Any] | None], IncomingDocument]
+    merged: Callable[[dict[str, Any] | None], ValidatedDocument]
 
 
-class Preparer:
-    """Prepares the bodies of one resource; compiled once from the resource. `is_like_ods` if they are read as the
+class DocumentValidator:
+    """Validates the bodies of one resource; compiled once from the resource. `is_like_ods` if they are read as the
     ODS/API reads them."""
 
     def __init__(
@@ -120,32 +120,32 @@ class Preparer:
         compiled = compile_ods_coercion if is_like_ods else compile_coercion
         self._reader = BodyReader(resource.json_schema, known_schema, compiled, resource.served_names)
         self._has_namespace = JsonPath((_NAMESPACE,)) in resource.identity
-        self._validator = (OdsValidator if is_like_ods else Validator)(resource)
+        self._validator = (OdsBodyValidator if is_like_ods else BodyValidator)(resource)
         self.extractor = Extractor(resource)
         self._securables = SecurablesExtractor(resource)
         self._partial_identity = PartialIdentityReader(resource, self.extractor, self._securables)
 
-    def prepare_new(
+    def validate_new(
         self, sent: dict[str, Any], stored_uris: StoredUris, leniency: Leniency | None = None
-    ) -> IncomingDocument:
-        """A body for an upsert. Raises ClientAssignedId if it has an `id`, and what `prepare` raises.
+    ) -> ValidatedDocument:
+        """A body for an upsert. Raises ClientAssignedId if it has an `id`, and what `validate` raises.
 
         `leniency` gets what is tolerated in the body; if it is strict, that is refused with the other violations.
         """
         return self.incoming(self.valid_new(sent, leniency), stored_uris)
 
-    def prepare_replacement(
+    def validate_replacement(
         self,
         sent: dict[str, Any],
         document_uuid: UUID,
         stored_uris: StoredUris,
         leniency: Leniency | None = None,
-    ) -> IncomingDocument:
+    ) -> ValidatedDocument:
         """A body for an update, which must contain the `id`. Raises IdMismatch if it differs from `document_uuid`, and
-        what `prepare` raises. `leniency` as in `prepare_new`."""
+        what `validate` raises. `leniency` as in `validate_new`."""
         return self.incoming(self.valid_replacement(sent, document_uuid, leniency), stored_uris)
 
-    def prepare(self, sent: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
+    def validate(self, sent: dict[str, Any], stored_uris: StoredUris) -> ValidatedDocument:
         """Coerce, validate, extract. Raises DataValidationFailed with all violations of the first kind of check that
         fails, and DocumentTooLarge for too many references.
 
@@ -154,7 +154,7 @@ class Preparer:
         return self.incoming(self._valid(sent, None), stored_uris)
 
     def valid_new(self, sent: dict[str, Any], leniency: Leniency | None = None) -> dict[str, Any]:
-        """The coerced body of an upsert, after every check that needs no other document. Raises what `prepare_new`
+        """The coerced body of an upsert, after every check that needs no other document. Raises what `validate_new`
         does."""
         if sent_id(sent) is None:
             return self._valid(sent, leniency)
@@ -169,8 +169,8 @@ class Preparer:
     def valid_replacement(
         self, sent: dict[str, Any], document_uuid: UUID, leniency: Leniency | None = None
     ) -> dict[str, Any]:
-        """Return the valid body of an update, as `valid_new` does for a new document. Raises what `prepare_replacement`
-        does.
+        """Return the valid body of an update, as `valid_new` does for a new document. Raises what
+        `validate_replacement` does.
         """
         sent, body, refused = self._read(sent, leniency)
         own_id = sent.get("id")
@@ -180,7 +180,7 @@ class Preparer:
         self._validator.validate_values(body)
         return body
 
-    def incoming(self, body: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
+    def incoming(self, body: dict[str, Any], stored_uris: StoredUris) -> ValidatedDocument:
         """A valid body with its identity, references and securables. Raises DocumentTooLarge."""
         references, key_descriptors = self._references(body)
         normalise_case(body, [*references, *key_descriptors], stored_uris)
@@ -255,25 +255,25 @@ class Preparer:
             raise DocumentTooLarge("references", MOST_REFERENCES)
         return references, key_descriptors
 
-    def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> IncomingDocument:
+    def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> ValidatedDocument:
         """The stored `body` with its references to changed targets rewritten; `moved` has the new key values by old
         referential id. Raises DataValidationFailed if the result breaks an equality or uniqueness constraint."""
         self.extractor.follow_moved_targets(body, moved)
         self._validator.validate_values(body)
         return self.understand(body)
 
-    def understand(self, body: dict[str, Any]) -> IncomingDocument:
+    def understand(self, body: dict[str, Any]) -> ValidatedDocument:
         """Identity, references and securables of a body that is known to be valid, such as a stored one."""
         return self._incoming(body, self.extractor.references(body), self.extractor.key_descriptors(body))
 
     def _incoming(
         self, body: dict[str, Any], references: list[DocumentReference], key_descriptors: list[DocumentReference]
-    ) -> IncomingDocument:
+    ) -> ValidatedDocument:
         text = json_text.dumps(body)
         if _NUL in text:
             _refuse_nul(body)
         identity, securables = self.extractor.identity(body), self._securables.securables(body)
-        return IncomingDocument(self.resource, body, text, identity, references, key_descriptors, securables)
+        return ValidatedDocument(self.resource, body, text, identity, references, key_descriptors, securables)
 
 
 def sent_id(document: Mapping[str, Any]) -> Any:
@@ -289,21 +289,21 @@ def is_id_of(document_uuid: UUID, sent: Any) -> bool:
     return isinstance(sent, str) and sent.lower() in (str(document_uuid), document_uuid.hex)
 
 
-class Preparers:
-    """The preparers of a surface, each compiled at first use. `are_like_ods` as of `Preparer`."""
+class DocumentValidators:
+    """The validators of a surface, each compiled at first use. `are_like_ods` as of `DocumentValidator`."""
 
     def __init__(self, surface: Surface, are_like_ods: bool = False) -> None:
         self.surface = surface
         self._are_like_ods = are_like_ods
-        self._compiled: dict[ResourceName, Preparer] = {}
+        self._compiled: dict[ResourceName, DocumentValidator] = {}
 
     def __contains__(self, name: ResourceName) -> bool:
         """Whether the surface has this resource; the database may have documents of other resources."""
         return name in self.surface.by_name
 
-    def __getitem__(self, name: ResourceName) -> Preparer:
+    def __getitem__(self, name: ResourceName) -> DocumentValidator:
         if name not in self._compiled:
-            self._compiled[name] = Preparer(self.surface.by_name[name], self._are_like_ods)
+            self._compiled[name] = DocumentValidator(self.surface.by_name[name], self._are_like_ods)
         return self._compiled[name]
 
 

@@ -1,4 +1,4 @@
-"""Prepares writes that a view narrows: the visible part of what was sent, and its merge with the stored body.
+"""Validates writes that a view narrows: the visible part of what was sent, and its merge with the stored body.
 
 Hidden members of a sent body are dropped before anything else is done: whatever they hold is neither checked nor
 stored nor an error.
@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.core.documents.body_reader import ReadBody
+from edfi_api.core.documents.document_validator import DocumentValidator, PendingDocument, ValidatedDocument
 from edfi_api.core.documents.exceptions import (
     CannotBeCreated,
     ContradictsHidden,
@@ -19,7 +20,6 @@ from edfi_api.core.documents.exceptions import (
     HiddenItemsSent,
 )
 from edfi_api.core.documents.extraction import DocumentReference, Extractor, StoredUris
-from edfi_api.core.documents.incoming import IncomingDocument, PendingDocument, Preparer
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.paths import identifying_value
 from edfi_api.core.documents.projection import is_visible
@@ -200,24 +200,25 @@ def _next(items: Iterator[Any]) -> Iterator[Any]:
         return
 
 
-class MergePreparer:
-    """Prepares the bodies of one resource for writes under one view."""
+class MergeValidator:
+    """Validates the bodies of one resource for writes under one view."""
 
-    def __init__(self, full: Preparer, members: ResourceMembers, view: ObjectView) -> None:
+    def __init__(self, full: DocumentValidator, members: ResourceMembers, view: ObjectView) -> None:
         self._full = full
         self._view = view
-        self._visible = _VisiblePreparer(full, view)
+        self._visible = _VisibleValidator(full, view)
         self._merge = compile_merge(view, members.root, members.identity)
 
-    def prepare_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
-        """The visible part of a body for an upsert. Raises HiddenItemsSent and what `Preparer.valid_new` raises."""
+    def validate_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
+        """The visible part of a body for an upsert. Raises HiddenItemsSent and what
+        `DocumentValidator.valid_new` raises."""
         return self._pending(self._visible.valid_new(sent, leniency), stored_uris)
 
-    def prepare_replacement(
+    def validate_replacement(
         self, sent: Body, document_uuid: UUID, stored_uris: StoredUris, leniency: Leniency | None = None
     ) -> PendingDocument:
-        """Prepare an update, as `prepare_new` does a new document. Raises HiddenItemsSent and what
-        `Preparer.valid_replacement` raises.
+        """Validate an update, as `validate_new` does a new document. Raises HiddenItemsSent and what
+        `DocumentValidator.valid_replacement` raises.
         """
         return self._pending(self._visible.valid_replacement(sent, document_uuid, leniency), stored_uris)
 
@@ -225,7 +226,7 @@ class MergePreparer:
         identity = self._full.extractor.identity(visible)
         return PendingDocument(self._full.resource, identity, lambda stored: self._merged(stored, visible, stored_uris))
 
-    def _merged(self, stored: Body | None, visible: Body, stored_uris: StoredUris) -> IncomingDocument:
+    def _merged(self, stored: Body | None, visible: Body, stored_uris: StoredUris) -> ValidatedDocument:
         """What is to be stored: the visible part over the stored body, or alone if there is none.
 
         Raises CannotBeCreated; ContradictsHidden if the result is invalid for what is hidden, and DataValidationFailed
@@ -264,16 +265,16 @@ class MergePreparer:
 
 
 @dataclass(frozen=True, slots=True)
-class MergedDocument(IncomingDocument):
+class MergedDocument(ValidatedDocument):
     """A document of which the client sent the `visible` part alone: errors name places in it."""
 
     visible: Body
     extractor: Extractor
 
     @classmethod
-    def of(cls, merged: IncomingDocument, visible: Body, extractor: Extractor) -> "MergedDocument":
+    def of(cls, merged: ValidatedDocument, visible: Body, extractor: Extractor) -> "MergedDocument":
         """The merged document with the part that was sent."""
-        whole = {each.name: getattr(merged, each.name) for each in fields(IncomingDocument)}
+        whole = {each.name: getattr(merged, each.name) for each in fields(ValidatedDocument)}
         return cls(**whole, visible=visible, extractor=extractor)
 
     @property
@@ -281,10 +282,10 @@ class MergedDocument(IncomingDocument):
         return (*self.extractor.references(self.visible), *self.extractor.key_descriptors(self.visible))
 
 
-class _VisiblePreparer(Preparer):
-    """A preparer over the visible part of the schema: coercion drops what the schema does not have."""
+class _VisibleValidator(DocumentValidator):
+    """A validator over the visible part of the schema: coercion drops what the schema does not have."""
 
-    def __init__(self, full: Preparer, view: ObjectView) -> None:
+    def __init__(self, full: DocumentValidator, view: ObjectView) -> None:
         schema = full.resource.json_schema
         super().__init__(replace(full.resource, json_schema=writable_schema(schema, view)), full.is_like_ods, schema)
         self._view = view
