@@ -72,7 +72,7 @@ class DataRoutesMiddleware:
         request.data_view = data.callback, found.groupdict()  # type: ignore[attr-defined]  # Read by `_answer`.
         redirect = self._security.process_request(request) if self._security.redirect else None
         response: HttpResponse = redirect or self._safe_answer(request)
-        if "content-length" not in response.headers._store and response.status_code not in _WITHOUT_LENGTH:
+        if not response.has_header("Content-Length") and response.status_code not in _WITHOUT_LENGTH:
             response.headers["Content-Length"] = str(len(response.content))
         is_secure = self._security.sts_seconds and request.is_secure()
         (self._security_headers_of_https if is_secure else self._security_headers).add_to(response)

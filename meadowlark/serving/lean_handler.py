@@ -62,6 +62,8 @@ class LeanHandler(WSGIHandler):
 
     request_class = LeanRequest
 
+    # Django's `get_response` does all that is omitted here, and there is no public way to the middleware without it.
+
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> HttpResponseBase:
         if not environ.get("SCRIPT_NAME"):
             return self._respond(environ, start_response)

@@ -44,8 +44,7 @@ class CorrelationIdMiddleware:
             response = self.get_response(request)
         finally:
             current_id.reset(token)
-        # As Django would keep it, which need not encode an id without unsafe characters.
-        response.headers._store[self._header.lower()] = (self._header, correlation_id)
+        response.headers[self._header] = correlation_id
         return response
 
     def _chosen(self, request: HttpRequest) -> str:

@@ -308,10 +308,10 @@ def visible_to(tenant: Tenant | int | None) -> Q:
     return Q(tenant=None) | Q(tenant=tenant)
 
 
-def refuse_taken_name(row: Model, others: Q, lookup: str = "name") -> None:
+def refuse_taken_name(row: Model, others: Q) -> None:
     """Raise ValidationError if another one of the rows `others` has the name of `row`. Constraints enforce this in the
     database."""
-    same = {lookup: row.name}  # type: ignore[attr-defined]
-    taken = type(row)._default_manager.filter(others, **same).exclude(pk=row.pk)
+    same_name = Q(name=row.name)  # type: ignore[attr-defined]
+    taken = type(row)._default_manager.filter(others, same_name).exclude(pk=row.pk)
     if taken.exists():
         raise ValidationError({"name": row.unique_error_message(type(row), ("name",))})

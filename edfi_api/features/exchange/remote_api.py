@@ -236,11 +236,9 @@ class RemoteApi:
         address = f"{address}?{urlencode(parameters)}" if parameters else address
         return self.request("GET", address, headers=headers, most=most)
 
-    def get_json(
-        self, address: str, parameters: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
-    ) -> Any:
+    def get_json(self, address: str, headers: Mapping[str, str] | None = None) -> Any:
         """The JSON of a 200. Raises RemoteFailed, of which RemoteRefused is one."""
-        return expect(self.get(address, parameters, headers), address).json()
+        return expect(self.get(address, headers=headers), address).json()
 
     def request(
         self,

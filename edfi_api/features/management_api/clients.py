@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -109,11 +109,11 @@ def issue_token(client: ManagementClient, requested_scopes: str) -> IssuedToken 
     return IssuedToken(token, seconds, scopes)
 
 
-def find_token(token: str, at: datetime | None = None) -> ManagementToken | None:
+def find_token(token: str) -> ManagementToken | None:
     """The valid token of an active client. Not cached: a token that is revoked is refused at once."""
     return (
         ManagementToken.objects.select_related("client")
-        .filter(checksum=token_checksum(token), expires_at__gt=at or timezone.now(), client__is_active=True)
+        .filter(checksum=token_checksum(token), expires_at__gt=timezone.now(), client__is_active=True)
         .first()
     )
 

@@ -150,7 +150,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         # The server and the route may see an id in different places of a path, such as one with a slash at its end.
         is_alike = PREPARED in request.META and request.META[DOCUMENT_ID] == kwargs.get("document_id")
         if is_alike and isinstance(response, FinishedResponse) and self.may_be_prepared(request):
-            own_headers = tuple(name for name, _ in response.headers._store.values())
+            own_headers = tuple(response.headers)
             request.META[PREPARED] = self.prepared(cast(EdFiRequest, request), own_headers, **kwargs)
         return super().finalize_response(request, response, *args, **kwargs)
 

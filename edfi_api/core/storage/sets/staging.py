@@ -171,9 +171,7 @@ def copy_line(
     incoming: ValidatedDocument,
     resource_type: int,
     new_id: str,
-    *,
-    expected_version: int | None = None,
-    envelope: DocumentEnvelope | None = None,
+    envelope: DocumentEnvelope | None,
 ) -> str:
     """One line of COPY's text format, in the order of the columns of `statements.COPY`, or `COPY_IMPORTED` with an
     envelope. `new_id` is the id that the document gets if it is new."""
@@ -188,7 +186,7 @@ def copy_line(
         _uuid_array(incoming.linked),
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
         *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
-        _NULL if expected_version is None else str(expected_version),
+        _NULL,  # No version is expected.
         *[_NULL if value is None else _escaped(str(value)) for value in envelope or ()],
     )
     return "\t".join(fields) + "\n"

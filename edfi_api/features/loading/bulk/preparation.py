@@ -141,7 +141,7 @@ class Preparation:
             if leniency.tolerated:
                 prepared.tolerated[position] = leniency.tolerated
             new_id = imported.document_uuid or uuid7().hex
-            lines.append(copy_line(position, incoming, part.number, new_id, envelope=imported.envelope))
+            lines.append(copy_line(position, incoming, part.number, new_id, imported.envelope))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
         prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
         prepared.lines = "".join(lines).encode()

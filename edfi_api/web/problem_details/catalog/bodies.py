@@ -99,7 +99,7 @@ _UNAVAILABLE = "The service is temporarily unable to handle the request. Retry t
 
 
 @problem_of.register
-def _batch_too_large(error: batches.BatchTooLarge) -> Problem:
+def batch_too_large(error: batches.BatchTooLarge) -> Problem:
     unit = _UNITS.get(error.setting, "operations")
     return Problem(
         status=413,
@@ -111,17 +111,17 @@ def _batch_too_large(error: batches.BatchTooLarge) -> Problem:
 
 
 @problem_of.register
-def _too_many_batches(error: batches.TooManyBatches) -> Problem:
+def too_many_batches(error: batches.TooManyBatches) -> Problem:
     return _unavailable({"Retry-After": "1"})
 
 
 @problem_of.register
-def _batch_timeout(error: batches.BatchTimeout) -> Problem:
+def batch_timeout(error: batches.BatchTimeout) -> Problem:
     return _unavailable({"Retry-After": "5"})
 
 
 @problem_of.register
-def _malformed_operations(error: batches.MalformedOperations) -> Problem:
+def malformed_operations(error: batches.MalformedOperations) -> Problem:
     problems = {position: problem_of(each) for position, each in error.by_position.items()}
     return validation_failed(
         {
@@ -134,7 +134,7 @@ def _malformed_operations(error: batches.MalformedOperations) -> Problem:
 
 
 @problem_of.register
-def _batch_failed(error: batches.BatchFailed) -> Problem:
+def batch_failed(error: batches.BatchFailed) -> Problem:
     members = {"failedCount": error.count, "failedOperations": list(error.failed)}
     errors = [_sentence(result) for result in error.failed]
     if error.is_temporary:
