@@ -23,6 +23,8 @@ _ERRORS = re.compile(r"#(N/A|NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|SPILL!|CALC!|G
 _YES, _NO = frozenset({"yes", "y", "x", "1", "true", "t"}), frozenset({"no", "n", "0", "false", "f"})
 _PERCENT = re.compile(r"\s*(-?\d{1,20}(?:[.,]\d{1,20})?)\s*%\s*", re.ASCII)
 _MOST_ROWS_OF_DOCUMENT = 1_000
+# Of organizations, each of which is looked for once: a column with more is none of their names.
+_LONGEST_NAME, _MOST_NAMES = 200, 1_000
 
 
 class Problem(NamedTuple):
@@ -86,6 +88,7 @@ class TableMapping:
         self._adds_items = any(-1 in each.steps for each in self._columns)
         self._needed = _needed_cells(self._columns)
         self._ids: dict[tuple[str, str], Any] = {}
+        self._names = [folded(COUNTED.sub("", name)) for name in header.columns]
 
     @property
     def members(self) -> dict[int, list[str]]:
@@ -124,10 +127,7 @@ class TableMapping:
         empty for all others."""
         texts = [folded(cell) for cell in row.cells]
         filled = [text for text in texts if text]
-        if len(filled) > 1 and all(
-            not text or text == folded(COUNTED.sub("", name))
-            for text, name in zip(texts, self._header.columns, strict=False)
-        ):
+        if len(filled) > 1 and all(not text or text == name for text, name in zip(texts, self._names, strict=False)):
             return "It repeats the header, and is left out."
         if filled and 2 * len(filled) <= len(self._header.columns) + 1 and _is_total(filled[0]):
             return "It looks like a total below the list, and is left out."
@@ -212,6 +212,8 @@ class TableMapping:
         """The id of the organization of this name, if the member is such an id; otherwise the text as it is."""
         last = member.path.rpartition(".")[2]
         if (last, name) not in self._ids:
+            if len(name) > _LONGEST_NAME or len(self._ids) >= _MOST_NAMES:
+                return name
             self._ids[last, name] = id_called(name, last, self._words.using)
         match self._ids[last, name]:
             case None:

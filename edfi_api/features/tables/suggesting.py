@@ -13,7 +13,7 @@ from edfi_api.features.tables.template import MappedMember, Part
 
 _NO_WORD = re.compile(r"[\W_]+")
 COUNTED = re.compile(r" \(\d+\)$")
-_LAST_FIRST = re.compile(r"[^\W\d][^,\d]*,\s*[^,\d]+")
+_LAST_FIRST = re.compile(r"[^\W\d][^,\d]*,[^,\d]+")
 _LEAST = 0.82
 # What two names have in common by their letters counts so much. Longer names of columns are sentences.
 _BY_LETTERS = 0.95

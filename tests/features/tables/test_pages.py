@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -141,6 +142,55 @@ def test_names_of_columns_may_be_of_any_length(office, client_with):
     assert answer.status_code == 302
     mapped = TableLoad.objects.get().mapping["columns"]
     assert mapped == [{"member": "studentReference.studentUniqueId", "column": "Student ID"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"member-0": "student unique id\0"}, "or has a NUL"),
+        ({"member-0": "entryDate", "part-0": "the third word"}, "entryDate: Invalid enum value"),
+        ({"member-0": "entryDate", "dates-0": "9" * 5_000}, "entryDate: Invalid enum value"),
+        ({"member-0": "entryDate", "values-0": "no equals sign"}, "is not of the form"),
+        ({"member-999": "entryDate", f"member-{'9' * 60}": "entryDate"}, "No member is mapped."),
+        ({"member-0": "entryDate", "member-0-1": "entryDate"}, "entryDate is mapped twice."),
+        ({"constant-member-0": "entryDate", "constant-value-0": "9" * 5_000}, "longer than 1000 characters"),
+    ],
+)
+def test_columns_that_cannot_be_read_are_said_on_their_page(school, office, client_with, given, said):
+    upload(office, client_with(), *ROWS)
+
+    answer = office.post(f"{LIST}{TableLoad.objects.get().key}/columns/", given)
+
+    assert answer.status_code == 200
+    assert said in unescape(answer.content.decode())
+
+
+def test_a_column_may_be_several_members_named_in_words_and_what_is_needed_is_asked_for(school, office, client_with):
+    upload(office, client_with(), ["Student ID", "School"], ["0042", 7], resource="/ed-fi/studentSectionAssociations")
+    columns = f"{LIST}{TableLoad.objects.get().key}/columns/"
+
+    page = office.get(columns).content.decode()
+    office.post(
+        columns,
+        {
+            "member-0": "student student unique id",
+            "member-1": "sectionReference.schoolId",
+            "member-1-1": "Section Session Name",
+            "part-1-1": "first-word",
+            "default-1-1": "Fall",
+        },
+    )
+
+    assert "section session name" in page
+    assert page.partition('id="constants"')[2].count('value="beginDate"') == 1
+    assert TableLoad.objects.get().mapping["columns"] == [
+        {"member": "studentReference.studentUniqueId", "column": "Student ID"},
+        {"member": "sectionReference.schoolId", "column": "School"},
+        {"member": "sectionReference.sessionName", "column": "School", "default": "Fall", "part": "first-word"},
+    ]
+    again = office.get(columns).content.decode()
+    assert 'name="member-1-1" value="sectionReference.sessionName"' in again
+    assert 'name="member-1-2"' in again
 
 
 def test_a_template_is_kept_exported_and_used_again(school, office, client_with):
