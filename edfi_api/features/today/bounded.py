@@ -37,6 +37,8 @@ SECONDS = 2.0
 SECONDS_BEHIND = 120.0
 # What is found so soon behind the page does not wait for what takes longer.
 _SECONDS_AT_FIRST = 5.0
+# Of what is counted behind pages, one figure at a time: lists of millions of rows fit in it.
+_WITH_MEMORY = "SET LOCAL work_mem = '64MB'"
 # A statement of a page takes half of what the page has left, so that those behind it have some too.
 _SHARE = 0.5
 _TIMES_KEPT = 100
@@ -252,7 +254,7 @@ class Figures:
                     return False
                 time.sleep(_SECONDS_BETWEEN_CLAIMS)
             other = self._of_others(figure) if figure.type is not None else None
-            found = other if other and other.again_at > timezone.now() else _found_within(figure, seconds)
+            found = other if other and other.again_at > timezone.now() else _found_within(figure, seconds, _WITH_MEMORY)
             is_done = is_last or found.value is not None
             if is_done:
                 self._keep(figure, found)
@@ -268,11 +270,13 @@ def _in_a_thread(run: Callable[[], None]) -> None:
 figures = Figures(_in_a_thread)
 
 
-def _found_within(figure: Figure[Value], seconds: float) -> Found[Value]:
-    """Return what is found, or nothing if it takes too long."""
+def _found_within(figure: Figure[Value], seconds: float, setting: str = "") -> Found[Value]:
+    """Return what is found, in a transaction with a setting, or nothing if it takes too long."""
     began, value = time.monotonic(), None
     try:
         with time_limit(max(int(seconds * 1000), 1), figure.using), connections[figure.using].cursor() as cursor:
+            if setting:
+                cursor.execute(setting)
             value = figure.find(cursor)
     except TookTooLong:
         pass
