@@ -139,7 +139,7 @@ def test_below_a_path_the_link_and_what_it_shows_have_the_path(operator, setting
 
     assert address == f"{ROOT}/secret"
     assert shown(page, "curl").endswith(f" {ROOT}/oauth/token")
-    assert f"Ed-Fi API at <code>{ROOT}</code>" in looked_at
+    assert f", at <code>{ROOT}</code>" in looked_at
     assert set(re.findall(r'(?:href|src)="(?!#)(/[^/"]*/)', page + looked_at)) == {"/edfi/"}
     assert (answer.status_code, answer.json()["secret"]) == (200, shown(page, "secret"))
     assert vendor.post(path, {"token": token}).status_code == 404
