@@ -16,8 +16,8 @@ from django.db import close_old_connections, connections
 from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.common.conf import api_settings
+from meadowlark.serving.connection_pool import ConnectionPool
 from meadowlark.serving.lean_handler import LeanHandler
-from meadowlark.serving.lent_connections import LentConnections
 from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection
 from meadowlark.serving.short_way import PreparedRequests
 
@@ -59,10 +59,10 @@ for database in connections.databases.values():
 # PostgreSQL ends a statement at its limit; a server that has not done so some seconds later hangs.
 _most_seconds_silent = settings.STATEMENT_SECONDS and settings.STATEMENT_SECONDS + 5
 _metrics = import_module("edfi_api.site.observability.metrics")
-_lent = LentConnections(
+_pool = ConnectionPool(
     connections, api_settings.STORE_CONNECTIONS, _most_seconds_silent, count=_metrics.count_connections
 )
-_lent.install()
+_pool.install()
 
 
 class _Streamed:
@@ -79,13 +79,13 @@ class _Streamed:
         try:
             return next(self._blocks)
         finally:
-            _lent.take_back()
+            _pool.take_back()
 
     def close(self) -> None:
         try:
             self._answer.close()
         finally:
-            _lent.take_back()
+            _pool.take_back()
 
 
 def _answered(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -114,7 +114,7 @@ class _Application:
         try:
             answer = _traced(environ, start_response)
         finally:
-            _lent.take_back()
+            _pool.take_back()
         if environ["REQUEST_METHOD"] != "HEAD":
             return answer
         # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
@@ -124,4 +124,4 @@ class _Application:
 
 _has_short_way = not _has_traces and "edfi_api.web.middleware.DataGZipMiddleware" not in settings.MIDDLEWARE
 _observe = import_module("edfi_api.site.observability.middleware").observe_prepared
-application = _Application(PreparedRequests(_lent.take_back, _observe) if _has_short_way else None)
+application = _Application(PreparedRequests(_pool.take_back, _observe) if _has_short_way else None)

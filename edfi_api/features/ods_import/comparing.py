@@ -22,8 +22,8 @@ from edfi_api.core.storage.temporary_database import TemporaryDatabase
 from edfi_api.features.ods_import.compatibility import (
     ServedModel,
     is_of_a_project,
-    losses,
     unbounded,
+    unmapped_rows,
     unserved_extensions,
 )
 from edfi_api.features.ods_import.document_queries import DocumentQuery
@@ -95,7 +95,7 @@ def faults(model: ServedModel, source: OdsSource, found: Incompatible | None) ->
         yield from incompatibilities(found)
         yield from (f"{name}: the served model needs it, and the source does not have it" for name in found.missing)
     yield from map(str, unserved_extensions(model, source))
-    yield from map(str, losses(model, source))
+    yield from map(str, unmapped_rows(model, source))
     for table, column, length in unbounded(model, source):
         # The bytes are known without reading a text, which may be of 1 GB.
         name = quoted_name(column)

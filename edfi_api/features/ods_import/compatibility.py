@@ -12,7 +12,7 @@ from edfi_api.common.conf import BUNDLED_STANDARDS, api_settings, bundled_standa
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.features.loading.mapping.translation import LossPlace
+from edfi_api.features.loading.mapping.translation import UnmappedPlace
 from edfi_api.features.ods_import.document_queries import DocumentQuery, SourceColumns, document_queries
 from edfi_api.features.ods_import.ods_source import Incompatible, OdsSource, quoted, quoted_name
 from edfi_api.features.sql_views.bodies import ResourceBodies
@@ -74,7 +74,7 @@ class ServedModel:
 
 
 @dataclass(frozen=True)
-class Loss:
+class UnmappedRows:
     """Something with values of which no document can have a place: a table or a column. Without `rows` it is a table
     that may not be read."""
 
@@ -83,9 +83,9 @@ class Loss:
     rows: int
 
     @property
-    def place(self) -> LossPlace:
+    def place(self) -> UnmappedPlace:
         """Return the place for the report of a pass."""
-        return LossPlace(_SOURCE, self.table, self.column or "all columns", self._reason)
+        return UnmappedPlace(_SOURCE, self.table, self.column or "all columns", self._reason)
 
     def __str__(self) -> str:
         where = f"{self.table}.{self.column}" if self.column else self.table
@@ -108,9 +108,9 @@ class UnservedExtension:
     unreadable: int
 
     @property
-    def place(self) -> LossPlace:
+    def place(self) -> UnmappedPlace:
         """Return the place for the report of a pass."""
-        return LossPlace(_SOURCE, self.schema, "all tables", "the extension is not served")
+        return UnmappedPlace(_SOURCE, self.schema, "all tables", "the extension is not served")
 
     def __str__(self) -> str:
         unreadable = f" and {counted(self.unreadable, 'table')} that may not be read" if self.unreadable else ""
@@ -201,7 +201,7 @@ def is_of_a_project(schema: str) -> bool:
     return schema != _INTEROP and not _OF_THE_ODS.match(schema)
 
 
-def losses(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
+def unmapped_rows(model: ServedModel, source: OdsSource) -> Iterator[UnmappedRows]:
     """What the source has in schemas of the model, and the model does not, as far as there are values, with their
     number."""
     for table, columns in sorted(source.tables.items()):
@@ -211,19 +211,19 @@ def losses(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
         known = model.by_name.get(table)
         if known is None:
             if not source.may_read(table):
-                yield Loss(table, "", 0)
+                yield UnmappedRows(table, "", 0)
             elif source.has_rows(table):
-                yield Loss(table, "", _count(source, table, "true"))
+                yield UnmappedRows(table, "", _count(source, table, "true"))
             continue
         names = {column.name for column in known.columns if column.source is not None}
         for column in columns:
             is_unknown = column not in names and column not in (each.value for each in Envelope)
             if is_unknown and (count := _count(source, table, f"{quoted_name(column)} IS NOT NULL")):
-                yield Loss(table, column, count)
+                yield UnmappedRows(table, column, count)
     yield from _without_subclass(model, source)
 
 
-def _without_subclass(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
+def _without_subclass(model: ServedModel, source: OdsSource) -> Iterator[UnmappedRows]:
     """Rows of an abstract base, or descriptors, of a type that no table of the model has."""
     for table in model.tables:
         is_abstract = table.entity is not None and table.entity.is_abstract and not table.path
@@ -240,7 +240,7 @@ def _without_subclass(model: ServedModel, source: OdsSource) -> Iterator[Loss]:
         )
         count = _count(source, str(table), " AND ".join(conditions) or "true", "t")
         if count:
-            yield Loss(f"{table} without a row of its type", "", count)
+            yield UnmappedRows(f"{table} without a row of its type", "", count)
 
 
 def _subclasses(model: ServedModel, table: SqlTable) -> Iterator[tuple[SqlTable, list[tuple[str, str]]]]:

@@ -41,11 +41,11 @@ from edfi_api.features.loading.reports.results import (
 )
 from edfi_api.features.ods_import import passes
 from edfi_api.features.ods_import.compatibility import (
-    Loss,
     ServedModel,
+    UnmappedRows,
     UnservedExtension,
-    losses,
     queries,
+    unmapped_rows,
     unserved_extensions,
 )
 from edfi_api.features.ods_import.deletes import DeleteResult, Deletes, UnrecordedDeletes
@@ -115,8 +115,11 @@ def import_documents(
     with exclusively("import_ods", using, AlreadyImporting):
         begun = _begin(source, using, options, result.has_versions)
         if begun.since is None:
-            lost: list[Loss | UnservedExtension] = [*unserved_extensions(model, source), *losses(model, source)]
-            result.load.losses.lost.update({loss.place: loss.rows for loss in lost})
+            lost: list[UnmappedRows | UnservedExtension] = [
+                *unserved_extensions(model, source),
+                *unmapped_rows(model, source),
+            ]
+            result.load.unmapped.lost.update({loss.place: loss.rows for loss in lost})
         changed_here = "{}" if options.overwrite or not result.has_versions else passes.versions_given_here(using)
         context = _Context(source, model.surface, using, options, begun, changed_here)
         roots = sorted({str(query.root) for query in all_queries.values()})

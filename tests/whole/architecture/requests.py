@@ -77,7 +77,7 @@ def _put_of_a_vendor() -> Callable[[], Any]:
 
 def forget_removed_databases() -> None:
     """Earlier tests in this thread were lent connections to data stores, which they have removed since."""
-    lent = _wsgi()._lent._lent.__dict__
+    lent = _wsgi()._pool._lent.__dict__
     for alias in lent.keys() - set(connections):
         del lent[alias]
 
@@ -108,7 +108,7 @@ def new_gateway() -> Iterator[Gateway]:
                 prepared=application.prepared_requests,
             )
         finally:
-            _wsgi()._lent._close_idle(DEFAULT_DB_ALIAS)
+            _wsgi()._pool._close_idle(DEFAULT_DB_ALIAS)
 
 
 class HandedOver:

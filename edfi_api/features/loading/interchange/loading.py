@@ -225,8 +225,8 @@ class _Writing:
         if self.mapping is None:
             yield self._candidate(waiting, json_text.dumps(body))
             return
-        name, losses = self._resources[waiting.rank].name, self.reporter.result.losses
-        for translated in self.mapping.translate(name, body, losses):
+        name, unmapped = self._resources[waiting.rank].name, self.reporter.result.unmapped
+        for translated in self.mapping.translate(name, body, unmapped):
             resource = self.surface.by_name[translated.resource]
             yield Candidate.of(resource, translated.body, Place(waiting.file, waiting.line))
 

@@ -107,7 +107,7 @@ class SourceReader:
         except REFUSALS as error:
             self.refuse(place.source, place.line, resource, reason_in_words(error))
             return
-        for name, translated in self.mapping.translate(resource.name, body, self.reporter.result.losses):
+        for name, translated in self.mapping.translate(resource.name, body, self.reporter.result.unmapped):
             yield Candidate.of(self.mapping.after.by_name[name], translated, place)
 
     def _renamed(self, text: bytes, resource: Resource) -> bytes:

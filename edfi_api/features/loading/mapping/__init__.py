@@ -5,6 +5,6 @@ bodies. Files that lead from one to the next bundled standard are in `bundled/`,
 Whatever does not arrive is counted by member.
 """
 
-from edfi_api.features.loading.mapping.translation import Losses, Translated, Translator, mapping_named
+from edfi_api.features.loading.mapping.translation import Translated, Translator, UnmappedCounts, mapping_named
 
-__all__ = ["Losses", "Translated", "Translator", "mapping_named"]
+__all__ = ["Translated", "Translator", "UnmappedCounts", "mapping_named"]

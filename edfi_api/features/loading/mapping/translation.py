@@ -35,7 +35,7 @@ _GIVES_NONE = "its members give no document"
 _SAME_KEY = "another item has the same key"
 
 
-class LossPlace(NamedTuple):
+class UnmappedPlace(NamedTuple):
     """A member of the documents of a resource (its endpoint), or the documents themselves if the path is empty."""
 
     mapping: str
@@ -45,11 +45,11 @@ class LossPlace(NamedTuple):
 
 
 @dataclass(slots=True)
-class Losses:
+class UnmappedCounts:
     """Counts of values: of an array each item counts with its members. `given` are values that a mapping filled in."""
 
-    lost: Counter[LossPlace] = field(default_factory=Counter)
-    given: Counter[LossPlace] = field(default_factory=Counter)
+    lost: Counter[UnmappedPlace] = field(default_factory=Counter)
+    given: Counter[UnmappedPlace] = field(default_factory=Counter)
 
     def lines(self) -> list[str]:
         """A line for each place, the most frequent first."""
@@ -61,12 +61,12 @@ class Losses:
         return {"lost": _facts(self.lost), "given": _facts(self.given)}
 
 
-def _line(kind: str, place: LossPlace, count: int) -> str:
+def _line(kind: str, place: UnmappedPlace, count: int) -> str:
     what = f"{place.resource} {place.path}" if place.path else f"documents of {place.resource}"
     return f"{kind}: {what}: {count:,} ({place.reason})"
 
 
-def _facts(counts: Counter[LossPlace]) -> list[dict[str, Any]]:
+def _facts(counts: Counter[UnmappedPlace]) -> list[dict[str, Any]]:
     return [place._asdict() | {"count": count} for place, count in counts.most_common()]
 
 
@@ -169,12 +169,12 @@ class Translator:
         self.after = after
         self._steps = steps
 
-    def translate(self, resource: ResourceName, body: Any, losses: Losses) -> list[Translated]:
+    def translate(self, resource: ResourceName, body: Any, unmapped: UnmappedCounts) -> list[Translated]:
         """The documents that one gives: none if it is lost, several if its members are in several there. Bodies that
-        are no objects, and documents of extensions, stay as they are. What does not arrive is added to `losses`."""
+        are no objects, and documents of extensions, stay as they are. What does not arrive is added to `unmapped`."""
         found = [Translated(resource, body)]
         for step in self._steps:
-            found = [further for each in found for further in step.translate(each.resource, each.body, losses)]
+            found = [further for each in found for further in step.translate(each.resource, each.body, unmapped)]
         return found
 
 
@@ -187,12 +187,12 @@ class Step:
     values: DescriptorValues
     _extractors: dict[ResourceName, Extractor] = field(default_factory=dict)
 
-    def translate(self, resource: ResourceName, body: Any, losses: Losses) -> Iterator[Translated]:
+    def translate(self, resource: ResourceName, body: Any, unmapped: UnmappedCounts) -> Iterator[Translated]:
         plan = self.plans.get(resource)
         if plan is None or not isinstance(body, dict):
             yield Translated(plan.target.name if plan and plan.target else resource, body)
             return
-        count = _Counting(self.name, plan.source.endpoint, losses)
+        count = _Counting(self.name, plan.source.endpoint, unmapped)
         if plan.target is not None:
             yield Translated(plan.target.name, self._document(plan, body, count))
         made = [each for making in plan.makes for each in self._made(plan, making, body, count)]
@@ -280,13 +280,13 @@ class _Counting:
 
     mapping: str
     resource: str
-    losses: Losses
+    unmapped: UnmappedCounts
 
     def lost(self, path: str, reason: str, number: int = 1) -> None:
-        self.losses.lost[LossPlace(self.mapping, self.resource, path, reason)] += number
+        self.unmapped.lost[UnmappedPlace(self.mapping, self.resource, path, reason)] += number
 
     def given(self, path: str, value: str) -> None:
-        self.losses.given[LossPlace(self.mapping, self.resource, path, value)] += 1
+        self.unmapped.given[UnmappedPlace(self.mapping, self.resource, path, value)] += 1
 
 
 @dataclass

@@ -122,11 +122,11 @@ class RefusalLog:
                     {**warning._asdict(), "count": count} for warning, count in result.warnings.by_key.most_common()
                 ],
             },
-            "mapping": result.losses.facts(),
+            "mapping": result.unmapped.facts(),
             "unreadableFiles": [_facts(refused) for refused in result.unreadable],
         }
         shown = (result.tolerated.lines(_SHOWN), result.warnings.lines(_SHOWN), result.replaced.lines(_SHOWN))
-        for line in chain(*shown, result.losses.lines()):
+        for line in chain(*shown, result.unmapped.lines()):
             self._screen.write(f"{line}\n")
         if self._skips_rules:
             self._screen.write("rules of writes were not run; validate_documents runs them over what is stored\n")

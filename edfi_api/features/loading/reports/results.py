@@ -19,7 +19,7 @@ from edfi_api.core.writes.rules.ruled_write import Finding
 from edfi_api.features.loading.bulk import Written
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.preparation import DocumentValidatorsOnDemand
-from edfi_api.features.loading.mapping.translation import Losses
+from edfi_api.features.loading.mapping.translation import UnmappedCounts
 from edfi_api.features.loading.reports.causes import Cause, Causes
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.web.problem_details.catalog import problem_of
@@ -207,7 +207,7 @@ class LoadResult:
     causes: Sequence[Cause] = ()
     tolerated: _ToleratedCounts = field(default_factory=_ToleratedCounts)
     warnings: _WarningCounts = field(default_factory=_WarningCounts)
-    losses: Losses = field(default_factory=Losses)
+    unmapped: UnmappedCounts = field(default_factory=UnmappedCounts)
     replaced: _ReplacedDocuments = field(default_factory=_ReplacedDocuments)
 
     def count(self, resource: ResourceName | None, outcome: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from edfi_api.features.loading.mapping import Losses
+from edfi_api.features.loading.mapping import UnmappedCounts
 from edfi_api.features.loading.mapping.files import read
 from edfi_api.features.loading.mapping.plans import compile_plans
 from edfi_api.features.loading.mapping.translation import DescriptorValues, Step, Translator
@@ -149,12 +149,12 @@ def translate(surfaces, step_of) -> Callable[[str, Any], Result]:
     translator = Translator(*surfaces, [step_of(MAPPING)])
 
     def translated(resource: str, body: Any) -> Result:
-        losses = Losses()
-        found = translator.translate(ResourceName("Ed-Fi", resource), body, losses)
+        unmapped = UnmappedCounts()
+        found = translator.translate(ResourceName("Ed-Fi", resource), body, unmapped)
         return Result(
             [(each.resource.resource, each.body) for each in found],
-            {(place.resource, place.path): count for place, count in losses.lost.items()},
-            {(place.resource, place.path): count for place, count in losses.given.items()},
+            {(place.resource, place.path): count for place, count in unmapped.lost.items()},
+            {(place.resource, place.path): count for place, count in unmapped.given.items()},
         )
 
     return translated

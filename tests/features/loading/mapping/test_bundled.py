@@ -3,7 +3,7 @@
 import pytest
 
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.features.loading.mapping import Losses, mapping_named
+from edfi_api.features.loading.mapping import UnmappedCounts, mapping_named
 from edfi_api.features.loading.mapping.files import LeadsElsewhere, UnknownMapping
 from edfi_api.model.surface.resource import ResourceKind
 from tests.support.factories import STORED_URIS
@@ -16,32 +16,32 @@ STEPS = ("3.3.1-b..4.0", "4.0..5.2", "5.2..6.1")
 @pytest.mark.parametrize("named", [*STEPS, pytest.param("3.3.1-b..6.1", marks=pytest.mark.standards)])
 def test_full_documents_of_every_resource_arrive_as_valid_ones(named: str) -> None:
     before, after = (served(standard) for standard in named.split(".."))
-    translator, losses = mapping_named(named, after.surface), Losses()
+    translator, unmapped = mapping_named(named, after.surface), UnmappedCounts()
 
     refused = {}
     for resource in before.surface.resources:
         if resource.kind is ResourceKind.SCHOOL_YEAR:
             continue
         body = before.documents.full_body(resource)
-        for name, translated in translator.translate(resource.name, body, losses):
+        for name, translated in translator.translate(resource.name, body, unmapped):
             try:
                 after.validators[name].validate(translated, STORED_URIS)
             except DataValidationFailed as error:
                 refused[resource.name.resource, name.resource] = str(error)
 
     assert refused == {}
-    assert losses.lost
+    assert unmapped.lost
 
 
 @pytest.mark.parametrize("named", STEPS)
 def test_documents_of_required_members_lose_nothing_but_whole_resources(named: str) -> None:
     before, after = (served(standard) for standard in named.split(".."))
-    translator, losses = mapping_named(named, after.surface), Losses()
+    translator, unmapped = mapping_named(named, after.surface), UnmappedCounts()
     for resource in before.surface.resources:
-        translator.translate(resource.name, before.documents.minimal_body(resource), losses)
+        translator.translate(resource.name, before.documents.minimal_body(resource), unmapped)
 
-    assert {(place.resource, place.path) for place in losses.lost if place.path} == LOST[named]
-    assert {(place.resource, place.path) for place in losses.given} == GIVEN[named]
+    assert {(place.resource, place.path) for place in unmapped.lost if place.path} == LOST[named]
+    assert {(place.resource, place.path) for place in unmapped.given} == GIVEN[named]
 
 
 # The gradebook entry of a student refers to the student, and no longer to the class.

@@ -1,6 +1,6 @@
 """What becomes of documents: their members, references, descriptor values and keys."""
 
-from edfi_api.features.loading.mapping import Losses
+from edfi_api.features.loading.mapping import UnmappedCounts
 from edfi_api.model.surface.resource import ResourceName
 from tests.features.loading.mapping.conftest import MAPPING
 
@@ -96,9 +96,11 @@ def test_what_the_standard_does_not_know_is_left_to_the_api(translate) -> None:
 def test_a_digest_of_the_key_is_the_same_in_references(surfaces, step_of) -> None:
     step = step_of(MAPPING.replace('"Rank {rank}"', '"{key}"'))
 
-    (crew,) = step.translate(ResourceName("Ed-Fi", "Crew"), {"boatReference": {"boatId": "1"}, "rank": "2"}, Losses())
+    (crew,) = step.translate(
+        ResourceName("Ed-Fi", "Crew"), {"boatReference": {"boatId": "1"}, "rank": "2"}, UnmappedCounts()
+    )
     (watch,) = step.translate(
-        ResourceName("Ed-Fi", "Watch"), {"crewReference": CREW, "watchDate": "2025-01-02"}, Losses()
+        ResourceName("Ed-Fi", "Watch"), {"crewReference": CREW, "watchDate": "2025-01-02"}, UnmappedCounts()
     )
 
     assert len(crew.body["rankName"]) == 32

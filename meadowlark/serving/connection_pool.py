@@ -100,7 +100,7 @@ def _is_silent(connection: socket.socket, seconds: float) -> bool:
     return bool(min(sent, received) > 1000 * seconds)
 
 
-class LentConnections:
+class ConnectionPool:
     """The connections of a process to all its databases, by alias. `most_to_others` limits those to databases that are
     not in the settings; as many more are open as are in use. `most_seconds_silent` limits how long a request waits for
     a database that does not answer; 0 is for ever. `count` is called with the alias of such another database and 1 or
