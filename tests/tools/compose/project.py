@@ -80,10 +80,11 @@ class Project:
         self.compose("up", "--build", "--wait", "--remove-orphans")
 
     def remove(self) -> None:
-        """Stop all services, and remove their data."""
+        """Stop all services, and remove their data, and the images that later builds have replaced."""
         self._engine.run(
             *_FILE, "--profile", "*", "down", "--volumes", "--remove-orphans", "--timeout=5", cwd=self.folder
         )
+        self._engine.run("image", "prune", "--force", f"--filter=label=com.docker.compose.project={NAME}")
 
     def services(self) -> list[str]:
         """Names of those that run."""
