@@ -31,6 +31,7 @@ from edfi_api.version import VERSION
 
 _TOP = Path(__file__).parent.parent
 _NAME = f"meadowlark-{VERSION}"
+_IMAGE = f"meadowlark:{VERSION}"
 # What the image installs.
 _LOCKS = ("requirements.lock", "requirements/telemetry.lock")
 _PIN = re.compile(r"^([\w.-]+)==(?:.*\\\n)*.*\n?", re.MULTILINE)
@@ -104,7 +105,8 @@ def _write_source(folder: Path, dependencies: Path) -> Path:
 
 def _write_image(folder: Path, builder: str, moment: str) -> Path:
     """Write the image that is built from the files of the commit, as `docker load` reads it."""
-    tag = f"meadowlark:{VERSION}"
+    # With a host, since buildah looks for other names in several places.
+    tag = f"localhost/{_IMAGE}"
     file = folder / f"{_NAME}-image.tar.gz"
     with tempfile.TemporaryDirectory() as name:
         context, image = Path(name) / "context", Path(name) / "image.tar"
@@ -143,6 +145,7 @@ def _copy_image(archive: tarfile.TarFile, copy: tarfile.TarFile) -> None:
         configuration.pop(name, None)
     configuration["config"].pop("Hostname", None)
     text = json.dumps(configuration, sort_keys=True).encode()
+    described["RepoTags"] = [_IMAGE]
     described["Config"] = f"{hashlib.sha256(text).hexdigest()}.json"
     manifest = json.dumps([described], sort_keys=True).encode()
     for name, written in (("manifest.json", manifest), (described["Config"], text)):
