@@ -44,6 +44,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Path]]:
         subprocess.run(command, cwd=folder / name, env=environment | {"TZ": zone}, umask=umask, check=True)
     yield made
     images.output_of("rmi", f"localhost/meadowlark:{VERSION}")
+    images.output_of("rmi", "--prune")
 
 
 def test_two_clones_make_the_same_bytes(releases: list[Path]) -> None:
@@ -64,11 +65,9 @@ def test_the_image_can_be_loaded_and_is_complete(releases: list[Path], tmp_path:
     with gzip.open(releases[0] / f"{NAME}-image.tar.gz") as compressed, archive.open("wb") as output:
         shutil.copyfileobj(compressed, output)
 
-    images.output_of("pull", f"docker-archive:{archive}")
+    loaded = images.output_of("pull", f"docker-archive:{archive}")
 
-    loaded = f"docker.io/library/meadowlark:{VERSION}"
     inspected = json.loads(images.output_of("inspect", "--type=image", loaded))["Docker"]
-    images.output_of("rmi", loaded)
     assert inspected["config"]["User"] == "10001"
     assert inspected["config"]["Healthcheck"]["Test"][0] == "CMD"
     assert inspected["config"]["Entrypoint"] == ["sh", "docker/entrypoint.sh"]
