@@ -32,9 +32,7 @@ def test_requests_are_planned_for_indexes_on_a_database_with_the_defaults_of_pos
             altering.execute(sql.SQL("ALTER DATABASE {} SET {} = {}").format(database, sql.SQL(name), value))
         try:
             environment = os.environ | {"DATABASE_URL": url}
-            shown = subprocess.run(
-                [sys.executable, "-c", SERVER], cwd=TOP, env=environment, check=True, capture_output=True
-            )
+            shown = subprocess.check_output([sys.executable, "-c", SERVER], cwd=TOP, env=environment, text=True)
         finally:
             altering.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(database))
 
