@@ -1,4 +1,4 @@
-"""Files of Ed-Fi's Data Import, as its versions have exported them, and what is read of them."""
+"""Files of the shapes that exports of Ed-Fi's Data Import have, and what is read of them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ COLUMNS = [
     {"member": "schoolReference.schoolId", "value": "7"},
     {"member": "entryGradeLevelDescriptor", "column": "Grade", "default": NINTH, "values": {"9": NINTH}},
 ]
-# `Source`, `SourceColumn`: as versions 1.1 and later write the leaves; without a source before.
+# `Source`, `SourceColumn`: one form of the leaves; another has no source.
 LEAVES = {
     "studentReference": {"studentUniqueId": {"Source": "column", "SourceColumn": "SID"}},
     "schoolReference": {"schoolId": {"Source": "static", "Value": "7"}},
