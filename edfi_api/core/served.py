@@ -21,7 +21,7 @@ from edfi_api.model.metaed.source import read_sources
 from edfi_api.model.surface.cache import CODE_PACKAGES, load_or_build
 from edfi_api.model.surface.ods_names import served_as_by_the_ods
 from edfi_api.model.surface.resource import Surface
-from edfi_api.model.xsd.files import SchemaFiles
+from edfi_api.model.xsd.schema_file import SchemaFiles
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from edfi_api.common import addresses
 from edfi_api.model.surface.resource import ProjectFacts, Surface
-from edfi_api.model.xsd.files import SchemaFile, SchemaFiles
+from edfi_api.model.xsd.schema_file import SchemaFile, SchemaFiles
 from edfi_api.web.metadata.publication import Addresses
 
 

@@ -128,6 +128,7 @@ SERVED = {
     "refusal_open_sequence": (
         "SELECT FROM refusal WHERE client = 1 AND resolved_at IS NULL ORDER BY sequence LIMIT 25"
     ),
+    "refusal_organization": "SELECT FROM refusal WHERE organization = 255901 ORDER BY id DESC LIMIT 25",
     "refusal_resolved": (
         "SELECT FROM refusal WHERE client = 1 AND resolved_at IS NOT NULL AND resolved_at > '2026-01-01'"
     ),

@@ -9,7 +9,8 @@ from lxml import etree
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.model.xsd.files import SchemaFile, SchemaFiles, schema_files
+from edfi_api.model.xsd.files import schema_files
+from edfi_api.model.xsd.schema_file import SchemaFile, SchemaFiles
 
 # The standards whose published files are known.
 PUBLISHED_STANDARDS = ("3.3.1-b", "5.2")

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.model.xsd.files import SchemaFiles, schema_files
+from edfi_api.model.xsd.files import schema_files
+from edfi_api.model.xsd.schema_file import SchemaFiles
 from tests.model.surface.models import write_project
 from tests.model.xsd.models import SHARED_STRINGS, Schemas, loaded, parsed, saved
 from tests.model.xsd.outline import XS

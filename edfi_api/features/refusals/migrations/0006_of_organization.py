@@ -17,4 +17,8 @@ class Migration(migrations.Migration):
             " WHERE organization IS NOT NULL",
             "DROP INDEX CONCURRENTLY IF EXISTS refusal_organization",
         ),
+        migrations.RunSQL(
+            "COMMENT ON INDEX refusal_organization IS 'Entries of an organization, the latest first: pages of schools.'",
+            migrations.RunSQL.noop,
+        ),
     ]
