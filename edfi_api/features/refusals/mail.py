@@ -1,7 +1,7 @@
 """The causes of open refusals in the weekly mail: the kind of each, without keys."""
 
 from edfi_api.common.logs.printable import counted
-from edfi_api.features.refusals.admin.cause_page import kind_of_cause
+from edfi_api.features.refusals.admin.wording import kind_of_cause
 from edfi_api.features.refusals.overview import top_causes
 from edfi_api.web.admin_kit.follow_up import is_dismissed, state_in_words
 from edfi_api.web.admin_kit.mail_sections import MailSection, path_of

@@ -19,14 +19,22 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents.paths import steps_of
 from edfi_api.core.security.models import ApiClient, Vendor
 from edfi_api.features.refusals.admin import summaries
-from edfi_api.features.refusals.admin.summaries import cause_in_words, outcome, problem_in_words, times, why
+from edfi_api.features.refusals.admin.wording import (
+    cause_in_words,
+    kind_of_cause,
+    outcome,
+    problem_in_words,
+    times,
+    what_to_do,
+    why,
+)
 from edfi_api.features.refusals.http.entries import CAUSE_PREFIX
 from edfi_api.features.refusals.models import RECEIVED, CauseFollowUp, Refusal
 from edfi_api.model.surface.json_schema import find_schema
 from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.follow_up_page import EXAMPLES, Problem, days, follow_up_page
-from edfi_api.web.admin_kit.kinds import kind_in_words, kinds_at
+from edfi_api.web.admin_kit.kinds import kinds_at
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, titles
@@ -38,17 +46,6 @@ _OVERVIEW = "admin:refusals_overview"
 _HINTS_SHOWN = 3
 _COUNTED = "Each document counts once: on the day of its first refusal, and on the day on which it was resolved."
 _INVALID = "bad-request:data-validation-failed"
-# What to do, by the beginning of a problem type.
-_ADVICE = {
-    "security:": "The rights of the client do not cover these documents. It gets them (by its claim set, organizations "
-    "or the namespaces of its vendor), or the vendor does not send them here.",
-    "bad-request": "The vendor corrects these values in its system, and sends the documents again.",
-    "data-conflict:dependent": "Other documents refer to these. The client deletes those first.",
-    "accepted-with-warnings": "The documents were accepted. The vendor corrects what the rule warns of.",
-    "data-policy-enforced": "The profile of the client does not allow it. Either it or what the client sends changes.",
-    "identity-conflict": "Another document has these key values. The vendor finds out which of both is right.",
-    "optimistic-lock-failed": "The client reads the documents again, and then changes them.",
-}
 
 
 def cause_of(entry: Refusal) -> QuerySet[Refusal]:
@@ -69,7 +66,7 @@ def cause_page(request: HttpRequest, site: AdminSite, entry: Refusal, *, shows_k
         model=CauseFollowUp,
         key=_key(entry),
         facts=_facts(rows, latest),
-        advice=[_to_do(latest), *(_hints(latest, examples, open_ones) if shows_keys else ())],
+        advice=[what_to_do(latest), *(_hints(latest, examples, open_ones) if shows_keys else ())],
         days=days(rows, "first_at"),
         counted=_COUNTED,
         examples=_examples(examples, shows_keys=shows_keys),
@@ -93,12 +90,6 @@ def _key(entry: Refusal) -> dict[str, Any]:
 
 def _title(entry: Refusal, *, shows_keys: bool) -> str:
     return cause_in_words(entry.cause_text) if shows_keys else kind_of_cause(entry.problem, entry.awaited_resource)
-
-
-def kind_of_cause(problem: str, awaited_resource: str) -> str:
-    """What a cause is for those who see no keys: `Unresolved reference: School`."""
-    awaited = kind_in_words(awaited_resource).singular if awaited_resource else ""
-    return ": ".join(filter(None, (problem_in_words(problem), awaited)))
 
 
 def _facts(rows: QuerySet[Refusal], entry: Refusal) -> list[tuple[str, Any]]:
@@ -141,21 +132,6 @@ def _expected(entry: Refusal) -> list[str]:
     steps = steps_of(path)
     schema = find_schema(in_served_names(resource).json_schema, steps)
     return [] if schema is None else [f"{HINT}{path}: expected is {expectation(schema, steps[-1], resource)}."]
-
-
-def _to_do(entry: Refusal) -> str:
-    if entry.rules:
-        return f"A rule of this server refuses or warns of it ({', '.join(entry.rules)}): the vendor corrects the data."
-    if entry.awaited_resource and entry.cause_gone:
-        return "What was missing is here now. The client sends the documents again."
-    if entry.awaited_resource:
-        awaited = kind_in_words(entry.awaited_resource).in_a_sentence
-        return (
-            f"The documents refer to an item ({awaited}) that is not here. It is sent first, by this "
-            "client or another one, or the vendor corrects the reference; then the client sends the documents again."
-        )
-    found = next((text for start, text in _ADVICE.items() if entry.problem.startswith(start)), None)
-    return found or "The vendor finds out from the examples what its system has to send instead."
 
 
 def _examples(entries: list[Refusal], *, shows_keys: bool) -> PageTable:

@@ -13,14 +13,8 @@ from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.security.organizations import names_in
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
-from edfi_api.features.refusals.admin.summaries import (
-    database_of,
-    latest,
-    outcome,
-    resource_of_entry,
-    why,
-    with_element,
-)
+from edfi_api.features.refusals.admin.summaries import database_of, latest, resource_of_entry, with_element
+from edfi_api.features.refusals.admin.wording import outcome, why
 from edfi_api.features.refusals.models import OpenRefusals, Refusal, of_data_store
 from edfi_api.features.refusals.personal_data import is_hashed, kept_id
 from edfi_api.model.surface.resource import ResourceName
