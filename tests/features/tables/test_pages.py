@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from html import unescape
 
@@ -163,6 +164,20 @@ def test_columns_that_cannot_be_read_are_said_on_their_page(school, office, clie
 
     assert answer.status_code == 200
     assert said in unescape(answer.content.decode())
+
+
+def test_the_form_of_the_widest_table_can_be_sent(school, office, client_with):
+    headers = ["Student ID", "School", "Grade Level", "Entry date", *(f"Column {number}" for number in range(246))]
+    upload(office, client_with(), headers, ["0042", 7, "Ninth grade", "2026-08-20", *["8/9/2026"] * 246])
+    columns = f"{LIST}{TableLoad.objects.get().key}/columns/"
+    page = office.get(columns).content.decode()
+    fields = dict.fromkeys(re.findall(r' name="((?:member|dates|default|values|part|constant)-[^"]*)"', page), "")
+    members = re.findall(r' name="(member-[^"]*)" value="([^"]+)"', page)
+
+    answer = office.post(columns, fields | dict(members))
+
+    assert len(fields) > 1_500
+    assert (answer.status_code, answer["Location"]) == (302, columns.replace("columns", "documents"))
 
 
 def test_a_column_may_be_several_members_named_in_words_and_what_is_needed_is_asked_for(school, office, client_with):
