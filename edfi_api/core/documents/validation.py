@@ -20,7 +20,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.limits import MOST_DIGITS
 from edfi_api.core.documents.paths import Path, as_text, concrete, identifying_value, values_at
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
-from edfi_api.model.surface.json_schema import NOT_ONLY_BLANKS
+from edfi_api.model.surface.json_schema import NOT_ONLY_BLANKS, find_schema
 from edfi_api.model.surface.naming import EXTENSIONS, is_descriptor_name
 from edfi_api.model.surface.resource import (
     ALL_ITEMS,
@@ -191,13 +191,12 @@ def _require_item_keys(schema: Schema, rules: Iterable[ArrayUniqueness]) -> None
 
 def _require(schema: Schema, around: Iterable[str], steps: Iterable[str]) -> None:
     """The members at the steps, each in the one before it, in the items that are at `around`."""
-    for step in around:
-        schema = schema.get("items", {}) if step == ALL_ITEMS else schema.get("properties", {}).get(step, {})
+    found = find_schema(schema, around)
     for name in steps:
-        if name not in schema.get("properties", {}):
+        if found is None or name not in found.get("properties", {}):
             return
-        schema["required"] = sorted({*schema.get("required", ()), name})
-        schema = schema["properties"][name]
+        found["required"] = sorted({*found.get("required", ()), name})
+        found = found["properties"][name]
 
 
 def _is_text(schema: Schema, name: str) -> bool:

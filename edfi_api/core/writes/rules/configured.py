@@ -19,6 +19,7 @@ from edfi_api.core.writes.rules.conditions import Condition
 from edfi_api.core.writes.rules.declared import DeclaredRule, declared_rules
 from edfi_api.core.writes.rules.look_ups import LookedUpResources
 from edfi_api.core.writes.rules.ruled_write import MARK, InvalidRules, MarkedRule, WriteRule
+from edfi_api.model.surface.json_schema import find_schema
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 BUNDLED = Path(__file__).with_name("bundled")
@@ -224,7 +225,4 @@ def _incompatibilities(condition: Condition, resource: Resource, resources: Look
 
 def _has(resource: Resource, path: JsonPath) -> bool:
     """Whether documents of the resource may have a member."""
-    schema = resource.json_schema
-    for step in path.steps:
-        schema = schema.get("items", {}) if step == "[*]" else schema.get("properties", {}).get(step, {})
-    return bool(schema)
+    return find_schema(resource.json_schema, path.steps) is not None
