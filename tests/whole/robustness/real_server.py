@@ -39,7 +39,7 @@ class RealServer:
     STATEMENT_SECONDS = 4
     LOCK_SECONDS = 2
     # Timeout for the rest of a request.
-    REQUEST_SECONDS = 2
+    REQUEST_SECONDS = 5
     # How long it caches a token.
     TOKEN_CACHE_SECONDS = 2
 
