@@ -114,7 +114,7 @@ def prepare_database() -> None:
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
     resume_garbage_collection()
     if api_settings.has_main_store:
-        from edfi_api.features.loading.provisioning.databases import load_common_documents  # noqa: PLC0415  Needs the app registry.
+        from edfi_api.features.loading.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
 
         load_common_documents(DEFAULT_DB_ALIAS)
     if api_settings.MIGRATE_STORES:

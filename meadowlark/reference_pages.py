@@ -20,9 +20,8 @@ from django.core.management.base import BaseCommand, DjangoHelpFormatter
 
 from edfi_api.common.ods_compatibility import NOT_FOLLOWED, OdsArea, OdsCompatibility
 from edfi_api.common.settings_table import GROUPS, SETTINGS, Setting, SettingKind
-from edfi_api.features.sandboxes.postman import collection
-from edfi_api.features.sandboxes.request_files import FOLDER, file_of
-from edfi_api.features.sandboxes.shapes import Shape
+from edfi_api.features.sandboxes.models import Shape
+from edfi_api.features.sandboxes.request_files import FOLDER, collection, file_of
 
 _DOCS = Path(__file__).parent / "docs"
 _FOLDER = _DOCS / "reference"

@@ -143,7 +143,7 @@ def _store_in_admin_database(place: _Place) -> int:
     """A data store of the documents in the admin database, which has been migrated; its id."""
     from edfi_api.core.data_stores.models import State, Tenant  # noqa: PLC0415  Models need django.setup().
     from edfi_api.core.data_stores.stores import create_data_store  # noqa: PLC0415  Likewise.
-    from edfi_api.features.loading.provisioning.databases import load_common_documents  # noqa: PLC0415  Likewise.
+    from edfi_api.features.loading.provisioning import load_common_documents  # noqa: PLC0415  Likewise.
 
     load_common_documents(DEFAULT_DB_ALIAS)
     tenant = Tenant.objects.filter(name=place.tenant).first()

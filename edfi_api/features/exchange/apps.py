@@ -13,4 +13,4 @@ class ExchangeConfig(Contributor, AppConfig):
     verbose_name = "Exchange with other APIs"
     metrics = ("edfi_api.features.exchange.metrics.metrics",)
     encrypted_columns = ("edfi_api.features.exchange.stored_connections.encrypt_secrets_again",)
-    senders_of_refused_documents = ("edfi_api.features.exchange.push.asking.ask_again",)
+    senders_of_refused_documents = ("edfi_api.features.exchange.push.sent_refusals.ask_again",)

@@ -17,7 +17,7 @@ from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import set_connection
 from edfi_api.core.security.claim_names import action_named, claim_of
 from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue
-from edfi_api.features.loading.provisioning.databases import create_from_template, fill, provision
+from edfi_api.features.loading.provisioning import create_from_template, fill, provision
 from edfi_api.features.ods_import.ods_source import OdsSource, SourceUnusable
 
 _INSTANCES_OF_CLIENTS = "dbo.apiclientodsinstances"

@@ -29,7 +29,7 @@ from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.features.loading.bulk.candidates import Place, PreservedFields, pop_imported
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
-from edfi_api.features.loading.progress import SECONDS_BETWEEN
+from edfi_api.features.loading.files import SECONDS_BETWEEN
 from edfi_api.features.loading.reports.causes import Causes
 from edfi_api.features.loading.reports.results import (
     COLUMNS,

@@ -13,7 +13,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from edfi_api.features.questions.content import NOTE
+from edfi_api.features.questions.asking import NOTE
 from edfi_api.features.questions.exceptions import Refused
 from edfi_api.features.questions.people import Place
 from edfi_api.features.questions.prompts import PARAMETERS, prepared_questions

@@ -10,8 +10,7 @@ import psycopg
 from django.db import connections
 from psycopg import errors, sql
 
-from edfi_api.features.questions.asking import Answer, answer
-from edfi_api.features.questions.content import NOTE, marked
+from edfi_api.features.questions.asking import NOTE, Answer, answer, marked
 from edfi_api.features.questions.exceptions import Refused
 from edfi_api.features.questions.models import Question, QuestionReader
 from edfi_api.features.questions.people import Place

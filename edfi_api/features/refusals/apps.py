@@ -12,9 +12,9 @@ class RefusalsConfig(Contributor, AppConfig):
     label = "refusals"
     verbose_name = "Refusals"
     metrics = ("edfi_api.features.refusals.metrics.open_refusals",)
-    status_lines = ("edfi_api.features.refusals.admin.status.open_refusals",)
-    document_panels = ("edfi_api.features.refusals.admin.document_panels.refused_writes",)
-    search_groups = ("edfi_api.features.refusals.admin.search.refused_writes",)
-    mail_sections = ("edfi_api.features.refusals.mail.open_causes",)
+    status_lines = ("edfi_api.features.refusals.admin.contributions.status_lines",)
+    document_panels = ("edfi_api.features.refusals.admin.contributions.document_panels",)
+    search_groups = ("edfi_api.features.refusals.admin.contributions.search_groups",)
+    mail_sections = ("edfi_api.features.refusals.admin.contributions.mail_section",)
     housekeeping = ("edfi_api.features.refusals.management.commands.purge_refusals.Command",)
     openapi_documents = {"submissions": "edfi_api.features.refusals.http"}

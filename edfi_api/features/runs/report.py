@@ -1,7 +1,7 @@
-"""The report of a run: all that a client has done between two pauses, or between two times."""
+"""The report of a run: all that a client has done between two pauses, or between two times; as JSON and as text."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,6 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Max, Min, QuerySet
 
 from edfi_api.common.conf import api_settings
+from edfi_api.common.logs.printable import printable
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
 from edfi_api.features.runs.counts import Counts, Reads, Refused
@@ -183,3 +184,60 @@ def _environment(client: ApiClient) -> dict[str, Any]:
             "tokensPerMinute": api_settings.TOKENS_PER_MINUTE,
         },
     }
+
+
+def report_text(report: dict[str, Any]) -> str:
+    """Return the report as plain text, for terminals and mails, with a table for each of its parts that has anything to
+    say."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    yield f"Run of {printable(report['name'])} ({report['client']})"
+    if report["firstRequestAt"] is None:
+        yield "No request has been counted."
+        return
+    yield f"from {report['firstRequestAt']} to {report['lastRequestAt']}, {report['seconds']} seconds"
+    times = [
+        [each["kind"], each["requests"], each["perSecond"], *(each["milliseconds"].get(name, "") for name in _SHARES)]
+        for each in report["requests"]
+    ]
+    yield from _table("Requests", ["kind", "requests", "per second", "p50 ms", "p95 ms", "p99 ms"], times)
+    for title, rows in (
+        ("Writes", report["writes"]),
+        ("Refused", [_without(each, "type") for each in report["refusals"]]),
+        ("Reads", report["reads"]),
+        ("Exercised", report["exercised"]),
+    ):
+        if rows:
+            yield from _table(title, [_in_words(name) for name in rows[0]], [list(row.values()) for row in rows])
+    yield ""
+    yield "Environment"
+    for name, value in report["environment"].items():
+        shown = ", ".join(f"{_in_words(key)} {each}" for key, each in value.items()) if name == "limits" else value
+        yield f"  {_in_words(name)}: {_shown(shown) or 'none'}"
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    texts = [list(heads), *([_shown(value) for value in row] for row in rows)]
+    widths = [max(len(row[column]) for row in texts) for column in range(len(heads))]
+    yield f"\n{title}"
+    for row in texts:
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "-"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else printable(value)
+
+
+def _in_words(name: str) -> str:
+    """`from change version` for `fromChangeVersion`."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _without(row: dict[str, Any], left_out: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != left_out}

@@ -1,5 +1,5 @@
 """Sandboxes for vendors: a data store of its own with a client, made, reset and dropped as one.
 
-`creating` does that, with the documents of `contents`; `shapes` are the kinds of clients. `request_files` runs the
-example requests of `meadowlark/docs/use/requests/` against one.
+`creating` does that, with the copied and filled `databases`. `request_files` runs the example requests of
+`meadowlark/docs/use/requests/` against one.
 """

@@ -30,10 +30,9 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
 from edfi_api.core.security.secret_links import make_link
 from edfi_api.features.loading.demo_district import SchoolYear
-from edfi_api.features.sandboxes import contents, databases
+from edfi_api.features.sandboxes import databases
 from edfi_api.features.sandboxes.exceptions import NoSuchSandbox, SandboxFailed, step
-from edfi_api.features.sandboxes.models import Sandbox
-from edfi_api.features.sandboxes.shapes import Shape
+from edfi_api.features.sandboxes.models import Sandbox, Shape
 
 _TYPE = "Sandbox"
 _CHECK = "checking what is wanted"
@@ -165,8 +164,8 @@ def _check(wanted: Wanted) -> None:
 
 def _database(name: str, shape: Shape, *, is_populated: bool) -> AbstractContextManager[None]:
     today = timezone.localdate()
-    load = partial(contents.load, shape=shape, today=today, is_populated=is_populated)
-    return databases.new_database(name, contents.variant(shape, today, is_populated=is_populated), load)
+    load = partial(databases.load_contents, shape=shape, today=today, is_populated=is_populated)
+    return databases.new_database(name, databases.variant(shape, today, is_populated=is_populated), load)
 
 
 def _complete(context: Mapping[str, str], name: str) -> dict[str, str]:
@@ -188,7 +187,7 @@ def _application(wanted: Wanted) -> Application:
         vendor=_vendor(wanted),
         name=wanted.name,
         claim_set=claim_set,
-        education_organization_ids=contents.organization_ids(is_populated=wanted.is_populated),
+        education_organization_ids=databases.organization_ids(is_populated=wanted.is_populated),
     )
     application.full_clean()
     return application

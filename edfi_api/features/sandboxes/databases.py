@@ -1,17 +1,34 @@
-"""The databases of sandboxes, on the server of the admin database and for its user."""
+"""The databases of sandboxes, on the server of the admin database and for its user, and their documents."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import date
 from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlencode
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
+from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import add_beside, remove
-from edfi_api.features.loading.provisioning.databases import create_from_template, drop_database, fill
-from edfi_api.features.sandboxes.exceptions import step
+from edfi_api.core.documents import json_text
+from edfi_api.core.served import current_surface
+from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, generate
+from edfi_api.features.loading.demo_district.generation import DISTRICT_ID, STATE_ID, organizations
+from edfi_api.features.loading.json_lines.exporting import into_folder
+from edfi_api.features.loading.json_lines.loading import load_documents
+from edfi_api.features.loading.json_lines.sources import sources
+from edfi_api.features.loading.provisioning import create_from_template, drop_database, fill
+from edfi_api.features.sandboxes.exceptions import SandboxFailed, step
+from edfi_api.features.sandboxes.models import Shape
+from edfi_api.model.examples import Bodies, Body
+from edfi_api.model.surface.bundled_descriptors import bundled_values
+from edfi_api.model.surface.resource import ResourceName
 
 _OPTIONS = ("sslmode", "target_session_attrs")
+# Of the demo district.
+_SEED = 1
 
 
 def database_name(sandbox: str, generation: int) -> str:
@@ -74,3 +91,51 @@ def _alias(name: str) -> Iterator[str]:
         # It stays with the thread: a server takes back what it has lent.
         connections[using].close()
         remove(using)
+
+
+def variant(shape: Shape, today: date, *, is_populated: bool) -> str:
+    """A name for equal contents. The demo district is that of the month, since more happens in it every day."""
+    if is_populated:
+        return f"district_{today:%Y_%m}"
+    return "students" if shape.needs_students else "organizations"
+
+
+def organization_ids(*, is_populated: bool) -> list[int]:
+    """The organizations to which a client is bound."""
+    return [DISTRICT_ID] if is_populated else [STATE_ID, DISTRICT_ID]
+
+
+def load_contents(using: str, shape: Shape, today: date, *, is_populated: bool) -> None:
+    """Write the documents into a database with descriptors and school years. Raises SandboxFailed."""
+    surface = current_surface()
+    values = list(bundled_values(api_settings.data_standard))
+    if not values:
+        raise SandboxFailed("loading the documents", "the data standard comes without descriptor values")
+    bodies = Bodies(surface, values)
+    if is_populated:
+        found = generate(bodies, FEWEST_STUDENTS, _SEED, today).bodies
+    else:
+        found = organizations(bodies, today, has_students=shape.needs_students)
+    _write(found, using)
+    with connections[using].cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def _write(found: dict[ResourceName, list[Body]], using: str) -> None:
+    surface = current_surface()
+    refused: list[object] = []
+    with TemporaryDirectory(prefix="meadowlark-sandbox-") as folder:
+        with into_folder(Path(folder), surface.resources) as write:
+            for name, several in found.items():
+                write(surface.by_name[name], [[json_text.dumps(body).decode() for body in several]])
+        load_documents(
+            surface,
+            sources(surface, [folder]),
+            refused.append,
+            api_settings.MAX_BODY_BYTES,
+            using=using,
+            processes=0,
+            skips_rules=True,
+        )
+    if refused:
+        raise SandboxFailed("loading the documents", f"{len(refused)} were refused, the first: {refused[0]}")

@@ -1,11 +1,36 @@
-"""Sandboxes, in the admin database."""
+"""Sandboxes, in the admin database, and the kinds of clients that they are for."""
 
 from django.core.validators import RegexValidator
 from django.db import models
 
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.security.models import ApiClient
-from edfi_api.features.sandboxes.shapes import Shape
+
+
+class Shape(models.TextChoices):
+    """What a client mostly does."""
+
+    SIS = "sis", "a student information system, which writes much"
+    ASSESSMENT = "assessment", "an assessment vendor, who writes about students of others"
+    WAREHOUSE = "warehouse", "a warehouse, which reads everything, then changes"
+
+    @property
+    def claim_set(self) -> str:
+        """The name of the bundled claim set for it."""
+        return _CLAIM_SETS[self]
+
+    @property
+    def needs_students(self) -> bool:
+        """Whether it works with students whom others have written."""
+        return self is not Shape.SIS
+
+
+_CLAIM_SETS = {
+    Shape.SIS: "SISVendor",
+    Shape.ASSESSMENT: "AssessmentVendor",
+    Shape.WAREHOUSE: "EdFiAPIPublisherReader",
+}
+
 
 LONGEST_NAME = 24
 # It is in the name of a database.

@@ -5,11 +5,12 @@ have stopped, and can be started again: an upsert that is repeated changes nothi
 """
 
 import logging
+import threading
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import cast
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
@@ -188,3 +189,40 @@ def forget_old_contents() -> int:
     """Delete the contents of tables that were uploaded more than a day ago; how many there were."""
     old = timezone.now() - _CONTENT_IS_KEPT
     return TableLoad.objects.filter(content__isnull=False, created_at__lt=old).update(content=None)
+
+
+class Worker:
+    """Loads what is waiting, one table after the other, in a thread that ends when nothing is."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_wanted = False
+
+    def wake(self) -> None:
+        """Load what is waiting, in a thread of this process."""
+        with self._lock:
+            self._is_wanted = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="tables", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        while self._is_still_wanted():
+            try:
+                while run_next():
+                    pass
+            except (DatabaseError, InterfaceError):
+                _log.exception("tables cannot be loaded now")
+            finally:
+                connections.close_all()
+
+    def _is_still_wanted(self) -> bool:
+        with self._lock:
+            wanted, self._is_wanted = self._is_wanted, False
+            if not wanted:
+                self._thread = None
+            return wanted
+
+
+worker = Worker()

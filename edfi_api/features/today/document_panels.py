@@ -27,7 +27,7 @@ from edfi_api.features.today.measures import current_measures
 from edfi_api.features.validation.admin.results import line_of, of_organization_and_below, open_results
 from edfi_api.features.validation.models import ValidationResult
 from edfi_api.web.admin_kit.authorship import name_of
-from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, ShownDocument
+from edfi_api.web.admin_kit.document_panels import Panel, PanelOrder, Place, ShownDocument
 from edfi_api.web.admin_kit.kinds import kind_at, kind_in_words
 from edfi_api.web.admin_kit.list_filters import CHOSEN_RESOURCE
 from edfi_api.web.admin_kit.readable_values import timestamp
@@ -39,7 +39,7 @@ from edfi_api.web.admin_kit.titles import DocumentKey, titles
 _DOCUMENTS = "admin:edfi_api_document_changelist"
 _REFUSAL = '<a href="{}">{}: {}</a>'
 _MOST = 20
-_ROW, _WEEK, _FEEDS = Order.VALUES - 3, Order.VALUES - 2, Order.VALUES - 1
+_ROW, _WEEK, _FEEDS = PanelOrder.VALUES - 3, PanelOrder.VALUES - 2, PanelOrder.VALUES - 1
 _KINDS = """
 SELECT d.resource_type_id, count(*), max(d.last_modified_at),
        (array_agg(d.last_modified_by ORDER BY d.last_modified_at DESC))[1]

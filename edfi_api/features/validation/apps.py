@@ -13,10 +13,10 @@ class ValidationConfig(Contributor, AppConfig):
     label = "validation"
     verbose_name = "Validation"
     metrics = ("edfi_api.features.validation.metrics.metrics",)
-    status_lines_of_databases = ("edfi_api.features.validation.admin.status.last_validation",)
-    document_panels = ("edfi_api.features.validation.admin.document_panels.findings",)
-    search_groups = ("edfi_api.features.validation.admin.search.findings",)
-    mail_sections = ("edfi_api.features.validation.mail.open_findings",)
+    status_lines_of_databases = ("edfi_api.features.validation.admin.contributions.status_lines",)
+    document_panels = ("edfi_api.features.validation.admin.contributions.document_panels",)
+    search_groups = ("edfi_api.features.validation.admin.contributions.search_groups",)
+    mail_sections = ("edfi_api.features.validation.admin.contributions.mail_section",)
     housekeeping = ("edfi_api.features.validation.management.commands.purge_validation.Command",)
     openapi_documents = {"validation": "edfi_api.features.validation.http"}
     published_resources = ("edfi_api.features.validation.extension_model.published_surface",)

@@ -1,29 +1,30 @@
 """The admin's pages of documents, to find, read and delete them. Only the API writes, since it validates."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin import ModelAdmin
+from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.core.exceptions import PermissionDenied
 from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.common.contributions import contributions
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
-from edfi_api.site.admin.document_blocks import own_panels
-from edfi_api.site.admin.documents_by_kind import by_kind_page
 from edfi_api.site.admin_site import overview
+from edfi_api.site.person_pages.panels import is_person, person_panels
 from edfi_api.web.admin_kit import key_search, related_links
 from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import DeletionThroughStore
-from edfi_api.web.admin_kit.document_panels import ShownDocument, page_of
+from edfi_api.web.admin_kit.document_panels import Panel, PanelOrder, Place, ShownDocument, page_of
 from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import (
     CHOSEN_RESOURCE,
@@ -35,10 +36,16 @@ from edfi_api.web.admin_kit.list_filters import (
 )
 from edfi_api.web.admin_kit.natural_keys import abridged
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
-from edfi_api.web.admin_kit.readable_values import MARK, is_marked_only_in_body, marked_body
+from edfi_api.web.admin_kit.readable_values import MARK, is_marked_only_in_body, marked_body, readable_values
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in, with_choice
+from edfi_api.web.admin_kit.tables import Cell, PageTable, cells, filtered, tables_page
 from edfi_api.web.admin_kit.titles import TitledAdmin, titled
 from references.identity import as_uuid
+
+_TEMPLATES = "admin/edfi_api/document"
+
+_DOCUMENTS = "admin:edfi_api_document_changelist"
+_DESCRIPTORS = "admin:descriptors_descriptor_changelist"
 
 
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
@@ -205,3 +212,59 @@ def _searched(request: HttpRequest) -> Sequence[int]:
     if CHOSEN_RESOURCE in request.GET:
         return [row_in(request.GET[CHOSEN_RESOURCE])]
     return [type_.pk for type_ in overview.resources_with_documents(shown_in(request).using)]
+
+
+def own_panels(shown: ShownDocument) -> Iterator[Panel]:
+    """Yield the blocks that the page of every document has: its values, with those marked that the address names, and
+    what refers to it. The blocks about a person come first."""
+    document = shown.document
+    yield from person_panels(shown)
+    values = {"values": readable_values(document.body, document.marked)}
+    yield Panel("values", "Data", _rendered("values", values), Place.BODY, PanelOrder.VALUES)
+    kinds = {"referrers": related_links.by_kind(document)}
+    place = Place.FOLDED if is_person(shown.resource) else Place.BODY
+    yield Panel("referrers", "What refers to it", _rendered("referrers", kinds), place, PanelOrder.REFERRERS)
+
+
+def _rendered(name: str, context: Mapping[str, object]) -> SafeString:
+    return render_to_string(f"{_TEMPLATES}/{name}.html", dict(context))
+
+
+def by_kind_page(request: HttpRequest, site: AdminSite) -> TemplateResponse:
+    """Return the page with numbers of documents by kind, and with the latest changes, in the shown data store."""
+    using = shown_in(request).using
+    counts = overview.counts(using)
+    kinds = [
+        cells(
+            each.kind,
+            Cell(
+                each.counted if each.is_exact else each.text,
+                filtered(_DOCUMENTS, {CHOSEN_RESOURCE: each.resource_type}),
+                stands_for_number=True,
+            ),
+        )
+        for each in counts
+        if not each.is_descriptor
+    ]
+    descriptors = sum(each.counted for each in counts if each.is_descriptor)
+    address = reverse(_DESCRIPTORS) if request.user.has_perm("descriptors.view_descriptor") else ""
+    kinds.append(cells("Descriptors", Cell(f"{descriptors:,}", address, stands_for_number=True)))
+    latest = [
+        cells(
+            Cell(each.title, reverse("admin:edfi_api_document_change", args=[each.row])),
+            each.kind,
+            each.last_modified_at,
+        )
+        for each in overview.latest_changes(using)
+    ]
+    tables = [
+        PageTable("Documents by kind", ("Kind", "Documents"), kinds, "There are no documents yet."),
+        PageTable(
+            "The documents that were written last",
+            ("Document", "Kind", "Written"),
+            latest,
+            "There are no documents yet.",
+        ),
+    ]
+    above = Cell("Documents", reverse(_DOCUMENTS))
+    return tables_page(request, site, tables, title="Documents by kind", above=above)

@@ -1,7 +1,8 @@
-"""The page of the search: persons, organizations and all else by name, and any document by the values of its key; and
-what apps find (`edfi_api/web/admin_kit/search.py`)."""
+"""The page of the search: persons, organizations, clients and all else by name, any document by the values of its key,
+and what apps find (`edfi_api/web/admin_kit/search.py`)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
@@ -15,13 +16,14 @@ from edfi_api.common.contributions import contributions
 from edfi_api.core.models import Document
 from edfi_api.core.queries import name_index
 from edfi_api.core.queries.name_index import FoundNames, NamedResources, Word, named_resources, numbers_of
+from edfi_api.core.security.models import ApiClient, Application, Vendor
 from edfi_api.core.served import current_surface
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.site.admin_site import navigation, overview
-from edfi_api.site.admin_site.search_of_clients import clients
+from edfi_api.site.admin_site.navigation import SEES_CLIENTS
 from edfi_api.web.admin_kit import key_search
 from edfi_api.web.admin_kit.kinds import kind_in_words
-from edfi_api.web.admin_kit.search import Group, Item, Order, Search
+from edfi_api.web.admin_kit.search import Group, GroupOrder, Item, Search, rows_named
 from edfi_api.web.admin_kit.store_choice import shown_in, store_number, with_choice
 from edfi_api.web.admin_kit.tables import filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, resource_of, titles
@@ -31,12 +33,13 @@ _DOCUMENT = "admin:edfi_api_document_change"
 _DOCUMENTS = "admin:edfi_api_document_changelist"
 _LONGEST = 200
 _MOST = 20
+_MOST_CLIENTS = 10
 _TOO_MANY = "{}: more begin like this than can be listed. Another letter or name finds fewer."
 _HEADINGS = {
-    Order.PEOPLE: "People",
-    Order.ORGANIZATIONS: "Organizations",
-    Order.OTHER_NAMES: "Others of this name",
-    Order.DOCUMENTS: "Documents",
+    GroupOrder.PEOPLE: "People",
+    GroupOrder.ORGANIZATIONS: "Organizations",
+    GroupOrder.OTHER_NAMES: "Others of this name",
+    GroupOrder.DOCUMENTS: "Documents",
 }
 # Names that are those of many things, such as a first name, have more; their refusals and findings are not looked for.
 _MOST_IDENTIFIED = 5
@@ -69,14 +72,14 @@ def _found(request: HttpRequest, text: str, using: str, data_store: int | None) 
     words = name_index.words_of(text, DEFAULT_DB_ALIAS)
     names = _names(text, words, using) if _sees_documents(request) else {}
     named = {order: _documents(found.rows, using) for order, found in names.items()}
-    identified = [*named.get(Order.PEOPLE, ()), *named.get(Order.ORGANIZATIONS, ())]
+    identified = [*named.get(GroupOrder.PEOPLE, ()), *named.get(GroupOrder.ORGANIZATIONS, ())]
     search = Search(request, text, words, identified[:_MOST_IDENTIFIED], using, data_store)
     found = [_group(order, _HEADINGS[order], rows, text) for order, rows in named.items()]
     found += [_too_many(order) for order, each in names.items() if each.are_too_many]
     found += clients(search)
     if _sees_documents(request):
         others = _other_documents(text, {each.pk for rows in named.values() for each in rows}, using)
-        found.append(_group(Order.DOCUMENTS, _HEADINGS[Order.DOCUMENTS], others, text))
+        found.append(_group(GroupOrder.DOCUMENTS, _HEADINGS[GroupOrder.DOCUMENTS], others, text))
     for contributed in contributions("search_groups"):
         found += contributed(search)
     return sorted((group for group in found if group.items or group.answer), key=lambda group: group.order)
@@ -90,7 +93,7 @@ def _has_names(using: str) -> bool:
     return named_resources().index(using).is_usable(using)
 
 
-def _names(text: str, words: Sequence[Word], using: str) -> dict[Order, FoundNames]:
+def _names(text: str, words: Sequence[Word], using: str) -> dict[GroupOrder, FoundNames]:
     """What has these words in its name, or beginnings of them."""
     index = named_resources().index(using)
     if "=" in text or "#" in text or not index.is_usable(using):
@@ -101,16 +104,16 @@ def _names(text: str, words: Sequence[Word], using: str) -> dict[Order, FoundNam
     }
 
 
-def _too_many(order: Order) -> Group:
+def _too_many(order: GroupOrder) -> Group:
     heading = _HEADINGS[order]
     return Group(f"too-many-{order}", heading, order, [], answer=_TOO_MANY.format(heading))
 
 
-def _by_order(named: NamedResources) -> dict[Order, Sequence[ResourceName]]:
+def _by_order(named: NamedResources) -> dict[GroupOrder, Sequence[ResourceName]]:
     return {
-        Order.PEOPLE: named.people,
-        Order.ORGANIZATIONS: named.organizations,
-        Order.OTHER_NAMES: named.others,
+        GroupOrder.PEOPLE: named.people,
+        GroupOrder.ORGANIZATIONS: named.organizations,
+        GroupOrder.OTHER_NAMES: named.others,
     }
 
 
@@ -140,7 +143,7 @@ def _without_bodies(using: str) -> QuerySet[Document]:
     return Document.objects.using(using).select_related("resource_type").defer("body")
 
 
-def _group(order: Order, heading: str, rows: Sequence[Document], text: str) -> Group:
+def _group(order: GroupOrder, heading: str, rows: Sequence[Document], text: str) -> Group:
     using = str(rows[0]._state.db) if rows else DEFAULT_DB_ALIAS
     shown = rows[:_MOST]
     keys = [DocumentKey(resource_of(each.resource_type), each.natural_key) for each in shown]
@@ -150,3 +153,18 @@ def _group(order: Order, heading: str, rows: Sequence[Document], text: str) -> G
     ]
     rest = filtered(_DOCUMENTS, {"q": text}) if len(rows) > _MOST else ""
     return Group(order.name.lower().replace("_", "-"), heading, order, items, rest=rest)
+
+
+def clients(search: Search) -> Iterator[Group]:
+    """Yield the vendors, applications and API clients of such a name that the user may view."""
+    models = [
+        model for model, each in zip((Vendor, Application, ApiClient), SEES_CLIENTS, strict=True) if search.may(each)
+    ]
+    items = [item for model in models for item in _items(model, search)]
+    yield Group("clients", "Vendors, applications and clients", GroupOrder.CLIENTS, items)
+
+
+def _items(model: Any, search: Search) -> Iterator[Item]:
+    for row in model.objects.filter(pk__in=rows_named(model, search.words, _MOST_CLIENTS)).order_by("name", "pk"):
+        address = reverse(f"admin:security_{model._meta.model_name}_change", args=[row.pk])
+        yield Item(model._meta.verbose_name, row.name, address)

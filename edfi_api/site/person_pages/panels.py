@@ -19,11 +19,21 @@ from edfi_api.core.storage.driver.execution import TookTooLong, time_limit
 from edfi_api.features.changes.change_queries.versions_pages import versions_address
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.site.person_pages.calendar import Event, calendar_of
-from edfi_api.site.person_pages.documents import COUNTED, MILLISECONDS, Documents, Read, identity_of
+from edfi_api.site.person_pages.documents import (
+    COUNTED,
+    LOOKED_AT,
+    MILLISECONDS,
+    WORDS,
+    Documents,
+    Read,
+    Write,
+    identity_of,
+    together,
+    written_last,
+)
 from edfi_api.site.person_pages.layout import Block, Column, InvalidLayout, current_layout
 from edfi_api.site.person_pages.values import Found, ShownFurther, Values
-from edfi_api.site.person_pages.written import LOOKED_AT, WORDS, Write, together, written_last
-from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, ShownDocument
+from edfi_api.web.admin_kit.document_panels import Panel, PanelOrder, Place, ShownDocument
 from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import CHOSEN_RESOURCE
 from edfi_api.web.admin_kit.readable_values import text_of, timestamp, written_timestamp
@@ -252,7 +262,7 @@ def _versions(row: Read) -> str:
 
 
 def _panel(name: str, heading: str, content: SafeString, *, is_wide: bool = False) -> Panel:
-    return Panel(name, heading, content, Place.BODY, Order.OF_PERSON, is_wide)
+    return Panel(name, heading, content, Place.BODY, PanelOrder.OF_PERSON, is_wide)
 
 
 def _rendered(name: str, context: Mapping[str, Any]) -> SafeString:

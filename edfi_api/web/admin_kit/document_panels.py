@@ -4,10 +4,10 @@
 Such a function is given a `ShownDocument`. It yields nothing for documents that do not concern it, and nothing that
 the user may not view:
 
-    def findings(shown: ShownDocument) -> Iterator[Panel | Problems]:
+    def document_panels(shown: ShownDocument) -> Iterator[Panel | Problems]:
         if shown.may("validation.view_validationresult"):
             yield Problems(sentences, "" if sentences else "No finding about it is open.")
-            yield Panel("results", "Validation", content, Place.FOLDED, Order.FINDINGS)
+            yield Panel("results", "Validation", content, Place.FOLDED, PanelOrder.FINDINGS)
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ class Place(Enum):
     FOLDED = "folded"
 
 
-class Order(IntEnum):
+class PanelOrder(IntEnum):
     """The order of blocks in a place. Others choose numbers between these."""
 
     OF_PERSON = 5

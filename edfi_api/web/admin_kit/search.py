@@ -3,31 +3,34 @@
 
 Such a function is given a `Search`. It yields nothing that the user may not view, and reads a bounded number of rows:
 
-    def findings(search: Search) -> Iterator[Group]:
+    def search_groups(search: Search) -> Iterator[Group]:
         if search.may("validation.view_validationresult"):
-            yield Group("findings", "Findings", Order.FINDINGS, items)
+            yield Group("findings", "Findings", GroupOrder.FINDINGS, items)
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document
-from edfi_api.core.queries.name_index import Word
-from edfi_api.core.storage.driver.execution import TookTooLong, time_limit
+from edfi_api.core.queries.name_index import Word, having_words
+from edfi_api.core.security.models import ApiClient, Application, Vendor
+from edfi_api.core.storage.driver.execution import TookTooLong, found_in_time, time_limit
 from edfi_api.web.admin_kit import natural_keys
 
 Row = TypeVar("Row", bound=Model)
-# Milliseconds for one of the queries about other things than documents.
+# Milliseconds for one of the queries about other things than documents, which read rows one by one: some 30
+# microseconds each.
 _MILLISECONDS = 250
 
 
-class Order(IntEnum):
+class GroupOrder(IntEnum):
     """The order of the groups. Others choose numbers between these."""
 
     PEOPLE = 10
@@ -98,3 +101,24 @@ def in_time(rows: "QuerySet[Row]") -> list[Row]:
             return list(rows)
     except TookTooLong:
         return []
+
+
+def rows_named(model: Any, words: Sequence[Word], most: int) -> list[int]:
+    """Return the primary keys of rows of a model with a `name`, at most `most`, in the order of their names."""
+    if not words:
+        return []
+    select = f"SELECT id FROM {model._meta.db_table} WHERE "  # noqa: S608  No values.
+    found = found_in_time(
+        select + having_words("name", words) + f" ORDER BY name LIMIT {most:d}", _MILLISECONDS, DEFAULT_DB_ALIAS
+    )
+    return [row for (row,) in found]
+
+
+def clients_named(words: Sequence[Word], most: int) -> list[ApiClient]:
+    """Return the API clients with such a name, and those of applications and vendors with one."""
+    vendors, applications = rows_named(Vendor, words, most), rows_named(Application, words, most)
+    owned = Application.objects.filter(vendor__in=vendors).values_list("pk", flat=True)[:most]
+    of_owners = ApiClient.objects.filter(application__in=[*applications, *owned]).values_list("pk", flat=True)[:most]
+    return list(
+        ApiClient.objects.filter(pk__in=[*rows_named(ApiClient, words, most), *of_owners]).order_by("name")[:most]
+    )

@@ -12,7 +12,7 @@ from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import set_state
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.bulk import Candidate, write_documents
-from edfi_api.features.loading.provisioning.cloning import of_every_year
+from edfi_api.features.loading.provisioning import of_every_year
 from edfi_api.model.surface.resource import ResourceName
 from meadowlark import prepare
 from tests.support import superuser

@@ -20,8 +20,8 @@ from tests.support.management_commands import run
 
 _COMMANDS = "edfi_api.features.loading.management.commands"
 _PROVISIONING, _CLONING = (
-    "edfi_api.features.loading.provisioning.databases",
-    "edfi_api.features.loading.provisioning.cloning",
+    "edfi_api.features.loading.provisioning",
+    "edfi_api.features.loading.provisioning",
 )
 
 # The function, and whether the process ends before or after its call of this number.

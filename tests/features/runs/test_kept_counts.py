@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from edfi_api.features.runs.counting import RunCounter
 from edfi_api.features.runs.counts import Counts, Refused
-from edfi_api.features.runs.models import RunMinute
-from edfi_api.features.runs.purging import purge
+from edfi_api.features.runs.models import RunMinute, purge
 from edfi_api.features.runs.report import runs_of
 from edfi_api.web.answered_requests import AnsweredRequest, DocumentsRead
 

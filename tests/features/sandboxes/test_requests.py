@@ -10,9 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from edfi_api.features.runs.counting import run_counter
-from edfi_api.features.sandboxes.models import Sandbox
+from edfi_api.features.sandboxes.models import Sandbox, Shape
 from edfi_api.features.sandboxes.request_files import FOLDER, Answer, ExampleRequest, RequestFile, file_of, send_all
-from edfi_api.features.sandboxes.shapes import Shape
 from tests.conftest import http
 from tests.features.sandboxes.conftest import create
 

@@ -148,9 +148,9 @@ def test_of_two_that_make_one_sandbox_the_second_one_ends_before_it_drops_anythi
 
 
 def test_documents_that_are_refused_fail_the_creation(monkeypatch):
-    monkeypatch.setattr("edfi_api.features.sandboxes.contents.variant", lambda *_, **__: "refused")
+    monkeypatch.setattr("edfi_api.features.sandboxes.databases.variant", lambda *_, **__: "refused")
     monkeypatch.setattr(
-        "edfi_api.features.sandboxes.contents.organizations",
+        "edfi_api.features.sandboxes.databases.organizations",
         lambda bodies, *_, **__: {
             next(each.name for each in bodies.surface.resources if each.endpoint == "students"): [{"firstName": "Mae"}]
         },

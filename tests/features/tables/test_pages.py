@@ -12,9 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from edfi_api.features.tables import jobs
+from edfi_api.features.tables.jobs import worker
 from edfi_api.features.tables.loading import Loader
 from edfi_api.features.tables.models import LoadState, TableLoad, TableTemplate
-from edfi_api.features.tables.worker import worker
 from tests.features.tables.conftest import NINTH, bodies, xlsx
 
 LIST = "/admin/tables/tableload/"

@@ -14,7 +14,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from edfi_api.core.models import Document
 from edfi_api.core.security.clients import create_client
 from edfi_api.features.tables import jobs
-from edfi_api.features.tables.worker import worker
+from edfi_api.features.tables.jobs import worker
 from tests.tools.browser.conftest import Browse
 from tests.tools.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown
 

@@ -1,6 +1,8 @@
-"""Deleted documents in the admin: filters, search, view and restore."""
+"""Deleted documents in the admin: filters, search, view and restore; and what its front page says of purges."""
 
 import json
+from collections.abc import Iterator
+from datetime import timedelta
 from functools import reduce
 from operator import itemgetter, or_
 from typing import Any
@@ -9,15 +11,17 @@ from django.contrib import admin, messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.postgres.fields import ArrayField
 from django.db import connections
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Exists, F, Func, JSONField, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.security.models import ApiClient
-from edfi_api.features.changes.change_queries.models import DeletedDocument
+from edfi_api.features.changes.change_queries.models import DeletedDocument, PurgeRun
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, restore
 from edfi_api.features.changes.change_queries.versions_pages import link
 from edfi_api.web.admin_kit import natural_keys
@@ -27,9 +31,13 @@ from edfi_api.web.admin_kit.key_search import HELP
 from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import row_in
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with, span
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, resource_of, titled
 from references.identity import as_uuid
+
+# Housekeeping runs once a day.
+_LONGEST_WITHOUT_PURGE = timedelta(days=2)
 
 _IN_THE_ADMIN = "admin"
 _THOSE_THAT_DELETED = """
@@ -203,3 +211,21 @@ def _with_key(text: str, deleted: QuerySet[DeletedDocument]) -> QuerySet[Deleted
         if name:
             found = found.filter(ended_key__icontains=f"{name}={value}#")
     return found
+
+
+@shown_with("edfi_api.view_document")
+def last_purge(using: str) -> Iterator[StatusLine]:
+    """Yield when old versions and deleted documents of a database were last purged."""
+    last = PurgeRun.objects.using(using).order_by("-finished_at").first()
+    if last is None:
+        is_due = _is_older_than(_LONGEST_WITHOUT_PURGE, using)
+        yield StatusLine("Last purge", "never: see run_schedule" if is_due else "not yet due", is_due)
+        return
+    age = timezone.now() - last.finished_at
+    yield StatusLine("Last purge", f"{span(age)} ago", age > _LONGEST_WITHOUT_PURGE)
+
+
+def _is_older_than(age: timedelta, using: str) -> bool:
+    """Return whether the database was made longer ago than that."""
+    first = MigrationRecorder(connections[using]).migration_qs.order_by("applied").first()
+    return first is None or timezone.now() - first.applied > age

@@ -12,7 +12,7 @@ class ChangeQueriesConfig(Contributor, AppConfig):
     name = "edfi_api.features.changes.change_queries"
     label = "change_queries"
     verbose_name = "Change queries"
-    status_lines_of_databases = ("edfi_api.features.changes.change_queries.status.last_purge",)
+    status_lines_of_databases = ("edfi_api.features.changes.change_queries.admin.last_purge",)
     document_panels = ("edfi_api.features.changes.change_queries.versions_pages.timeline",)
     document_pages = ("edfi_api.features.changes.change_queries.versions_pages.version_pages",)
     housekeeping = ("edfi_api.features.changes.change_queries.management.commands.purge_changes.Command",)

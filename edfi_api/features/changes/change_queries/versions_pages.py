@@ -27,7 +27,7 @@ from edfi_api.features.changes.change_queries import history
 from edfi_api.features.changes.change_queries.history import ABSENT, DELETE, NEWEST, Difference, Version, differences
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, kept_version, restore_version
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.web.admin_kit.document_panels import Order, Panel, Place, ShownDocument
+from edfi_api.web.admin_kit.document_panels import Panel, PanelOrder, Place, ShownDocument
 from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.list_filters import row_in
 from edfi_api.web.admin_kit.readable_values import timestamp
@@ -148,7 +148,7 @@ def timeline(shown: ShownDocument) -> Iterator[Panel]:
         format_html_join("", '<li>{} {} <span class="quiet">by</span> {}</li>', lines),
         versions_address(document.resource_type_id, document.document_uuid),
     )
-    yield Panel("timeline", "Versions", content, Place.BODY, Order.VERSIONS)
+    yield Panel("timeline", "Versions", content, Place.BODY, PanelOrder.VERSIONS)
 
 
 def versions_address(resource_type: int, document_uuid: UUID) -> str:

@@ -1,11 +1,13 @@
-"""Consumers and dead letters in the admin."""
+"""Consumers and dead letters in the admin, and what its front page says of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -15,10 +17,16 @@ from edfi_api.features.changes.change_queries.models import ChangeConsumer
 from edfi_api.features.changes.change_stream.delivery import deliver_again
 from edfi_api.features.changes.change_stream.exceptions import UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import handlers_in
+from edfi_api.features.changes.change_stream.log import lags
 from edfi_api.features.changes.change_stream.models import DeadLetter
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
+from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with, span
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
+
+# Consumers are expected to be minutes behind, not hours.
+_LONGEST_LAG = timedelta(hours=1)
+_MOST_LETTERS = 1_000
 
 # An error quotes the values that a handler could not process.
 _FIELDS_OF_DOCUMENTS = {"what", "natural_key", "change", "error", "last_line", "traceback"}
@@ -102,3 +110,24 @@ class DeadLetterAdmin(TitledAdmin, RemovableAdmin):
 def _shown_to(request: HttpRequest, fields: Iterable[Any]) -> list[Any]:
     may_view = request.user.has_perm("edfi_api.view_document")
     return [field for field in fields if may_view or field not in _FIELDS_OF_DOCUMENTS]
+
+
+@shown_with("change_queries.view_changeconsumer")
+def consumers(using: str) -> Iterator[StatusLine]:
+    """Yield how far each consumer of changes in a database is."""
+    page = reverse("admin:change_queries_changeconsumer_changelist")
+    found = lags(using)
+    for lag in found:
+        behind = timedelta(seconds=lag.seconds)
+        text = f"{span(behind)} behind" if lag.seconds else "up to date"
+        yield StatusLine(f"Consumer {lag.consumer}", text, behind > _LONGEST_LAG, page)
+    if not found:
+        yield StatusLine("Consumers of changes", "none", address=page)
+
+
+@shown_with("change_stream.view_deadletter")
+def dead_letters(using: str) -> Iterator[StatusLine]:
+    """Yield the number of dead letters in a database."""
+    number = DeadLetter.objects.using(using)[: _MOST_LETTERS + 1].count()
+    text = f"{number:,}" if number <= _MOST_LETTERS else f"more than {_MOST_LETTERS:,}"
+    yield StatusLine("Dead letters", text, number > 0, reverse("admin:change_stream_deadletter_changelist"))

@@ -13,6 +13,6 @@ class ChangeStreamConfig(Contributor, AppConfig):
     verbose_name = "Change stream"
     metrics = ("edfi_api.features.changes.change_stream.metrics.metrics",)
     status_lines_of_databases = (
-        "edfi_api.features.changes.change_stream.status.consumers",
-        "edfi_api.features.changes.change_stream.status.dead_letters",
+        "edfi_api.features.changes.change_stream.admin.consumers",
+        "edfi_api.features.changes.change_stream.admin.dead_letters",
     )

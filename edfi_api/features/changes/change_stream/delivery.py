@@ -2,6 +2,12 @@
 
 A handler that fails is called again with exponential backoff. Its later events wait, which preserves their order; other
 deliveries continue. After several failed attempts the event is a dead letter.
+
+Deliveries wait for events without polling, by PostgreSQL's LISTEN and NOTIFY. Writers notify only while there are
+listeners, since NOTIFY costs them time (see `notify_listeners` in `sql/documents.sql`). A listener first takes a shared
+advisory lock that announces it, and then checks once more for events. A writer that looked for listeners before has
+taken its version by then: either its event is visible, or its version is still unsettled, which shows that a writer is
+active. That writer does not notify, so the caller polls until it ends.
 """
 
 import logging
@@ -13,25 +19,30 @@ from contextlib import ExitStack, contextmanager
 from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections, transaction
+from psycopg import Connection
 
 from edfi_api.common.back_off import BackOff
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routing import Store, described
+from edfi_api.core.storage.driver.exceptions import is_outage
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import Handler
-from edfi_api.features.changes.change_stream.listening import (
-    FIRST_LOOK_SECONDS,
-    LAST_LOOK_SECONDS,
-    ChangeListener,
-    retry_on_outage,
-)
 from edfi_api.features.changes.change_stream.log import Consumer, Event, EventBatch, Log, Newest, log_of, newest
 from edfi_api.features.changes.change_stream.models import DeadLetter
 from edfi_api.features.changes.change_stream.sinks.sink import Sink
 from edfi_api.model.surface.resource import Resource
 
 log = logging.getLogger(__name__)
+
+FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS = 0.02, 1.0
+_LONGEST_OUTAGE_PAUSE_SECONDS = 30.0
+# A connection that was dropped silently, for example by a firewall, is detected after at most this time.
+_LONGEST_WAIT_SECONDS = 30.0
+
+_LISTEN = "LISTEN document_change"
+_ANNOUNCE = "SELECT pg_advisory_lock_shared(change_version_lock()::integer, 0)"
+_WITHDRAW = "SELECT pg_advisory_unlock_shared(change_version_lock()::integer, 0)"
 
 ATTEMPTS = 6
 _FIRST_PAUSE_SECONDS = 0.5
@@ -45,6 +56,49 @@ _MOST_CONNECTIONS = 50
 
 Work = Callable[[str], object]
 Report = Callable[[str], object]
+
+
+class ChangeListener:
+    """Listens for changes. Needs a session of its own: does not work with PgBouncer in transaction mode."""
+
+    def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
+        self._using = using
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Within the context, every commit with changes notifies this session, except those of transactions that had
+        started writing before."""
+        self._run(_LISTEN)
+        self._run(_ANNOUNCE)
+        try:
+            yield
+        finally:
+            if not self._connection.closed:
+                self._run(_WITHDRAW)
+
+    def wait(self, seconds: float = _LONGEST_WAIT_SECONDS) -> None:
+        """Wait for a notification, at most this long. Raises django.db.OperationalError if the connection is lost."""
+        if self._take_notifications():
+            return
+        with connections[self._using].wrap_database_errors:
+            for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+                pass
+
+    def _take_notifications(self) -> bool:
+        """Whether notifications have already arrived together with the result of a query; removes them."""
+        were_there = False
+        while self._connection.pgconn.notifies():
+            were_there = True
+        return were_there
+
+    def _run(self, statement: str) -> None:
+        with connections[self._using].cursor() as cursor:
+            cursor.execute(statement)
+
+    @property
+    def _connection(self) -> Connection:
+        connection: Connection = connections[self._using].connection
+        return connection
 
 
 class Delivery:
@@ -283,3 +337,21 @@ def for_ever(choose: Callable[[], Iterable[Store]], work: Work, report: Report) 
 
 def _reason(error: Exception) -> str:
     return error.reason if isinstance(error, ConnectionUnusable) else " ".join(str(error).split())
+
+
+def retry_on_outage(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> None:
+    """Run, and run again with growing pauses if it fails because of an outage of the database."""
+    back_off = BackOff(FIRST_LOOK_SECONDS, _LONGEST_OUTAGE_PAUSE_SECONDS)
+    while True:
+        started = time.monotonic()
+        try:
+            return run()
+        except (DatabaseError, InterfaceError) as error:
+            if not is_outage(error):
+                raise
+            if time.monotonic() - started > _LONGEST_OUTAGE_PAUSE_SECONDS:
+                back_off.reset()
+            pause = back_off.pause()
+            log.warning("the database is unavailable, trying again in %.1f seconds: %s", pause, str(error).strip())
+            connections[using].close()
+            time.sleep(pause)

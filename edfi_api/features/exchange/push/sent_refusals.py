@@ -1,18 +1,21 @@
 """What the remote API has refused, in the ledger of refusals: under the client of the connection, with the direction
-sent."""
+sent; and entries of the ledger that people want to be sent again, which become rows that workers look for."""
 
 import time
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from edfi_api.features.exchange.models import Connection
+from edfi_api.features.exchange.models import Connection, ExchangeDirection
 from edfi_api.features.exchange.push.outbound_changes import OutboundChange, validator_of
+from edfi_api.features.exchange.push.sent_documents import SentDocuments
 from edfi_api.features.exchange.push.target import Outcome
+from edfi_api.features.exchange.stored_connections import database_of
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE
 from edfi_api.features.refusals.ledger import Ledger, Resolving, ledger_connection
-from edfi_api.features.refusals.models import SENT
+from edfi_api.features.refusals.models import SENT, Refusal
 from edfi_api.features.refusals.occurrences import Refusals, group_of, problem_type
+from edfi_api.features.refusals.personal_data import is_hashed
 from edfi_api.web.write_recorder import RefusedWrite
 from references.exceptions import MissingTarget
 
@@ -83,3 +86,24 @@ def _grouped(writes: Iterable[RefusedWrite]) -> list[Refusals]:
         refusals = groups.setdefault(group_of(write), Refusals(problem_type(write.problem), write))
         refusals.add(write, write.document_uuid)
     return list(groups.values())
+
+
+def ask_again(entries: Iterable[Refusal]) -> int:
+    """Have the documents of these entries sent again, as far as connections have sent them; return how many. Where the
+    ledger has no ids of documents, all refused ones of the same connections are sent. Raises ConnectionUnusable."""
+    wanted: dict[tuple[int, int], set[UUID]] = {}
+    for each in entries:
+        if each.direction == SENT and each.resolved_at is None and each.document_uuid is not None:
+            wanted.setdefault((each.client, each.data_store), set()).add(each.document_uuid)
+    return sum(
+        SentDocuments(connection.pk, database_of(connection)).ask_again(None if is_hashed() else documents)
+        for (client, data_store), documents in wanted.items()
+        for connection in _connections(client, data_store)
+    )
+
+
+def _connections(client: int, data_store: int) -> Iterable[Connection]:
+    store = None if data_store == DEFAULT_STORE else data_store
+    return Connection.objects.select_related("data_store").filter(
+        direction=ExchangeDirection.PUSH, api_client=client, data_store=store
+    )

@@ -18,7 +18,7 @@ from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer, writ
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
-from edfi_api.features.loading.files import files_at
+from edfi_api.features.loading.files import LoadProgress, files_at, load_progress, open_counted, size
 from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue, QueuedDocument
 from edfi_api.features.loading.interchange.document_reader import DocumentReader
 from edfi_api.features.loading.interchange.entities import Entities
@@ -32,7 +32,6 @@ from edfi_api.features.loading.interchange.exceptions import (
 from edfi_api.features.loading.interchange.resolution import Resolver
 from edfi_api.features.loading.interchange.xml_stream import XmlElement, documents
 from edfi_api.features.loading.mapping import Translator
-from edfi_api.features.loading.progress import LoadProgress, load_progress, open_counted, size
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.features.loading.reports.causes import Causes
 from edfi_api.features.loading.reports.results import (

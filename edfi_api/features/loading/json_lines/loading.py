@@ -18,10 +18,10 @@ from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.features.loading.bulk.candidates import Place, PreservedFields
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
+from edfi_api.features.loading.files import LoadProgress, load_progress
 from edfi_api.features.loading.json_lines.reading import SourceReader
 from edfi_api.features.loading.json_lines.sources import Source
 from edfi_api.features.loading.mapping import Translator
-from edfi_api.features.loading.progress import LoadProgress, load_progress
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.features.loading.reports.causes import Causes
 from edfi_api.features.loading.reports.results import LoadResult, RefusalHandler, RefusalReporter

@@ -35,16 +35,14 @@ from edfi_api.features.tables.admin.forms import (
 )
 from edfi_api.features.tables.admin.preview import ROWS, preview_of
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
-from edfi_api.features.tables.jobs import OpenedLoad, has_stopped, queue
+from edfi_api.features.tables.jobs import OpenedLoad, has_stopped, queue, worker
 from edfi_api.features.tables.kept_templates import suggested_template, templates_in
-from edfi_api.features.tables.loading import REFUSED, RowResult
+from edfi_api.features.tables.loading import COLUMNS, REFUSED, RowResult, problem_text, report_rows
 from edfi_api.features.tables.mapping import Problem
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import LoadState, TableLoad, TableRow, TableTemplate
 from edfi_api.features.tables.reading import open_table
-from edfi_api.features.tables.report import COLUMNS, problem_text, report_rows
 from edfi_api.features.tables.template import Template, template_of
-from edfi_api.features.tables.worker import worker
 from edfi_api.web.admin_kit.authorship import admin_user
 from edfi_api.web.admin_kit.kinds import kind_in_words
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin

@@ -21,7 +21,7 @@ from edfi_api.core.security.organizations import organizations_named
 from edfi_api.core.security.profiles.models import Profile
 from edfi_api.features.sandboxes.creating import Wanted, create_sandbox
 from edfi_api.features.sandboxes.exceptions import SandboxFailed
-from edfi_api.features.sandboxes.shapes import Shape
+from edfi_api.features.sandboxes.models import Shape
 from edfi_api.site.admin.security.api_clients import secret_context
 from edfi_api.site.admin.security.pages import assign, remark
 from edfi_api.web.admin_kit.authorship import admin_user

@@ -199,7 +199,7 @@ def test_the_progress_bar_estimates_the_time_left(load, write, district, monkeyp
     write(name, *lines)
     monkeypatch.setattr("sys.stderr", screen := _Terminal())
     monkeypatch.setattr("tqdm.std.tqdm.monitor_interval", 0)
-    monkeypatch.setattr("edfi_api.features.loading.progress.SECONDS_BETWEEN", 0)
+    monkeypatch.setattr("edfi_api.features.loading.files.SECONDS_BETWEEN", 0)
 
     load(load.folder, "--processes=0")
 

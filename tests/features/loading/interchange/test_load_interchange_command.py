@@ -236,7 +236,7 @@ class _Terminal(io.StringIO):
 def test_the_progress_bar_estimates_the_time_left(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(interchange(*(student(str(number)) for number in range(100))))
     monkeypatch.setattr("sys.stderr", screen := _Terminal())
-    monkeypatch.setattr("edfi_api.features.loading.progress.SECONDS_BETWEEN", 0)
+    monkeypatch.setattr("edfi_api.features.loading.files.SECONDS_BETWEEN", 0)
 
     run(file)
 

@@ -30,16 +30,18 @@ from edfi_api.features.loading.management.commands.provision_data_store import (
     stored,
 )
 from edfi_api.features.loading.mapping import Translator
-from edfi_api.features.loading.provisioning.cloning import copy_documents, of_every_year, reset_copied_state
-from edfi_api.features.loading.provisioning.databases import (
+from edfi_api.features.loading.provisioning import (
     copy_database,
+    copy_documents,
     fill,
     is_on_the_same_server,
     is_the_same,
     migrate,
+    of_every_year,
     other_user,
     put_online,
     reason,
+    reset_copied_state,
 )
 from edfi_api.features.loading.reports.report import RefusalLog, counts
 from edfi_api.model.surface.resource import Resource, Surface

@@ -19,7 +19,7 @@ from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, RoutingTable, Store, described, store_named
 from edfi_api.core.data_stores.stores import remove_data_store
-from edfi_api.features.loading.provisioning.databases import drop_database, other_user, reason
+from edfi_api.features.loading.provisioning import drop_database, other_user, reason
 
 
 class Command(ReportingCommand):

@@ -20,7 +20,7 @@ from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.data_stores.provisioning_state import pending_migrations
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, Store, described, stores_named
-from edfi_api.features.loading.provisioning.databases import migrate
+from edfi_api.features.loading.provisioning import migrate
 
 _MOST_PROCESSES = 64
 

@@ -25,7 +25,7 @@ from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.stores import check_qualifiers, create_data_store, set_connection
-from edfi_api.features.loading.provisioning.databases import (
+from edfi_api.features.loading.provisioning import (
     create_database,
     create_from_template,
     fill,

@@ -18,7 +18,7 @@ from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.load_options import add_processes
-from edfi_api.features.loading.provisioning.databases import reason
+from edfi_api.features.loading.provisioning import reason
 from edfi_api.features.loading.reports.report import RefusalLog, add_max_refused, raise_failure, refused_in_all, table
 from edfi_api.features.ods_import import comparing, passes
 from edfi_api.features.ods_import.administration import (

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from edfi_api.features.runs.purging import purge
+from edfi_api.features.runs.models import purge
 
 
 class Command(BaseCommand):

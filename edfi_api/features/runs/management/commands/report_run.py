@@ -10,8 +10,7 @@ from edfi_api.common.arguments import name, timestamp
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.core.security.management.named_client import client_named
-from edfi_api.features.runs.report import report_of
-from edfi_api.features.runs.report_text import report_text
+from edfi_api.features.runs.report import report_of, report_text
 
 
 class Command(BaseCommand):

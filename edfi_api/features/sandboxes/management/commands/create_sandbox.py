@@ -16,8 +16,7 @@ from edfi_api.features.loading.management.commands.provision_data_store import p
 from edfi_api.features.sandboxes.addresses import address_of, default_address, link_of
 from edfi_api.features.sandboxes.creating import Wanted, create_sandbox
 from edfi_api.features.sandboxes.exceptions import SandboxFailed
-from edfi_api.features.sandboxes.models import Sandbox
-from edfi_api.features.sandboxes.shapes import Shape
+from edfi_api.features.sandboxes.models import Sandbox, Shape
 
 _DAYS = re.compile(r"(\d{1,4})d")
 

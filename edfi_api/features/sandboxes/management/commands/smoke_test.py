@@ -16,8 +16,8 @@ from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tena
 from edfi_api.features.sandboxes.addresses import address_of, default_address
 from edfi_api.features.sandboxes.creating import Wanted, create_sandbox, drop_sandbox
 from edfi_api.features.sandboxes.exceptions import SandboxFailed
+from edfi_api.features.sandboxes.models import Shape
 from edfi_api.features.sandboxes.request_files import file_of, over_http, send_all
-from edfi_api.features.sandboxes.shapes import Shape
 
 _VARIABLE = "SMOKE_TEST_SECRET"
 _HOURS = 1

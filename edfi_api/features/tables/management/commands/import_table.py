@@ -28,11 +28,19 @@ from edfi_api.features.tables.descriptor_words import DescriptorWords
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
 from edfi_api.features.tables.jobs import database_of
 from edfi_api.features.tables.kept_templates import ReadTemplate, template_of_headers, templates_named
-from edfi_api.features.tables.loading import LEFT_OUT, OUTCOMES, REFUSED, Loader, RowResult
+from edfi_api.features.tables.loading import (
+    COLUMNS,
+    LEFT_OUT,
+    OUTCOMES,
+    REFUSED,
+    Loader,
+    RowResult,
+    problem_text,
+    report_rows,
+)
 from edfi_api.features.tables.mapping import TableMapping
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.reading import Table, open_table
-from edfi_api.features.tables.report import COLUMNS, problem_text, report_rows
 
 _SHOWN = 20
 

@@ -1,5 +1,5 @@
-"""What the search of the admin finds among refused writes: those that name what is searched for, stored or not, and how
-many are open of the clients with such a name."""
+"""What is said of refused writes outside of the pages of the ledger: by the search of the admin, on the page of a
+document, on the front page, and in the weekly mail. `apps.py` names these functions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
@@ -9,20 +9,35 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.security.organizations import names_in
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
-from edfi_api.features.refusals.admin.summaries import database_of, latest, resource_of_entry, with_element
-from edfi_api.features.refusals.admin.wording import outcome, why
+from edfi_api.features.refusals.admin.summaries import (
+    database_of,
+    latest,
+    own_element,
+    related_refusals,
+    resource_of_entry,
+    searched_part,
+    summary,
+    with_element,
+)
+from edfi_api.features.refusals.admin.wording import kind_of_cause, outcome, why
 from edfi_api.features.refusals.models import OpenRefusals, Refusal, of_data_store
+from edfi_api.features.refusals.overview import open_by_vendor, top_causes
 from edfi_api.features.refusals.personal_data import is_hashed, kept_id
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.web.admin_kit.authorship import name_of
-from edfi_api.web.admin_kit.client_names import clients_named
+from edfi_api.web.admin_kit.document_panels import Panel, PanelOrder, Place, Problems, ShownDocument
+from edfi_api.web.admin_kit.follow_up import is_dismissed, state_in_words
 from edfi_api.web.admin_kit.kinds import kind_at, kind_in_words
+from edfi_api.web.admin_kit.mail_sections import MailSection, path_of
 from edfi_api.web.admin_kit.readable_values import timestamp
-from edfi_api.web.admin_kit.search import Group, Item, Order, Search, in_time
+from edfi_api.web.admin_kit.related_links import as_list
+from edfi_api.web.admin_kit.search import Group, GroupOrder, Item, Search, clients_named, in_time
+from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with
 from edfi_api.web.admin_kit.tables import filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, identities_of, titles
 from references.identity import as_uuid
@@ -30,27 +45,29 @@ from references.models import Alias
 
 _REFUSAL = "admin:refusals_refusal_change"
 _REFUSALS = "admin:refusals_refusal_changelist"
-_MOST = 10
+_MOST_FOUND = 10
 _MOST_CLIENTS = 10
+_MOST_ON_A_PAGE = 10
 _UNKNOWN = "Unknown resource"
 # Among so many of the latest entries the keys are read one by one.
 _LATEST = 10_000
 
 
-def refused_writes(search: Search) -> Iterator[Group]:
-    """Yield the writes that name what is searched for, if the user may view their keys, and what clients have open."""
+def search_groups(search: Search) -> Iterator[Group]:
+    """Yield the writes that name what is searched for, stored or not, if the user may view their keys, and how many are
+    open of clients with such a name."""
     if not search.may("refusals.view_refusal"):
         return
-    yield Group("refused-of-clients", "Refused writes by client", Order.REFUSED, list(_open_by_client(search)))
+    yield Group("refused-of-clients", "Refused writes by client", GroupOrder.REFUSED, list(_open_by_client(search)))
     shows_keys = search.may(VIEW_KEYS)
     identities = {kept_id(id_): name for id_, name in identities_of(search.text).items()} if search.is_one_word else {}
     found = _entries(search, identities if shows_keys else {}, search.own_values if shows_keys else [])
     if found and shows_keys:
         audit.administered("refusals searched", by=search.request.user.get_username())
-    items = list(_items(found[:_MOST], shows_keys=shows_keys))
-    rest = filtered(_REFUSALS, {"q": search.text}) if len(found) > _MOST else ""
+    items = list(_items(found[:_MOST_FOUND], shows_keys=shows_keys))
+    rest = filtered(_REFUSALS, {"q": search.text}) if len(found) > _MOST_FOUND else ""
     answer = _answer(search, found, identities) if shows_keys and found else ""
-    yield Group("refused", "Refused writes", Order.REFUSED + 1, items, answer, rest)
+    yield Group("refused", "Refused writes", GroupOrder.REFUSED + 1, items, answer, rest)
 
 
 def _open_by_client(search: Search) -> Iterator[Item]:
@@ -78,7 +95,7 @@ def _entries(search: Search, identities: Mapping[UUID, ResourceName], values: Se
     queries.append(latest(everything, _LATEST).filter(about))
     if id_ := as_uuid(search.text):
         queries.append(everything.filter(pk=id_))
-    found = {entry.pk: entry for query in queries for entry in in_time(query.order_by("-id")[: _MOST + 1])}
+    found = {entry.pk: entry for query in queries for entry in in_time(query.order_by("-id")[: _MOST_FOUND + 1])}
     return sorted(found.values(), key=lambda entry: (entry.resolved_at is None, entry.pk), reverse=True)
 
 
@@ -87,13 +104,13 @@ def _items(entries: Sequence[Refusal], *, shows_keys: bool) -> Iterator[Item]:
         kind = kind_at(entry.resource).singular or _UNKNOWN
         address = reverse(_REFUSAL, args=[entry.pk])
         if not shows_keys or is_hashed():
-            yield Item(kind, entry.title, address, _state(entry))
+            yield Item(kind, entry.title, address, _state_of(entry))
             continue
         [title] = titles([DocumentKey(resource_of_entry(entry), entry.natural_key or "")], database_of(entry))
-        yield Item(kind, title or entry.title, address, format_html("{} {}", why(entry), _state(entry)))
+        yield Item(kind, title or entry.title, address, format_html("{} {}", why(entry), _state_of(entry)))
 
 
-def _state(entry: Refusal) -> SafeString:
+def _state_of(entry: Refusal) -> SafeString:
     by = name_of(entry.client) or f"client {entry.client}"
     return format_html("Sent by {}, {}, {}", by, outcome(entry), timestamp(entry.last_at))
 
@@ -110,7 +127,7 @@ def _answer(search: Search, found: Sequence[Refusal], identities: Mapping[UUID, 
     it = "it" if missing else f"{kind} {search.text}"
     if len(of) == 1:
         return format_html("{}One refused write names {}: {}.", missing, it, _in_a_sentence(of[0]))
-    number = f"More than {_MOST}" if len(of) > _MOST else len(of)
+    number = f"More than {_MOST_FOUND}" if len(of) > _MOST_FOUND else len(of)
     return format_html("{}{} refused writes name {}.", missing, number, it)
 
 
@@ -137,3 +154,54 @@ def _in_a_sentence(entry: Refusal) -> SafeString:
         name_of(entry.client) or f"client {entry.client}",
         outcome(entry),
     )
+
+
+def document_panels(shown: ShownDocument) -> Iterator[Panel | Problems]:
+    """Yield what is open, and what became of the rest. Warnings are no problems, since their writes were accepted."""
+    if not shown.may(VIEW_KEYS):
+        return
+    found = related_refusals(shown.document, shown.data_store, _MOST_ON_A_PAGE + 1)
+    are_open = [each for each in found if each.resolved_at is None and not each.is_warning]
+    past = [each for each in found if each not in are_open]
+    sentences = [summary(each, with_title=True) for each in are_open[:_MOST_ON_A_PAGE]]
+    more = _list_of(shown) if len(are_open) > _MOST_ON_A_PAGE else ""
+    yield Problems(sentences, "" if sentences else _nothing_open(), more)
+    if past:
+        content = as_list([summary(each, with_title=True) for each in past[:_MOST_ON_A_PAGE]])
+        yield Panel("refusals", "Writes that were refused before", content, Place.FOLDED, PanelOrder.REFUSED)
+
+
+def _nothing_open() -> str:
+    """What was looked for without finding anything open."""
+    if not api_settings.WRITE_RECORDER:
+        return "Refused writes are not recorded."
+    if is_hashed():
+        return "The ledger has no keys of documents: no open refusal is one of a write to the address of this one."
+    return f"No open refusal{searched_part()} names it."
+
+
+def _list_of(shown: ShownDocument) -> SafeString:
+    """A link to the list of refusals, searched for the document."""
+    searched = own_element(shown.document) or shown.document.natural_key
+    return format_html('<a href="{}">and more: list them all</a>', filtered(_REFUSALS, {"q": searched}))
+
+
+@shown_with("refusals.view_refusal")
+def status_lines() -> Iterator[StatusLine]:
+    """Yield how many refusals are open."""
+    entries = sum(number for _, number in open_by_vendor())
+    yield StatusLine("Open refusals", f"{entries:,}", address=reverse("admin:refusals_overview"))
+
+
+def mail_section() -> MailSection:
+    """Return the most frequent causes of open refusals that are not dismissed: the kind of each, without keys."""
+    found = [each for each in top_causes() if not is_dismissed(each.until)]
+    lines = [
+        (
+            f"{each.client_name or f'client {each.client}'}: {kind_of_cause(each.problem, each.awaited_resource)}, "
+            f"{counted(each.entries, 'document')}, {state_in_words(each.state, each.until, each.since)}",
+            path_of("admin:cause", each.latest),
+        )
+        for each in found
+    ]
+    return MailSection("Causes of refused writes", counted(len(lines), "open cause"), lines)

@@ -1,1 +1,0 @@
-"""The databases of data stores: created, provisioned, cloned, filled."""
