@@ -1,4 +1,5 @@
-"""Exceptions about references. They carry facts; the texts for clients are in `problem_details.catalog`."""
+"""Exceptions about references between documents. They carry facts; each says who raises it, and where its text for
+clients is."""
 
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -21,9 +22,11 @@ class MissingTarget:
 
 @dataclass
 class UnresolvedReference(Exception):
-    """The references of one document that do not resolve, in body order, at most as many as are reported.
+    """A document refers to others that do not exist: its references to them in body order, at most as many as are
+    reported. `ids` are the referential ids of all missing targets.
 
-    `ids` are the referential ids of all missing targets.
+    `edfi_api/core/storage/write_errors.py` finds them and raises it, when a foreign key has refused a write.
+    `unresolved_reference` in `edfi_api/web/problem_details/catalog/conflicts.py` is the answer to the client.
     """
 
     documents: list[MissingTarget] = field(default_factory=list)
@@ -43,7 +46,8 @@ class Referrer:
 
 @dataclass
 class DependentItemExists(Exception):
-    """The document in this row cannot be deleted because others refer to it.
+    """The document in this row cannot be deleted because others refer to it. It is raised and answered by the same
+    modules as `UnresolvedReference`.
 
     `resources` has the resource names of referrers that the caller may read, `referrers` the oldest of all, for logs
     and operators. `path` is the URL path of the document, empty if the caller may not read it.

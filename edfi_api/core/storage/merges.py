@@ -30,10 +30,10 @@ from edfi_api.core.storage.write_errors import (
     DeniedRequest,
     IneffectiveWrite,
     effect_of,
+    missing_targets,
     refuse_unreadable_version,
 )
 from edfi_api.core.storage.write_requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
-from references import resolution
 
 _statement = statements_beside(__file__)
 
@@ -185,7 +185,7 @@ class _Merge:
 
 def _has_missing_targets(request: WriteRequest) -> bool:
     """Whether the document refers to one that does not exist, so that the write will be refused for that."""
-    missing = resolution.missing(request.incoming.targets, request.using)
+    missing = missing_targets(request.incoming.targets, request.using)
     return not missing.issubset(request.incoming.identity.aliases)
 
 

@@ -1,19 +1,20 @@
 """What follows from the outcome of a write, or from the constraint that refused it: a result, another attempt, or the
 exception that `problem_details.catalog` words.
 
-The statement or the constraint has decided; the queries here only find out what to report, such as all references that
-do not resolve. If a write has several errors, that of the policy is reported first. A policy's denial is explained in
-this order: the stored document, errors of the values themselves (descriptors that do not exist, a key that cannot
-change), the new values. See meadowlark/docs/reference/contract.md#order-of-checks.
+The statement or the constraint has decided; the queries here only find out what to report. When a document refers to
+missing ones, the foreign key refuses it (`outcome_of`), `unresolved_reference` finds them all, and `IneffectiveWrite`
+raises what it returns. If a write has several errors, that of the policy is reported first. A policy's denial is
+explained in this order: the stored document, errors of the values themselves (descriptors that do not exist, a key that
+cannot change), the new values. See meadowlark/docs/reference/contract.md#order-of-checks.
 """
 
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 from uuid import UUID
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connections
 from psycopg import errors
 
 from edfi_api.core.documents.document_validator import ValidatedDocument
@@ -34,7 +35,6 @@ from edfi_api.core.storage.stored import Outcome, Written
 from edfi_api.core.storage.write_requests import CONDITION_FAILURES, DeleteRequest, Terms, Values, WriteRequest
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import JsonPath, ResourceName
-from references import resolution
 from references.descriptor_uri import comparable
 from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
 from references.identity import descriptor_natural_key, referential_id
@@ -44,6 +44,8 @@ _REFERRERS_NAMED = 10
 # So many referrers are read of each type, of which the oldest are named; and of one whose oldest ones the caller may
 # not read all of these, to find one that it may.
 _REFERRERS_LOOKED_AT = 1_000
+# The ids are one array parameter: the ORM binds each id separately, which takes longer than the query itself.
+_STORED = "SELECT referential_id FROM alias WHERE referential_id = ANY (%s)"
 _DEPENDENTS = statements_beside(__file__)("dependents")
 
 # A document cannot refer to an alias that does not exist, and no two documents have the same alias.
@@ -239,8 +241,21 @@ def _types_of(referrers: list[_Found], may_read: MayRead) -> set[ResourceName]:
 def unresolved_reference(incoming: ValidatedDocument, using: str) -> UnresolvedReference | None:
     """The references of a document that do not resolve; None if all do."""
     wanted = {each.referential_id for each in incoming.sent_references}
-    missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
-    return unresolved(incoming, missing, lambda uris: stored_uris(uris, using)) if missing else None
+    missing = missing_targets(wanted, using) - set(incoming.identity.aliases)
+    return unresolved(incoming, missing, lambda uris: uris_of_any_type(uris, using)) if missing else None
+
+
+def missing_targets(ids: Iterable[UUID], using: str) -> set[UUID]:
+    """Return those of the referential ids that belong to no stored document."""
+    wanted = set(ids)
+    return wanted - _stored(wanted, using) if wanted else wanted
+
+
+def _stored(ids: Iterable[UUID], using: str) -> set[UUID]:
+    """Return those of the referential ids that belong to a stored document."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_STORED, [list(ids)])
+        return {found for (found,) in cursor}
 
 
 def unresolved(
@@ -259,14 +274,14 @@ def unresolved(
     )
 
 
-def stored_uris(uris: Set[str], using: str) -> Set[str]:
+def uris_of_any_type(uris: Set[str], using: str) -> Set[str]:
     """Return which of these URIs belong to a stored descriptor of any type; one query."""
     if not uris:
         return set()
     names = [name for name in resource_types.numbers(using) if is_descriptor_name(name.resource)]
     keys = {uri: descriptor_natural_key(comparable(uri)) for uri in uris}
     ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
-    return {ids[found] for found in resolution.stored(ids, using)}
+    return {ids[found] for found in _stored(ids, using)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,5 +336,5 @@ def refuse_unreadable_version(terms: Terms, find: Sql, values: Values) -> None:
 
 def _unresolved_paths(incoming: ValidatedDocument, using: str) -> frozenset[JsonPath]:
     """The paths of references whose targets do not exist; a document may refer to itself."""
-    missing = resolution.missing(incoming.targets, using) - set(incoming.identity.aliases)
+    missing = missing_targets(incoming.targets, using) - set(incoming.identity.aliases)
     return frozenset(JsonPath(each.steps) for each in incoming.references if each.referential_id in missing)

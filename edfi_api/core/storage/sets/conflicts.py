@@ -23,7 +23,7 @@ from edfi_api.core.documents.exceptions import (
 )
 from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.exceptions import IdentityConflict, NotChecked
-from edfi_api.core.storage.write_errors import stored_uris, unresolved
+from edfi_api.core.storage.write_errors import unresolved, uris_of_any_type
 from references.exceptions import UnresolvedReference
 
 Refusal = (
@@ -148,7 +148,7 @@ def _unresolved(
         for reference in document.sent_references
         if reference.value is not None and reference.referential_id in ids[position]
     }
-    of_any_type = stored_uris(uris, using) if uris else frozenset()
+    of_any_type = uris_of_any_type(uris, using) if uris else frozenset()
 
     def stored(wanted: Set[str]) -> Set[str]:
         return wanted & of_any_type

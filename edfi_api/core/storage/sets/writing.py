@@ -23,8 +23,8 @@ from edfi_api.core.storage.rows import Row, executed_over, write_likely
 from edfi_api.core.storage.sets import statements
 from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve
 from edfi_api.core.storage.stored import Outcome, Written, recent_upserts
+from edfi_api.core.storage.write_errors import missing_targets
 from edfi_api.model.surface.resource import Resource
-from references import resolution
 from references.exceptions import UnresolvedReference
 
 _ATTEMPTS = 3
@@ -91,7 +91,7 @@ def refused(
 ) -> Iterator[tuple[int, IdentityConflict | UnresolvedReference]]:
     """Positions and refusals of the rows that conflict."""
     incoming = {position: rows[position].incoming for position in (*conflicts.duplicates, *conflicts.missing)}
-    return refusals(conflicts, incoming, partial(resolution.missing, using=using), using)
+    return refusals(conflicts, incoming, partial(missing_targets, using=using), using)
 
 
 def delete_unreferenced(
@@ -147,7 +147,7 @@ def _stored_state(
     of_subclasses = chain.from_iterable(ids for ids in aliases.values() if len(ids) > 1)
     targets = {position: row.incoming.targets for position, row in rows.items()}
     wanted = {*chain.from_iterable(targets.values()), *of_subclasses}
-    missing = resolution.missing(wanted, using)
+    missing = missing_targets(wanted, using)
     not_stored = {
         position: {id_.bytes for id_ in ids if id_ in missing} for position, ids in targets.items() if missing
     }

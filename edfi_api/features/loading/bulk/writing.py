@@ -23,6 +23,7 @@ from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve, resolve_together
 from edfi_api.core.storage.sets.staging import MetConcurrentWrites, of_rows, one_transaction, write_staged
 from edfi_api.core.storage.stored import Outcome, StoredDocument, stored_documents
+from edfi_api.core.storage.write_errors import missing_targets
 from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.core.writes.rules.configured import rules_of
 from edfi_api.core.writes.rules.enforcing import WriteCheck
@@ -36,7 +37,6 @@ from edfi_api.features.loading.bulk.preparation import (
     are_descriptors,
 )
 from edfi_api.model.surface.resource import Resource
-from references import resolution
 
 Results = dict[int, Outcome | Refusal]
 
@@ -128,7 +128,7 @@ class BatchWriter:
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
         """Return the ids that belong to no document."""
-        return resolution.missing(ids, self._using)
+        return missing_targets(ids, self._using)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
@@ -162,7 +162,7 @@ class BatchWriter:
         looked_up = [position for position in prepared.aliases if self.looks_up(batch[position].resource)]
         documents = {position: self._incoming(batch[position]) for position in looked_up}
         ids = chain.from_iterable(each.targets for each in documents.values())
-        missing = set() if is_circle else resolution.missing(ids, self._using)
+        missing = set() if is_circle else missing_targets(ids, self._using)
         bodies = self._stored([each.identity.referential_id for each in documents.values()])
         referred = self._referred(documents.values())
         judged = _Judged({}, {}, set())

@@ -56,6 +56,8 @@ def document_not_found(error: storage.DocumentNotFound) -> Problem:
 @problem_of.register
 @hinted(document_hints.unresolved_reference)
 def unresolved_reference(error: references.UnresolvedReference) -> Problem:
+    """A missing descriptor is a mistake in the body, any other missing target a conflict with what is stored. With
+    `MEADOWLARK_COMPATIBILITY=ods` the function of this name in `ods.py` has the text."""
     found = {missing.path: [_missing_descriptor(missing)] for missing in error.descriptors} | {
         missing.path: [f"The referenced {missing.resource} item does not exist."] for missing in error.documents
     }
