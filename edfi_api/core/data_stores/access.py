@@ -32,7 +32,7 @@ from edfi_api.core.data_stores.provisioning_state import Provisioned
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.data_stores.stores import refuse_other_tenants_database
 from edfi_api.core.storage.database_state import Replicas, database_state
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 
 # Seconds; an operator takes it offline for longer than a failover takes.
 _RETRY_AFTER_OFFLINE = 60

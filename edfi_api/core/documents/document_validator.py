@@ -27,8 +27,8 @@ from edfi_api.core.documents.extraction import (
     descriptor_identity,
     normalise_case,
 )
+from edfi_api.core.documents.json_text import MOST_REFERENCES
 from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
-from edfi_api.core.documents.limits import MOST_REFERENCES
 from edfi_api.core.documents.ods_form import OdsBodyValidator, compile_ods_coercion
 from edfi_api.core.documents.securables import Securables, SecurablesExtractor
 from edfi_api.core.documents.validation import BodyValidator

@@ -1,5 +1,10 @@
 """JSON text of bodies to values and back: no digit is lost, duplicate properties are refused, and so are bodies whose
-values or numbers exceed `limits`."""
+values or numbers exceed the limits for one document.
+
+Each step of a request visits every value of the body, and each reference is a row in the database. The limit of the
+body's bytes alone does not bound time and memory: ten megabytes can hold three million empty objects. Real documents
+stay far below these limits.
+"""
 
 import json
 import re
@@ -18,8 +23,16 @@ from edfi_api.core.documents.exceptions import (
     MalformedJson,
     UnreadableText,
 )
-from edfi_api.core.documents.limits import MOST_DIGITS, MOST_DIGITS_OF_AN_EXPONENT, MOST_VALUES
 from edfi_api.core.documents.violations import as_many_as_reported
+
+# Members of objects and items of arrays, at any depth.
+MOST_VALUES = 100_000
+# References to documents and descriptors, including descriptors in reference keys; repeated ones are counted too.
+MOST_REFERENCES = 10_000
+# A Decimal accepts any exponent, and `1e-200000000` without one is 200 MB of text. Every double fits these limits.
+MOST_DIGITS = 100
+MOST_DIGITS_OF_AN_EXPONENT = 3
+
 
 # orjson reads decimals as doubles, which hold fifteen digits; Ed-Fi's currencies have nineteen. Text with longer
 # numbers or larger exponents is parsed by the slower `json` module into `Decimal`. Other numbers survive the

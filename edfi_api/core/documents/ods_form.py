@@ -19,8 +19,8 @@ from edfi_api.core.documents.coercion import (
     compile_coercion,
 )
 from edfi_api.core.documents.exceptions import DataValidationFailed
+from edfi_api.core.documents.json_text import MOST_DIGITS
 from edfi_api.core.documents.leniency import Leniency
-from edfi_api.core.documents.limits import MOST_DIGITS
 from edfi_api.core.documents.paths import Path, as_text, concrete, values_at
 from edfi_api.core.documents.validation import BodyValidator, decimal_places, largest_of
 from edfi_api.core.documents.violations import Violation

@@ -17,7 +17,7 @@ from edfi_api.core.documents import violations
 from edfi_api.core.documents.blanks import VISIBLE, shows_nothing
 from edfi_api.core.documents.dates_and_times import is_date, is_date_time, is_time
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.limits import MOST_DIGITS
+from edfi_api.core.documents.json_text import MOST_DIGITS
 from edfi_api.core.documents.paths import Path, as_text, concrete, identifying_value, values_at
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
 from edfi_api.model.surface.json_schema import NOT_ONLY_BLANKS, find_schema

@@ -10,14 +10,13 @@ from rest_framework.request import Request
 from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.projection import TextProjection, compile_text_projection
 from edfi_api.core.queries.exceptions import ParameterValidationFailed
-from edfi_api.core.queries.ordering import ORDER_PARAMETER
 from edfi_api.core.queries.parameters import (
     CHANGE_VERSION_PARAMETERS,
     PAGING_PARAMETERS,
     PARTITION_PARAMETERS,
     last_values,
 )
-from edfi_api.core.queries.selection import Selection
+from edfi_api.core.queries.selection import ORDER_PARAMETER, Selection
 from edfi_api.model.profiles.view import ObjectView
 from edfi_api.model.surface.naming import EXTENSIONS
 from edfi_api.model.surface.resource import Resource

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db import connections
 
 from edfi_api.core.queries.exceptions import ParameterValidationFailed
-from edfi_api.core.queries.ordering import read_order
 from edfi_api.core.queries.query_indexes import PREFIX, IndexColumn, QueryIndex
+from edfi_api.core.queries.selection import read_order
 from edfi_api.core.storage import resource_types
 from edfi_api.model.surface.resource import QueryField, QueryType, Resource, Surface
 

@@ -8,9 +8,8 @@ an access path, `near` the number of rows scanned before it is used.
 from dataclasses import replace
 from functools import cache
 
-from edfi_api.core.queries.ordering import OrderBy
 from edfi_api.core.queries.plan import Limits, Plan, Way, for_many_rows, for_one_row, ranges, remaining
-from edfi_api.core.queries.selection import LAST_ROW, Order, Selection
+from edfi_api.core.queries.selection import LAST_ROW, Order, OrderBy, Selection
 from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.core.storage.row_policy import AccessPath, Predicate
 from edfi_api.core.storage.stored import STORED_COLUMNS

@@ -20,9 +20,8 @@ from rest_framework.request import Request
 from edfi_api.common.conf import api_settings
 from edfi_api.core.queries import collection
 from edfi_api.core.queries.exceptions import InvalidQueryValue, InvalidQueryValues, ParameterValidationFailed
-from edfi_api.core.queries.ordering import ORDER_PARAMETER
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS, is_natural_number, last_values
-from edfi_api.core.queries.selection import LAST_ROW, Order, Selection
+from edfi_api.core.queries.selection import LAST_ROW, ORDER_PARAMETER, Order, Selection
 from edfi_api.core.storage.stored import StoredDocument
 
 _BOOLEANS = {"true": True, "false": False}

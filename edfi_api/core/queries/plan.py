@@ -14,9 +14,8 @@ from typing import Any
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.queries.exceptions import IndexRequired
-from edfi_api.core.queries.ordering import OrderBy
 from edfi_api.core.queries.query_indexes import is_indexed
-from edfi_api.core.queries.selection import Order, Selection
+from edfi_api.core.queries.selection import Order, OrderBy, Selection
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.core.storage.row_policy import AccessPath, Predicate

@@ -18,13 +18,18 @@ from edfi_api.core.documents.leniency import Leniency, Reason
 from edfi_api.core.documents.paths import as_text
 from edfi_api.core.documents.securables import COLUMNS, SecurableKind, groups
 from edfi_api.core.queries.exceptions import InvalidQueryValue, InvalidQueryValues
-from edfi_api.core.queries.operators import Comparison, Operator
-from edfi_api.core.queries.ordering import OrderBy, read_order
+from edfi_api.core.queries.operators import Comparison, MeantFilters, Operator
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS, Filter, read_filters, refused
-from edfi_api.core.queries.query_indexes import IndexColumn, QueryIndex, is_indexed
-from edfi_api.core.queries.selection import Selection
-from edfi_api.core.queries.stored_values import MISSING, begins_with, text_at, value_at
-from edfi_api.core.queries.unknown_parameters import MeantFilters
+from edfi_api.core.queries.query_indexes import (
+    MISSING,
+    IndexColumn,
+    QueryIndex,
+    begins_with,
+    is_indexed,
+    text_at,
+    value_at,
+)
+from edfi_api.core.queries.selection import OrderBy, Selection, read_order
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
 from edfi_api.core.storage.driver.sql import Sql, all_of, any_of
 from edfi_api.core.storage.row_policy import IndexedValue, Predicate

@@ -2,6 +2,11 @@
 
 Each is a partial expression index on `document`. Its name is made from its definition, so a process knows from the
 names of the indexes of a database which queries it can answer.
+
+The value at a path of a stored body is compared as JSONB: numbers as numbers, texts (dates too, whose canonical form
+has their order) by the collation of the database. A missing value is JSON's null, which is less than any other. So each
+expression has a value in every document, and one index on it answers all comparisons and gives an order. Rows are named
+`d`.
 """
 
 import hashlib
@@ -9,11 +14,36 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from edfi_api.core.queries.stored_values import text_at, value_at
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.execution import execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, Resource
+
+MISSING = "'null'::jsonb"
+# More than any text that begins with the same characters.
+_LAST_CHARACTER = r"U&'\+10FFFF'"
+
+
+def value_at(path: JsonPath, row: str = "d.") -> str:
+    """The value as JSONB."""
+    return f"coalesce({row}body{_steps(path)}, {MISSING})"
+
+
+def text_at(path: JsonPath, row: str = "d.") -> str:
+    """The value as a text in lower case, compared by code points; NULL if it is missing."""
+    *parents, last = path.steps
+    return f"lower({row}body{_steps(JsonPath(tuple(parents)))} ->> '{last}') COLLATE \"C\""
+
+
+def begins_with(text: str, prefix: str) -> str:
+    """Whether a text of `text_at` begins with the prefix, as the range that an index has."""
+    lower = f'lower({prefix}) COLLATE "C"'
+    return f"{text} >= {lower} AND {text} <= {lower} || {_LAST_CHARACTER}"
+
+
+def _steps(path: JsonPath) -> str:
+    return "".join(f" -> '{step}'" for step in path.steps)
+
 
 PREFIX = "query_index_"
 # A new index is used after so many seconds, and one that was dropped is not relied upon any more.

@@ -25,8 +25,7 @@ from django.db import DatabaseError, InterfaceError
 
 from edfi_api.core.queries.selection import Selection
 from edfi_api.core.storage.database_state import SECONDS_BETWEEN_RECORDS, database_state, replicas
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import TooMuchContention, execute, with_retries
 from edfi_api.core.storage.driver.sql import Sql
 
 Result = TypeVar("Result")

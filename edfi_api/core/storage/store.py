@@ -20,9 +20,9 @@ from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.storage import descriptor_uri_cache, merges, policy_statements, resource_types, upsert_groups
 from edfi_api.core.storage.cascade import replace_once
 from edfi_api.core.storage.database_state import database_state, record_writer
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
 from edfi_api.core.storage.driver.execution import (
     StatementAborted,
+    TooMuchContention,
     attempts,
     execute,
     execute_bound,

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.core.data_stores.stores import visible_to
-from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.queries.listing import Field
 from edfi_api.core.security.claim_names import action_named, actions_in_order
 from edfi_api.core.security.claims.exchange import (
     InvalidResourceClaims,

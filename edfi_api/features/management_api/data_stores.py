@@ -28,7 +28,7 @@ from edfi_api.core.data_stores.stores import (
     set_state,
     unique_names,
 )
-from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.queries.listing import Field
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.stored_connections import checked

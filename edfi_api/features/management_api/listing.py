@@ -12,8 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from edfi_api.core.queries.listing.fields import Field, FieldFilter, FieldType, read_filters
-from edfi_api.core.queries.listing.sql_rows import Listed, listed
+from edfi_api.core.queries.listing import Field, FieldFilter, FieldType, Listed, listed, read_filters
 from edfi_api.core.queries.pagination import Page
 from edfi_api.features.management_api import problems, texts
 from edfi_api.features.management_api.bodies import Integer, int32, integer

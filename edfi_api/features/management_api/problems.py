@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from edfi_api.common.memory import MemoryExhausted
 from edfi_api.common.request_body import UnsupportedCharset, UnsupportedCoding
 from edfi_api.core.security.exceptions import IdentityProviderAway, TooManyRequests
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 from edfi_api.features.management_api import texts
 from edfi_api.web.problem_details.catalog import problem_of
 from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem

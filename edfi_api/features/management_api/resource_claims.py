@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.stores import visible_to
-from edfi_api.core.queries.listing.fields import Field
+from edfi_api.core.queries.listing import Field
 from edfi_api.core.security.claim_names import Action, action_named, claim_uri, short_name
 from edfi_api.core.security.claims.file import UnusableClaimsFile, bundled_claims, claims_of_resources, read_claims
 from edfi_api.core.security.claims.model import ClaimNames, Claims, spelt_in_full

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from edfi_api.core.data_stores.models import DataStore, Tenant
 from edfi_api.core.data_stores.stores import visible_to
-from edfi_api.core.queries.listing.fields import Field, FieldType
+from edfi_api.core.queries.listing import Field, FieldType
 from edfi_api.core.security.clients import (
     create_application,
     remove_application,

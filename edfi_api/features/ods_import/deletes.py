@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import IntegrityError, connections, transaction
 
 from edfi_api.core.storage import resource_types, store
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.core.storage.write_requests import DeleteRequest
 from edfi_api.features.ods_import.document_queries import DocumentQuery
 from edfi_api.features.ods_import.ods_source import OdsSource

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import Any
 
-from edfi_api.core.documents.limits import MOST_VALUES
+from edfi_api.core.documents.json_text import MOST_VALUES
 from edfi_api.features.loading.bulk.candidates import ENVELOPE
 from edfi_api.features.ods_import.ods_source import HIGHEST_VERSION
 from edfi_api.features.sql_views.bodies import ResourceBodies, ResourceBody

@@ -22,7 +22,7 @@ from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.core.storage.sets import REFUSALS
-from edfi_api.core.storage.sets.imported import give_envelope, keeping_versions
+from edfi_api.core.storage.sets.staging import give_envelope, keeping_versions
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer

@@ -8,7 +8,7 @@ Pages of them are read without looking up the documents of more results than nec
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from edfi_api.core.queries.listing.sql_rows import SqlRows, matching
+from edfi_api.core.queries.listing import SqlRows, matching
 from edfi_api.core.queries.selection import LAST_ROW
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.requests.authorization import readable_resources

@@ -25,7 +25,7 @@ from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
 from edfi_api.common.one_process import exclusively
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 from edfi_api.site.schedule.models import CommandOutcome, ScheduledCommand
 from edfi_api.site.schedule.timetable import Entry
 

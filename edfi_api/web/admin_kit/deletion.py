@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import store
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.core.storage.write_requests import DeleteRequest
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.web.admin_kit import related_links

@@ -25,7 +25,7 @@ from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import State
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import Store, described
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 
 PARAMETER = "store"
 _MAIN = "main"

@@ -21,7 +21,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import cost_of_json
 from edfi_api.common.request_body import BodyUnreadable, codings_of, decoded, utf8_blocks
 from edfi_api.core.documents.exceptions import MalformedJson, UnreadableText
-from edfi_api.core.queries.listing.fields import Field, one_of, read_filters
+from edfi_api.core.queries.listing import Field, one_of, read_filters
 from edfi_api.web.problem_details.http_exceptions import BatchTooLarge, UnsupportedMediaType
 
 _MOST_IN_MEMORY = 2**20

@@ -19,7 +19,7 @@ from edfi_api.core.data_stores.access import DEFAULT_LEASE
 from edfi_api.core.security import rate_limits
 from edfi_api.core.security.exceptions import TooManyRequests
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.model.surface.resource import Resource
 from edfi_api.web.batch.answers import MOST_IN_MEMORY, Answer, SortedAnswer
 from edfi_api.web.batch.free_order import DependencyOrder

@@ -14,8 +14,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.leniency import Reason
 from edfi_api.core.security.exceptions import NoRelationship
 from edfi_api.core.storage.database_state import record_writer
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
-from edfi_api.core.storage.driver.execution import ending_at_deadlock, execute, holding
+from edfi_api.core.storage.driver.execution import TooMuchContention, ending_at_deadlock, execute, holding
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.exceptions import DocumentNotFound
 from edfi_api.model.surface.ods_names import in_served_names

@@ -19,7 +19,7 @@ from django.http import QueryDict
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.queries.collection import BYTES_AT_ONCE
-from edfi_api.core.queries.listing.fields import Field, FieldType, natural_number, one_of, read_filters
+from edfi_api.core.queries.listing import Field, FieldType, natural_number, one_of, read_filters
 from edfi_api.core.queries.page_sql import BODY_BYTES
 from edfi_api.core.queries.pagination import PageToken
 from edfi_api.core.storage import resource_types

@@ -292,7 +292,7 @@ def test_csv_has_what_was_selected(steward, two, caplog):
 
 def test_csv_that_is_being_sent_uses_no_database(steward, two, monkeypatch):
     """Its connection belongs to other requests by then."""
-    monkeypatch.setattr("edfi_api.core.queries.listing.csv_text._BLOCK", 1)
+    monkeypatch.setattr("edfi_api.core.queries.csv_text._BLOCK", 1)
     monkeypatch.setattr("edfi_api.features.refusals.export._AT_ONCE", 1)
 
     response = steward.post(LIST, {"action": "export_csv", "_selected_action": [str(each.pk) for each in two]})

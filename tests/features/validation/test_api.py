@@ -7,7 +7,7 @@ import orjson
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.core.queries.listing import sql_rows
+from edfi_api.core.queries import listing
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from edfi_api.core.security.models import Application
@@ -366,8 +366,8 @@ def test_a_list_reads_only_the_results_of_the_organizations(rules, enroll, monke
         cursor.execute(_MANY)
         cursor.execute("ANALYZE validation_result")
     statements: list[Sql] = []
-    run = sql_rows.execute
-    monkeypatch.setattr(sql_rows, "execute", lambda sql, using: statements.append(sql) or run(sql, using))
+    run = listing.execute
+    monkeypatch.setattr(listing, "execute", lambda sql, using: statements.append(sql) or run(sql, using))
     assert len(found(client(77))) == 11
 
     plan = "\n".join(line for (line,) in execute("EXPLAIN (COSTS OFF) " + statements[0], "default"))

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from edfi_api.core.queries.listing import sql_rows
+from edfi_api.core.queries import listing
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.features.validation import result_visibility
 from edfi_api.features.validation.models import ValidationRule
@@ -151,8 +151,8 @@ def test_all_results_are_read_only_if_there_are_more_than_the_nearest(
         cursor.execute(_DOCUMENTS, [list(results)])
     monkeypatch.setattr(result_visibility, "_NEAR_RESULTS", 8)
     sent: list[Sql] = []
-    run = sql_rows.execute
-    monkeypatch.setattr(sql_rows, "execute", lambda statement, using: sent.append(statement) or run(statement, using))
+    run = listing.execute
+    monkeypatch.setattr(listing, "execute", lambda statement, using: sent.append(statement) or run(statement, using))
 
     answer = api.get(f"{RESULTS}?{query}")
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.features.runs import counting
 from edfi_api.web.batch import record, views
 from edfi_api.web.batch.singles import Singles

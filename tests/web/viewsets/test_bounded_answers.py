@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.core.documents.limits import MOST_REFERENCES, MOST_VALUES
+from edfi_api.core.documents.json_text import MOST_REFERENCES, MOST_VALUES
 from tests.support.databases import connection
 
 STUDENT = {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}

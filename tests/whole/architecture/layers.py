@@ -49,7 +49,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
         "edfi_api.core.management",
     ),
     ("edfi_api.core.storage", "edfi_api.core.served"),
-    ("edfi_api.core.queries", "edfi_api.core.queries.listing"),
+    ("edfi_api.core.queries", "edfi_api.core.queries.listing", "edfi_api.core.queries.csv_text"),
     (
         "edfi_api.core.security",
         "edfi_api.core.security.policies",

@@ -12,7 +12,7 @@ from edfi_api.core.queries import exceptions as queries
 from edfi_api.core.security import exceptions as security
 from edfi_api.core.security.profiles import exceptions as profiles
 from edfi_api.core.storage import exceptions as storage
-from edfi_api.core.storage.driver import exceptions as driver
+from edfi_api.core.storage.driver import execution as driver
 from edfi_api.web.problem_details import catalog, http_exceptions
 from edfi_api.web.problem_details.catalog import problem_of
 from references import exceptions as references

@@ -48,7 +48,7 @@ ALLOWED_IMPORTS = {
         "edfi_api.core.queries.exceptions",
         "edfi_api.common.request_body",
         "edfi_api.core.security.exceptions",
-        "edfi_api.core.storage.driver.exceptions",
+        "edfi_api.core.storage.driver.execution",
         "edfi_api.core.storage.exceptions",
         "references.exceptions",
     },

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from edfi_api.common.conf import DEFAULTS
-from edfi_api.core.documents.limits import MOST_REFERENCES, MOST_VALUES
+from edfi_api.core.documents.json_text import MOST_REFERENCES, MOST_VALUES
 from edfi_api.model.surface.resource import JsonPath, Resource
 from tests.whole.robustness.floods import filled, heaviest_array, separators
 from tests.whole.robustness.memory import needs_peaks, peak, reset_peak

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from edfi_api.common.conf import DEFAULTS
-from edfi_api.core.documents.limits import MOST_VALUES
+from edfi_api.core.documents.json_text import MOST_VALUES
 from tests.whole.robustness.memory import needs_peaks, peak, reset_peak
 from tests.whole.robustness.real_server import RealServer
 

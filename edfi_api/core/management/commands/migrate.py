@@ -12,7 +12,7 @@ from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.queries import name_index
-from edfi_api.core.security.policies import owner_index
+from edfi_api.core.security.policies import ownership
 from edfi_api.core.storage.driver.lock_turns import LocksNotFree, WaitsLimited, in_turns
 
 
@@ -33,7 +33,7 @@ class Command(migrate.Command):
             return
         done = [name_index.bring_in_line(using)]
         if using == DEFAULT_DB_ALIAS:
-            done.append(owner_index.bring_in_line(using))
+            done.append(ownership.bring_index_in_line(using))
         if options["verbosity"]:
             for line in filter(None, done):
                 self.stdout.write(line)

@@ -74,7 +74,7 @@ from edfi_api.core.security.organizations import reachable_organizations, undesc
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.data_stores import lease_for_token_info
 from edfi_api.core.security.secret_links import take_secret
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 from edfi_api.model.surface.resource import Surface
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.

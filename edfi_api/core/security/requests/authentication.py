@@ -32,7 +32,7 @@ from edfi_api.core.security.exceptions import AuthenticationFailed, TokenRefused
 from edfi_api.core.security.federation.recognition import client_of_signed_token
 from edfi_api.core.security.federation.validation import is_signed, refused
 from edfi_api.core.security.issuers import issuers
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 
 # RFC 9110 §11.4: a scheme is an HTTP token; RFC 6750 §2.1: a bearer token is a b64token.
 _HEADER = re.compile(r"(?P<scheme>[\w!#$%&'*+.^`|~-]+)(?: +(?P<value>.*))?", re.ASCII)

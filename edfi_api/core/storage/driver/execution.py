@@ -1,4 +1,4 @@
-"""Executes statements: prepared, in one round trip each, with retries after concurrent writes.
+"""Executes statements: prepared, in one round trip each, with retries after concurrent writes; and how statements end.
 
 Constraint violations pass through; the store interprets them.
 """
@@ -20,12 +20,22 @@ from django.db import (
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
-from psycopg.errors import QueryCanceled
+from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction
 
 from edfi_api.common.back_off import BackOff
-from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
 from edfi_api.core.storage.driver.prepared_statements import BoundStatement, Row, bound, forget, run, run_unprepared
 from edfi_api.core.storage.driver.sql import Sql
+
+
+class TooMuchContention(Exception):
+    """Every attempt conflicted with concurrent writes; nothing was written, a later retry may succeed."""
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the error is temporary: the database is unreachable, starting, out of disk space or connections, or read
+    only as a standby is, for which Django raises InternalError."""
+    return isinstance(error, OperationalError | InterfaceError) or isinstance(error.__cause__, ReadOnlySqlTransaction)
+
 
 Result = TypeVar("Result")
 

@@ -1,9 +1,9 @@
 """Writes of many documents with a few statements.
 
-`writing` writes the rows of an API's batch under a policy, `staging` those of a load, which are copied first, and
-`imported` those that come with their envelopes from another server. `conflicts` determines which of them the API would
-refuse if they were written one by one, and why. `free_order` is the order of those that wait for each other,
-`statements` the SQL of both.
+`writing` writes the rows of an API's batch under a policy, `staging` those of a load, which are copied first, and those
+that come with their envelopes from another server. `conflicts` determines which of them the API would refuse if they
+were written one by one, and why. `free_order` is the order of those that wait for each other, `statements` the SQL of
+both.
 """
 
 from edfi_api.core.storage.rows import Row

@@ -21,7 +21,7 @@ from edfi_api.core.documents.exceptions import (
     EmptyBody,
     MalformedJson,
 )
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.core.storage.exceptions import IdentityConflict, NotChecked
 from edfi_api.core.storage.write_errors import unresolved, uris_of_any_type
 from references.exceptions import UnresolvedReference

@@ -25,8 +25,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.document_validator import PendingDocument, ValidatedDocument
 from edfi_api.core.documents.exceptions import ContradictsHidden
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
-from edfi_api.core.storage.driver.exceptions import TooMuchContention, is_outage
-from edfi_api.core.storage.driver.execution import StatementAborted
+from edfi_api.core.storage.driver.execution import StatementAborted, TooMuchContention, is_outage
 from edfi_api.core.storage.exceptions import NotChecked
 from edfi_api.core.storage.merges import Check, MergeRequest
 from edfi_api.core.writes.rules.configured import RulesOfResource

@@ -22,7 +22,7 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.features.changes.change_queries import history
 from edfi_api.features.changes.change_queries.history import ABSENT, DELETE, NEWEST, Difference, Version, differences
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, kept_version, restore_version

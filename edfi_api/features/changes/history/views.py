@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.member_names import OtherNames
-from edfi_api.core.queries.listing.fields import Field, natural_number, read_filters
+from edfi_api.core.queries.listing import Field, natural_number, read_filters
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs, ProfilePart
 from edfi_api.core.security.profiles.negotiation import visibility_of

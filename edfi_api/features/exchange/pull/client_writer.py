@@ -22,8 +22,7 @@ from edfi_api.core.storage import resource_types, store
 from edfi_api.core.storage.row_policy import NO_CONDITIONS, RowPolicy, SetConditions
 from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, resolve
-from edfi_api.core.storage.sets.imported import adopt
-from edfi_api.core.storage.sets.staging import one_transaction, under_conditions, write_staged
+from edfi_api.core.storage.sets.staging import adopt, one_transaction, under_conditions, write_staged
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.core.writes.rules.ruled_write import WritingClient

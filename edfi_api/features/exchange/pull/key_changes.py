@@ -25,7 +25,7 @@ from edfi_api.core.documents.paths import put_value
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.storage import resource_types, store
 from edfi_api.core.storage.descriptor_uri_cache import stored_uris
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.core.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts
 from edfi_api.core.storage.stored import referential_ids, stored_versions
 from edfi_api.core.storage.temporary_database import TemporaryDatabase

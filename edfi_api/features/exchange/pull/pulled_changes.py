@@ -13,7 +13,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE
 from edfi_api.core.storage import store
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.core.storage.row_policy import NO_CONDITIONS, RowPolicy
 from edfi_api.core.storage.sets.writing import delete_unreferenced
 from edfi_api.core.storage.stored import referential_ids, stored_versions

@@ -21,11 +21,10 @@ from psycopg.rows import TupleRow
 
 from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
+from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.core.storage.sets import Refusal
 from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, resolve_together
-from edfi_api.core.storage.sets.imported import write_imported
-from edfi_api.core.storage.sets.staging import last_version
+from edfi_api.core.storage.sets.staging import last_version, write_imported
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import preparation
 from edfi_api.features.loading.bulk.candidates import Candidate, Origin, PreservedFields, Written

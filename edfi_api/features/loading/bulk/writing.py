@@ -17,8 +17,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.document_validator import ValidatedDocument
 from edfi_api.core.storage import descriptor_uri_cache, store
-from edfi_api.core.storage.driver.exceptions import TooMuchContention
-from edfi_api.core.storage.driver.execution import StatementAborted
+from edfi_api.core.storage.driver.execution import StatementAborted, TooMuchContention
 from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.sets.conflicts import Conflicts, Resolve, refusals, resolve, resolve_together
 from edfi_api.core.storage.sets.staging import MetConcurrentWrites, of_rows, one_transaction, write_staged

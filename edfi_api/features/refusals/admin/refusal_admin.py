@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from edfi_api.common.contributions import contributions
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
-from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
+from edfi_api.core.queries.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.writes.rules.configured import configured_rules
 from edfi_api.features.refusals import overview

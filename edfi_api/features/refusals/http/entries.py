@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
 
-from edfi_api.core.queries.listing.fields import (
+from edfi_api.core.queries.listing import (
     TEXT,
     Field,
     FieldFilter,
@@ -18,8 +18,8 @@ from edfi_api.core.queries.listing.fields import (
     natural_number,
     one_of,
     read_filters,
+    without_nulls,
 )
-from edfi_api.core.queries.listing.sql_rows import without_nulls
 from edfi_api.core.security.requests.data_stores import leases_of
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed

@@ -18,9 +18,9 @@ from rest_framework.status import HTTP_204_NO_CONTENT
 from edfi_api.common.addresses import root_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
+from edfi_api.core.queries.csv_text import CONTENT_TYPE, csv_file, prefers_csv
 from edfi_api.core.queries.exceptions import UnknownQueryField
-from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
-from edfi_api.core.queries.listing.sql_rows import Listed, listed, total_of
+from edfi_api.core.queries.listing import Listed, listed, total_of
 from edfi_api.core.security.requests.data_stores import data_store_in_address
 from edfi_api.core.served import current_surface
 from edfi_api.features.refusals.http import entries

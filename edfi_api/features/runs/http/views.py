@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.queries.exceptions import UnknownQueryField
-from edfi_api.core.queries.listing.fields import TIMESTAMP, Field, FieldType, read_filters
+from edfi_api.core.queries.listing import TIMESTAMP, Field, FieldType, read_filters
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.security.requests.data_stores import data_store_in_address
 from edfi_api.features.runs.report import report_of, runs_of

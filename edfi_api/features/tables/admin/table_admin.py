@@ -20,7 +20,7 @@ from django.urls import URLPattern, path, reverse
 
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, DataStoreNotFound
-from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
+from edfi_api.core.queries.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
 from edfi_api.features.tables.admin.forms import (

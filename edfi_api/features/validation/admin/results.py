@@ -22,7 +22,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.common.logs import audit
 from edfi_api.core.models import Document
-from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file
+from edfi_api.core.queries.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.organizations import names_in
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types

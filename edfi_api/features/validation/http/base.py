@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
 from edfi_api.common.addresses import root_of
-from edfi_api.core.queries.listing.sql_rows import SqlRows
+from edfi_api.core.queries.listing import SqlRows
 from edfi_api.core.queries.pagination import Page
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
 from edfi_api.core.storage.driver.execution import execute, with_retries

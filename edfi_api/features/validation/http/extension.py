@@ -11,8 +11,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from rest_framework.response import Response
 
-from edfi_api.core.queries.listing.fields import DATE, TEXT, UUID, Field, as_sql, read_filters
-from edfi_api.core.queries.listing.sql_rows import SqlRows, without_nulls
+from edfi_api.core.queries.listing import DATE, TEXT, UUID, Field, SqlRows, as_sql, read_filters, without_nulls
 from edfi_api.core.queries.pagination import NUMBER_PARAMETER, tokens_from
 from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, refuse_filters
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs

@@ -11,9 +11,20 @@ from rest_framework.response import Response
 
 from edfi_api.common import addresses
 from edfi_api.common.logs import audit
-from edfi_api.core.queries.listing.csv_text import CONTENT_TYPE, csv_file, prefers_csv
-from edfi_api.core.queries.listing.fields import BIGINT, TEXT, TIMESTAMP, UUID, Field, as_sql, one_of, read_filters
-from edfi_api.core.queries.listing.sql_rows import Represent, SqlRows, without_nulls
+from edfi_api.core.queries.csv_text import CONTENT_TYPE, csv_file, prefers_csv
+from edfi_api.core.queries.listing import (
+    BIGINT,
+    TEXT,
+    TIMESTAMP,
+    UUID,
+    Field,
+    Represent,
+    SqlRows,
+    as_sql,
+    one_of,
+    read_filters,
+    without_nulls,
+)
 from edfi_api.core.queries.parameters import (
     CHANGE_VERSION_PARAMETERS,
     PAGING_PARAMETERS,

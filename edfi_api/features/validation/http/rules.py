@@ -5,8 +5,16 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from edfi_api.core.queries.listing.fields import TEXT, TIMESTAMP, UUID, Field, as_sql, read_filters
-from edfi_api.core.queries.listing.sql_rows import SqlRows, without_nulls
+from edfi_api.core.queries.listing import (
+    TEXT,
+    TIMESTAMP,
+    UUID,
+    Field,
+    SqlRows,
+    as_sql,
+    read_filters,
+    without_nulls,
+)
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS
 from edfi_api.features.validation.http.base import NAMESPACE, CollectionView, ValidationView, id_of
 from edfi_api.features.validation.result_visibility import RULE

@@ -14,8 +14,17 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.violations import MOST_REPORTED, Violation
-from edfi_api.core.queries.listing.fields import BIGINT, TEXT, TIMESTAMP, UUID, Field, as_sql, read_filters
-from edfi_api.core.queries.listing.sql_rows import SqlRows, without_nulls
+from edfi_api.core.queries.listing import (
+    BIGINT,
+    TEXT,
+    TIMESTAMP,
+    UUID,
+    Field,
+    SqlRows,
+    as_sql,
+    read_filters,
+    without_nulls,
+)
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNREADABLE, NoRelationship

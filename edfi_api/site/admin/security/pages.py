@@ -12,8 +12,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.core.security.claim_names import Action
-from edfi_api.core.security.claims.remarks import remarks
-from edfi_api.core.security.claims.strategy_faults import advice_on_views, unknown_for
+from edfi_api.core.security.claims.strategy_faults import advice_on_views, remarks, unknown_for
 from edfi_api.core.security.models import Application, DefaultStrategies, OverridingStrategies
 from edfi_api.core.security.organizations import OrganizationNames, data_stores_of, organization_names
 from edfi_api.core.security.policies.table import STRATEGIES

@@ -7,12 +7,12 @@ text whose rest is here, or are not in problem details at all:
 - `edfi_api/core/documents/violations.py`: the sentence for each broken rule of a body. Loads report the same
   sentences without HTTP.
 - `edfi_api/core/documents/json_text.py`: where a text stops being JSON, mostly in the words of the parser.
-- `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/parameters.py`, `edfi_api/core/queries/ordering.py`,
-  `edfi_api/core/queries/filters.py`, `edfi_api/core/queries/listing/fields.py`,
-  `edfi_api/core/queries/listing/fields.py`, `edfi_api/features/changes/change_queries/windows.py`,
-  `edfi_api/features/changes/history/views.py`, `edfi_api/features/refusals/http/entries.py`,
-  `edfi_api/web/batch/sent_batch.py`, `edfi_api/web/relations/related.py`: which values
-  a query parameter takes, next to the check, since several are reported at once with the limits that were checked.
+- `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/parameters.py`, `edfi_api/core/queries/selection.py`,
+  `edfi_api/core/queries/filters.py`, `edfi_api/core/queries/listing.py`,
+  `edfi_api/features/changes/change_queries/windows.py`, `edfi_api/features/changes/history/views.py`,
+  `edfi_api/features/refusals/http/entries.py`, `edfi_api/web/batch/sent_batch.py`, `edfi_api/web/relations/related.py`:
+  which values a query parameter takes, next to the check, since several are reported at once with the limits that were
+  checked.
 - `edfi_api/core/security/requests/authentication.py`, `edfi_api/core/security/oauth/views.py`: which part of
   the header or the form is missing, one sentence for each step of reading it.
 - `edfi_api/core/security/policies/`: hints by which associations a client would be authorized.

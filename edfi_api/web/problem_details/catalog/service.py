@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db import InterfaceError, InternalError, OperationalError
 
 from edfi_api.common.memory import MemoryExhausted
-from edfi_api.core.storage.driver import exceptions as driver
+from edfi_api.core.storage.driver import execution as driver
 from edfi_api.core.storage.exceptions import NotChecked
 from edfi_api.web.problem_details.catalog.registry import problem_of
 from edfi_api.web.problem_details.problem import Problem

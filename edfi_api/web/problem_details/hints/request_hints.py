@@ -10,9 +10,8 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores import exceptions as data_stores
 from edfi_api.core.documents import coercion, dates_and_times
 from edfi_api.core.queries import exceptions as queries
-from edfi_api.core.queries.operators import operators_of
+from edfi_api.core.queries.operators import compared_field, operators_of
 from edfi_api.core.queries.parameters import COMPARISONS_PARAMETER
-from edfi_api.core.queries.unknown_parameters import compared_field
 from edfi_api.core.security import exceptions as security
 from edfi_api.core.security.profiles import exceptions as profiles
 from edfi_api.core.served import current_surface

@@ -27,7 +27,7 @@ from edfi_api.common.commands import ReportingCommand
 from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tenant
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.routing import NoSuchDataStore
-from edfi_api.core.security.claims.remarks import remarks
+from edfi_api.core.security.claims.strategy_faults import remarks
 from edfi_api.core.security.clients import COMMAND, add_client, create_client, rotate_secret
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.management.named_client import application_named, stores_of_tenant, the_only

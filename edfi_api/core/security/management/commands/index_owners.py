@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api.common.arguments import add_database
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.security.policies import owner_index
+from edfi_api.core.security.policies import ownership
 
 
 class Command(DataStoreCommand):
@@ -18,4 +18,4 @@ class Command(DataStoreCommand):
         add_database(parser, "the database with the documents")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
-        self.stdout.write(owner_index.bring_in_line(database) or "document_owner: nothing to do")
+        self.stdout.write(ownership.bring_index_in_line(database) or "document_owner: nothing to do")

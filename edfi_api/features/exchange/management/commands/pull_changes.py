@@ -17,7 +17,7 @@ from edfi_api.common.back_off import BackOff
 from edfi_api.common.commands import ReportingCommand
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.served import current_surface
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 from edfi_api.features.exchange.management.exchange_commands import (
     ERRORS_OF_CONNECTIONS,
     add_trust,

@@ -23,7 +23,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connections
 
 from edfi_api.common.back_off import BackOff
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 from edfi_api.features.exchange.management.exchange_commands import add_trust, stop_event
 from edfi_api.features.exchange.models import Connection, ExchangeDirection
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.dateparse import parse_date
 
 from edfi_api.common.logs import audit
-from edfi_api.core.queries.listing.csv_text import csv_blocks
+from edfi_api.core.queries.csv_text import csv_blocks
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.refusals.export import COLUMNS, exported_rows
 from edfi_api.features.refusals.models import Refusal
