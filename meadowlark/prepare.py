@@ -28,7 +28,7 @@ from edfi_api.common.arguments import day, integer, seconds
 from edfi_api.common.conf import api_settings
 from edfi_api.common.one_process import PREPARING, exclusively
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
-from edfi_api.model.apischema.node import ApiSchemaError
+from edfi_api.model.apischema.format import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark.run.demonstration import NewDistrict, has_reader, make_administrator, make_client
 from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection

@@ -1,11 +1,14 @@
-"""Files of rules: members in TOML, which have the shape of a struct, and those that all rules of a folder share.
+"""Files of rules: members in TOML, which have the shape of a struct, those that all rules of a folder share, and
+functions in Python that a decorator marks with an attribute.
 
-A field of the struct is annotated with `msgspec.Meta`, whose description says what its value has to be.
+A field of the struct is annotated with `msgspec.Meta`, whose description says what its value has to be. Decorators do
+not register anything globally, so the order of imports does not matter.
 """
 
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Annotated, Any, get_args
 
 import msgspec
@@ -58,3 +61,8 @@ def _difference(value: Any, type_: Any) -> str:
     if isinstance(value, str) and meta.max_length and len(value) > meta.max_length:
         return f"{len(value)} characters, of at most {meta.max_length}"
     return f"to be {meta.description}"
+
+
+def marked_functions(module: ModuleType, mark: str) -> list[FunctionType]:
+    """Return the functions with the mark that the module defines, without imported ones."""
+    return [each for each in vars(module).values() if hasattr(each, mark) and each.__module__ == module.__name__]

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import InterfaceError, InternalError, NotSupportedError, OperationalError, ProgrammingError
 from psycopg import errors
 
-from edfi_api.model.apischema.node import ApiSchemaError
+from edfi_api.model.apischema.format import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark.run.postgres_programs import EmbeddedPostgresError, binaries
 from meadowlark.serving.process import pause_garbage_collection, resume_garbage_collection

@@ -22,10 +22,10 @@ from edfi_api.core.documents.exceptions import (
 from edfi_api.core.documents.extraction import DocumentReference, Extractor, StoredUris
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.paths import identifying_value
-from edfi_api.core.documents.projection import is_visible
 from edfi_api.core.documents.violations import Violation
 from edfi_api.core.documents.visible_part import (
     hidden_items,
+    is_visible,
     is_visible_path,
     keep_emptied,
     without_indexes,

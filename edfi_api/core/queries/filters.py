@@ -8,7 +8,7 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
 from edfi_api.core.documents.member_names import OtherNames
-from edfi_api.core.documents.projection import TextProjection, compile_text_projection
+from edfi_api.core.documents.visible_part import TextProjection, compile_text_projection
 from edfi_api.core.queries.exceptions import ParameterValidationFailed
 from edfi_api.core.queries.parameters import (
     CHANGE_VERSION_PARAMETERS,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, TypeVar
 
-from edfi_api.common.marked import marked_functions
+from edfi_api.common.rule_files import marked_functions
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from edfi_api.common.commands import ErrorTexts
 from edfi_api.features.sql_views.changes import ViewsNotInstalled
 from edfi_api.features.sql_views.tables import UnusableNames
-from edfi_api.model.apischema.node import ApiSchemaError
+from edfi_api.model.apischema.format import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 
 

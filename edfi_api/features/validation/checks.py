@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.powers import POWERS, ROLES_PAGE
+from edfi_api.core.data_stores.databases import POWERS, ROLES_PAGE
 from edfi_api.features.validation.connections import connected
 from edfi_api.features.validation.login import TABLES, login_parameters
 

@@ -17,8 +17,15 @@ import msgspec
 from msgspec import Meta
 
 from edfi_api.common.conf import api_settings
-from edfi_api.common.marked import marked_functions
-from edfi_api.common.rule_files import NOT_EMPTY, SHARED, NotToml, Standards, problems_of_members, shared_members
+from edfi_api.common.rule_files import (
+    NOT_EMPTY,
+    SHARED,
+    NotToml,
+    Standards,
+    marked_functions,
+    problems_of_members,
+    shared_members,
+)
 from edfi_api.features.validation.rule import (
     FIXED_TYPES,
     PARAMETER_TYPES,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edfi_api.model.apischema import format as f
-from edfi_api.model.apischema.node import ApiSchemaError, Node, read_file
+from edfi_api.model.apischema.format import ApiSchemaError, Node, read_file
 from edfi_api.model.apischema.resources import (
     array_uniqueness,
     decimals,

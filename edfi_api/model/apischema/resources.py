@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from edfi_api.model.apischema import format as f
-from edfi_api.model.apischema.node import Node
+from edfi_api.model.apischema.format import Node
 from edfi_api.model.apischema.schemas import body_schema, find, value_paths
 from edfi_api.model.surface.json_schema import JsonSchema
 from edfi_api.model.surface.query_fields import ID_FIELD

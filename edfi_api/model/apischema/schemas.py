@@ -10,8 +10,7 @@ import msgspec
 from jsonschema_rs import Draft202012Validator, ValidationError
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from edfi_api.model.apischema.format import MEMBER_NAME
-from edfi_api.model.apischema.node import Node
+from edfi_api.model.apischema.format import MEMBER_NAME, Node
 from edfi_api.model.surface.json_schema import DRAFT, JsonSchema
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, ValuePaths
 

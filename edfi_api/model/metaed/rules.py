@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 
-from edfi_api.model.metaed.ambiguity import circles, paths_to_one_value_are_merged_or_have_roles
 from edfi_api.model.metaed.errors import Problem, error, indefinite, suggestion, warning
-from edfi_api.model.metaed.merge_rules import check_merges
+from edfi_api.model.metaed.merge_rules import check_merges, circles, paths_to_one_value_are_merged_or_have_roles
 from edfi_api.model.metaed.model import (
     ADDITIONS_KINDS,
     CORE_NAMESPACE,

@@ -10,8 +10,19 @@ from dataclasses import replace
 
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, EntityKind, Model, Property, PropertyType
 from edfi_api.model.surface.naming import element_name, identity_element, lookup_element, map_element
-from edfi_api.model.xsd.names import COMPLEX_OBJECT_TYPE, DESCRIPTOR_TYPE, REFERENCE_TYPE, TypeNames
-from edfi_api.model.xsd.schema import Annotation, Choice, ComplexType, Derivation, Element, Particle, TypeGroup
+from edfi_api.model.xsd.schema import (
+    COMPLEX_OBJECT_TYPE,
+    DESCRIPTOR_TYPE,
+    REFERENCE_TYPE,
+    Annotation,
+    Choice,
+    ComplexType,
+    Derivation,
+    Element,
+    Particle,
+    TypeGroup,
+    TypeNames,
+)
 
 REFERABLE_KINDS = (
     EntityKind.DOMAIN_ENTITY,

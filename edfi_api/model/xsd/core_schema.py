@@ -25,7 +25,7 @@ from edfi_api.model.xsd.complex_types import (
     ComplexTypes,
     ReferenceTypes,
 )
-from edfi_api.model.xsd.names import (
+from edfi_api.model.xsd.schema import (
     ANNOTATION_FILE,
     COMPLEX_OBJECT_TYPE,
     CORE_FILE,
@@ -35,13 +35,6 @@ from edfi_api.model.xsd.names import (
     PERCENT,
     REFERENCE_TYPE,
     TIME_INTERVAL,
-    TypeNames,
-    core_file,
-    has_own_type,
-    integer_type,
-    namespace,
-)
-from edfi_api.model.xsd.schema import (
     Annotation,
     Attribute,
     ComplexType,
@@ -52,6 +45,11 @@ from edfi_api.model.xsd.schema import (
     SimpleType,
     Type,
     TypeGroup,
+    TypeNames,
+    core_file,
+    has_own_type,
+    integer_type,
+    namespace,
 )
 
 ANNOTATION_NAMESPACE = "http://ed-fi.org/annotation"

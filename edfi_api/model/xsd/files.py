@@ -14,9 +14,9 @@ from edfi_api.model.metaed.errors import Problem
 from edfi_api.model.metaed.model import Model, Project
 from edfi_api.model.xsd.core_schema import ANNOTATION_NAMESPACE, annotation_schema, core_schema
 from edfi_api.model.xsd.interchange_schemas import interchange_schemas
-from edfi_api.model.xsd.names import ANNOTATION_FILE
 from edfi_api.model.xsd.problems import contradictions, homographs, incomplete_restrictions
 from edfi_api.model.xsd.schema import (
+    ANNOTATION_FILE,
     Annotation,
     Choice,
     ComplexType,

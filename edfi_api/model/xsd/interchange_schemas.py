@@ -20,8 +20,17 @@ from edfi_api.model.metaed.model import (
     SourceLocation,
 )
 from edfi_api.model.surface.naming import ROOT_PREFIX, reference_element
-from edfi_api.model.xsd.names import TypeNames, core_file, in_words, interchange_file, namespace
-from edfi_api.model.xsd.schema import Annotation, Element, InterchangeRoot, Schema
+from edfi_api.model.xsd.schema import (
+    Annotation,
+    Element,
+    InterchangeRoot,
+    Schema,
+    TypeNames,
+    core_file,
+    in_words,
+    interchange_file,
+    namespace,
+)
 
 DESCRIPTORS = "Descriptors"
 

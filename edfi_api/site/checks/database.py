@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.core.data_stores import provisioning_state
-from edfi_api.core.data_stores.powers import POWERS, ROLES_PAGE
+from edfi_api.core.data_stores.databases import POWERS, ROLES_PAGE
 from edfi_api.core.data_stores.provisioning_state import OF_DEVELOPMENT, is_of_development
 
 # Migrations of a newer version that take nothing away are only a warning: during an upgrade, servers of both versions

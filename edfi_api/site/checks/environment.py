@@ -17,7 +17,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.common.settings_table import PREFIX, SETTINGS
 from edfi_api.core.served import current_compilation
 from edfi_api.core.writes.rules.configured import configured_rules
-from edfi_api.model.apischema.node import ApiSchemaError
+from edfi_api.model.apischema.format import ApiSchemaError
 from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.site.person_pages.layout import InvalidLayout, current_layout
 from edfi_api.web.admin_kit.kinds import check_own_words

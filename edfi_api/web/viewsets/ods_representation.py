@@ -13,8 +13,7 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.ods_form import Completion, compile_completion
-from edfi_api.core.documents.projection import TextProjection
-from edfi_api.core.documents.visible_part import readable_schema
+from edfi_api.core.documents.visible_part import TextProjection, readable_schema
 from edfi_api.core.queries.pagination import OdsPagination
 from edfi_api.core.queries.parameters import COMPARISONS_PARAMETER
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart

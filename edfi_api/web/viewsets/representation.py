@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.extraction import Extractor
-from edfi_api.core.documents.projection import TextProjection
+from edfi_api.core.documents.visible_part import TextProjection
 from edfi_api.core.security.profiles.catalog import ProfilePart
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.database_state import database_state

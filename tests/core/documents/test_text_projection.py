@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.core.documents.projection import compile_projection, compile_text_projection
+from edfi_api.core.documents.visible_part import compile_projection, compile_text_projection
 from edfi_api.model.profiles.definition import FilterMode, Usage
 from edfi_api.model.profiles.rules import view_of
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView, members_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.model.apischema.node import ApiSchemaError
+from edfi_api.model.apischema.format import ApiSchemaError
 from edfi_api.model.apischema.reader import read_api_schemas
 from edfi_api.model.surface.resource import Surface
 from tests.model.apischema.conftest import changed

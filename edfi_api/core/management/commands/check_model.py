@@ -11,7 +11,7 @@ from edfi_api.common.arguments import not_empty
 from edfi_api.common.conf import api_settings, bundled_standards, source_path
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.served import compiled, is_api_schema, refuse_text_without_standard
-from edfi_api.model.apischema.node import ApiSchemaError
+from edfi_api.model.apischema.format import ApiSchemaError
 from edfi_api.model.metaed.compiler import check_projects
 from edfi_api.model.metaed.errors import ModelErrors, Problem
 from edfi_api.model.metaed.source import read_sources

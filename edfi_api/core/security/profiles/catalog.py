@@ -20,7 +20,7 @@ from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidde
 from edfi_api.core.documents.extraction import StoredUris
 from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.merge_validator import MergeValidator
-from edfi_api.core.documents.projection import Projection, TextProjection, compile_projection, compile_text_projection
+from edfi_api.core.documents.visible_part import Projection, TextProjection, compile_projection, compile_text_projection
 from edfi_api.core.security.models import ClaimsVersion
 from edfi_api.core.security.profiles.exceptions import (
     ContradictionPreventedByProfile,

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from edfi_api.common.conf import api_settings
-from edfi_api.common.marked import marked_functions
+from edfi_api.common.rule_files import marked_functions
 from edfi_api.core.served import current_surface
 from edfi_api.core.writes.rules.conditions import Condition
 from edfi_api.core.writes.rules.declared import DeclaredRule, declared_rules

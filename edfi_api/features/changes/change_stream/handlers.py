@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from edfi_api.common.marked import marked_functions
+from edfi_api.common.rule_files import marked_functions
 from edfi_api.features.changes.change_stream.documents import Change, DocumentLog, Operation
 from edfi_api.features.changes.change_stream.log import Event, Log, logs
 from edfi_api.model.surface.resource import Resource

@@ -9,8 +9,7 @@ import pytest
 from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.documents.exceptions import CannotBeCreated
 from edfi_api.core.documents.merge_validator import MergeValidator
-from edfi_api.core.documents.projection import compile_projection
-from edfi_api.core.documents.visible_part import is_visible_path, writable_schema
+from edfi_api.core.documents.visible_part import compile_projection, is_visible_path, writable_schema
 from edfi_api.model.profiles.definition import MemberSelection, Usage
 from edfi_api.model.profiles.rules import view_of
 from edfi_api.model.profiles.view import CollectionView, ObjectView, ResourceMembers, members_of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.core.documents.merge_validator import compile_merge
-from edfi_api.core.documents.projection import compile_projection
+from edfi_api.core.documents.visible_part import compile_projection
 from edfi_api.model.profiles.definition import FilterMode
 from edfi_api.model.profiles.view import CollectionView, ItemFilter, MemberKind, Members, ObjectView, ProfileMember
 from edfi_api.model.surface.resource import JsonPath
