@@ -158,7 +158,11 @@ def _digests() -> dict[Migration, str]:
     """Return the SHA-256 of the module and the SQL of each migration of this project's apps, without those of
     libraries.
     """
-    folders = {config.label: Path(config.path) for config in apps.get_app_configs() if _is_ours(config.name)}
+    folders = {
+        config.label: Path(config.path)
+        for config in apps.get_app_configs()
+        if _TOP.joinpath(*config.name.split(".")).is_dir()
+    }
     return {
         (label, module.stem): _digest(module.read_text(), folder / "sql")
         for label, folder in folders.items()
@@ -169,10 +173,6 @@ def _digests() -> dict[Migration, str]:
 def _digest(module: str, folder: Path) -> str:
     texts = [module, *((folder / name).read_text() for name in _SQL_FILE.findall(module))]
     return sha256("\0".join(texts).encode()).hexdigest()
-
-
-def _is_ours(package: str) -> bool:
-    return _TOP.joinpath(*package.split(".")).is_dir()
 
 
 def _applied(connection: BaseDatabaseWrapper) -> set[Migration]:

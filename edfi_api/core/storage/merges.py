@@ -156,7 +156,8 @@ class _Merge:
 
     def _write_new(self) -> Written | None:
         if self._key is _BY_UUID:
-            raise _missing(self._request)
+            request = self._request
+            raise NothingToMatch if request.condition.needs_a_document else DocumentNotFound(request.pending.resource)
         return self._write(None, None)
 
     def _write(self, stored_body: dict[str, Any] | None, version: int | None) -> Written | None:
@@ -187,8 +188,3 @@ def _has_missing_targets(request: WriteRequest) -> bool:
     """Whether the document refers to one that does not exist, so that the write will be refused for that."""
     missing = missing_targets(request.incoming.targets, request.using)
     return not missing.issubset(request.incoming.identity.aliases)
-
-
-def _missing(request: MergeRequest) -> Exception:
-    """Return the error for an update with an id that no document has."""
-    return NothingToMatch() if request.condition.needs_a_document else DocumentNotFound(request.pending.resource)

@@ -177,7 +177,7 @@ class _Linker:
         if is_shared or own == CORE_NAMESPACE or CORE_NAMESPACE not in searched:
             return None
         found = self.plain_properties.get(reference.name, [])
-        forms = dict.fromkeys((each.type, _limits(each)) for each in found)
+        forms = dict.fromkeys((each.type, tuple(getattr(each, limit) for limit in SHARED_LIMITS)) for each in found)
         if not forms:
             return None
         if [type_ for type_, _ in forms] != [PLAIN_TYPES[prop.type]]:
@@ -335,10 +335,6 @@ class _Linker:
             return message
         known = (key.name for key in self.drafts if key.kind in kinds and key.namespace in namespaces)
         return message + suggestion(reference.name, known)
-
-
-def _limits(prop: Property) -> tuple[object, ...]:
-    return tuple(getattr(prop, limit) for limit in SHARED_LIMITS)
 
 
 def _form(type_: PropertyType, limits: tuple[object, ...]) -> str:

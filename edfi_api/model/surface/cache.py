@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
@@ -56,16 +56,12 @@ def load_or_build(
 def fingerprint(paths: Iterable[Path], code: Iterable[ModuleType] = CODE_PACKAGES) -> str:
     """SHA-256 over the projects' files and the compiler's, each with its name and length to keep them distinct."""
     digest = hashlib.sha256()
-    for place in (*_code_folders(code), *paths):
+    for place in (*(Path(folder) for package in code for folder in package.__path__), *paths):
         for file in _files(place):
             content = file.read_bytes()
             digest.update(f"{file.relative_to(place)}\0{len(content)}\0".encode())
             digest.update(content)
     return digest.hexdigest()
-
-
-def _code_folders(code: Iterable[ModuleType]) -> Iterator[Path]:
-    return (Path(folder) for package in code for folder in package.__path__)
 
 
 def _files(place: Path) -> list[Path]:

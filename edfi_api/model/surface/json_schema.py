@@ -157,7 +157,7 @@ def scalar_schema(prop: Property) -> JsonSchema:
     if prop.type in _SHORTS:
         return {"type": "integer", **_range(prop)}
     if prop.type in _STRINGS:
-        return {"type": "string", **_lengths(prop), **_pattern(prop)}
+        return {"type": "string", **_given(minLength=prop.min_length, maxLength=prop.max_length), **_pattern(prop)}
     return dict(_SCHEMAS_WITHOUT_LIMITS[prop.type])
 
 
@@ -168,10 +168,6 @@ def _integer_format(prop: Property) -> str:
 
 def _range(prop: Property) -> JsonSchema:
     return _given(minimum=prop.min_value, maximum=prop.max_value)
-
-
-def _lengths(prop: Property) -> JsonSchema:
-    return _given(minLength=prop.min_length, maxLength=prop.max_length)
 
 
 def _given(**limits: Any) -> JsonSchema:

@@ -72,16 +72,12 @@ def _parents(
     """
     keys = {organization.key for organization in types}
     for prop in entity.properties:
-        if _is_single_reference(prop) and prop.target in keys:
+        if prop.type is PropertyType.DOMAIN_ENTITY and not prop.is_collection and prop.target in keys:
             target = declarations.model.target(prop)
             for value in table_of(entity).values_at((prop.full_name,))[:1]:
                 yield ParentOrganization(
                     declarations.resource_name(entity), declarations.resource_name(target), value.named_path
                 )
-
-
-def _is_single_reference(prop: Property) -> bool:
-    return prop.type is PropertyType.DOMAIN_ENTITY and not prop.is_collection
 
 
 @dataclass(frozen=True, slots=True)

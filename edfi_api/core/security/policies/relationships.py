@@ -165,7 +165,8 @@ class Relationship:
         is_organization = resource.organization is not None
         made = cls(name, reach, subject.groups, resource.authorization_pathways, is_organization)
         if not made.checked:
-            raise StrategyNotApplicable(resource.name.resource, name, _names_of(reach))
+            needed = " or ".join(_NAMES[kind] for kind in reach.kinds)
+            raise StrategyNotApplicable(resource.name.resource, name, needed)
         return made
 
     @property
@@ -403,7 +404,3 @@ _NAMES = {
     SecurableKind.CONTACT: "Contact",
     SecurableKind.STAFF: "Staff",
 }
-
-
-def _names_of(reach: Reach) -> str:
-    return " or ".join(_NAMES[kind] for kind in reach.kinds)

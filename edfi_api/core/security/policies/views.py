@@ -110,7 +110,7 @@ def basis_named(strategy: str, surface: Surface) -> Basis | None:
 
 def paths_to(basis: Basis, subject: Resource, surface: Surface) -> list[BasisPath]:
     """The paths to use; empty if the subject does not refer to the basis."""
-    references = [reference for reference in subject.references if _is_single(reference)]
+    references = [reference for reference in subject.references if ALL_ITEMS not in reference.path.steps]
     for found in (
         _shortest([each for each in references if each.is_identity], basis, surface),
         _shortest([each for each in references if each.is_required and not each.is_identity], basis, surface),
@@ -142,10 +142,6 @@ def _basis(name: str, surface: Surface) -> Basis | None:
     known.sort(key=lambda each: each.project != surface.core_project.name)
     documents = documents_of(known[0], surface) if known else ()
     return Basis(known[0], documents) if documents and not documents[0].is_descriptor else None
-
-
-def _is_single(reference: ReferencePath) -> bool:
-    return ALL_ITEMS not in reference.path.steps
 
 
 @dataclass(frozen=True)

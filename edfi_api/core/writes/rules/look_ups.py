@@ -105,7 +105,9 @@ class LookedUpResources:
     """The resources of a surface as rules look them up, each compiled at its first look-up."""
 
     def __init__(self, surface: Surface) -> None:
-        self._by_name = {_name(resource): resource for resource in surface.resources}
+        self._by_name = {
+            f"{resource.project_endpoint}/{resource.name.resource}".lower(): resource for resource in surface.resources
+        }
         self._surface = surface
         self._queries: dict[ResourceName, QueryByExample] = {}
         self.validators = DocumentValidators(surface)
@@ -217,10 +219,6 @@ class NoLookUps:
 
 class LooksUpDespiteDeclaration(Exception):
     """A rule with `reads_document_only` looks up other documents."""
-
-
-def _name(resource: Resource) -> str:
-    return f"{resource.project_endpoint}/{resource.name.resource}".lower()
 
 
 def _text(value: Any) -> str:
