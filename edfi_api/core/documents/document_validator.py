@@ -132,7 +132,7 @@ class DocumentValidator:
 
         `leniency` gets what is tolerated in the body; if it is strict, that is refused with the other violations.
         """
-        return self.incoming(self.valid_new(sent, leniency), stored_uris)
+        return self.as_validated(self.valid_new(sent, leniency), stored_uris)
 
     def validate_replacement(
         self,
@@ -143,7 +143,7 @@ class DocumentValidator:
     ) -> ValidatedDocument:
         """A body for an update, which must contain the `id`. Raises IdMismatch if it differs from `document_uuid`, and
         what `validate` raises. `leniency` as in `validate_new`."""
-        return self.incoming(self.valid_replacement(sent, document_uuid, leniency), stored_uris)
+        return self.as_validated(self.valid_replacement(sent, document_uuid, leniency), stored_uris)
 
     def validate(self, sent: dict[str, Any], stored_uris: StoredUris) -> ValidatedDocument:
         """Coerce, validate, extract. Raises DataValidationFailed with all violations of the first kind of check that
@@ -151,7 +151,7 @@ class DocumentValidator:
 
         Descriptor values get the letter case of the stored descriptors, which `stored_uris` finds by referential id.
         """
-        return self.incoming(self._valid(sent, None), stored_uris)
+        return self.as_validated(self._valid(sent, None), stored_uris)
 
     def valid_new(self, sent: dict[str, Any], leniency: Leniency | None = None) -> dict[str, Any]:
         """The coerced body of an upsert, after every check that needs no other document. Raises what `validate_new`
@@ -180,11 +180,11 @@ class DocumentValidator:
         self._validator.validate_values(body)
         return body
 
-    def incoming(self, body: dict[str, Any], stored_uris: StoredUris) -> ValidatedDocument:
+    def as_validated(self, body: dict[str, Any], stored_uris: StoredUris) -> ValidatedDocument:
         """A valid body with its identity, references and securables. Raises DocumentTooLarge."""
         references, key_descriptors = self._references(body)
         normalise_case(body, [*references, *key_descriptors], stored_uris)
-        return self._incoming(body, references, key_descriptors)
+        return self._as_validated(body, references, key_descriptors)
 
     def partial_identity(self, sent: dict[str, Any]) -> PartialIdentity:
         """What a body that may be invalid says about the document. Raises nothing, whatever the body is."""
@@ -264,9 +264,9 @@ class DocumentValidator:
 
     def understand(self, body: dict[str, Any]) -> ValidatedDocument:
         """Identity, references and securables of a body that is known to be valid, such as a stored one."""
-        return self._incoming(body, self.extractor.references(body), self.extractor.key_descriptors(body))
+        return self._as_validated(body, self.extractor.references(body), self.extractor.key_descriptors(body))
 
-    def _incoming(
+    def _as_validated(
         self, body: dict[str, Any], references: list[DocumentReference], key_descriptors: list[DocumentReference]
     ) -> ValidatedDocument:
         text = json_text.dumps(body)

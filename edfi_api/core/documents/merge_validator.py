@@ -235,9 +235,9 @@ class MergeValidator:
         body = self._merge(stored, visible)
         self._check(body, stored, visible)
         try:
-            merged = self._full.incoming(body, stored_uris)
+            merged = self._full.as_validated(body, stored_uris)
         except (DataValidationFailed, DocumentTooLarge) as error:
-            self._full.incoming(visible, stored_uris)  # Raises what is wrong with it alone, at its own places.
+            self._full.as_validated(visible, stored_uris)  # Raises what is wrong with it alone, at its own places.
             raise ContradictsHidden from error
         return MergedDocument.of(merged, visible, self._full.extractor)
 

@@ -45,13 +45,13 @@ class _Affected:
     """An affected document with its new body. `stored_aliases` are its referential ids in the database."""
 
     row: int
-    incoming: ValidatedDocument
+    validated: ValidatedDocument
     stored_aliases: list[UUID]
 
     @property
     def moves(self) -> dict[UUID, UUID]:
         """Stored referential id → new one, for those that differ."""
-        pairs = zip(self.stored_aliases, self.incoming.identity.aliases, strict=True)
+        pairs = zip(self.stored_aliases, self.validated.identity.aliases, strict=True)
         return {stored: new for stored, new in pairs if stored != new}
 
 
@@ -77,19 +77,19 @@ def change_identity(request: WriteRequest, values: Values, validators: DocumentV
                 raise
     except IntegrityError as violation:
         if outcome_of(violation) is Outcome.TAKEN:
-            raise _conflict(request.incoming) from violation
+            raise _conflict(request.document) from violation
         raise
 
 
 def _raise_if_taken(root: _Affected, using: str) -> None:
     """A conflict of the new identity concerns the document itself and is reported before errors of its referrers."""
-    aliases = Alias.objects.using(using).filter(pk__in=root.incoming.identity.aliases)
+    aliases = Alias.objects.using(using).filter(pk__in=root.validated.identity.aliases)
     if aliases.exclude(document_id=root.row).exists():
-        raise _conflict(root.incoming)
+        raise _conflict(root.validated)
 
 
-def _conflict(incoming: ValidatedDocument) -> IdentityConflict:
-    return IdentityConflict(incoming.resource, incoming.identity.elements, is_new=False)
+def _conflict(validated: ValidatedDocument) -> IdentityConflict:
+    return IdentityConflict(validated.resource, validated.identity.elements, is_new=False)
 
 
 def _lock_root(request: WriteRequest, values: Values, validators: DocumentValidators) -> _Affected | None:
@@ -102,8 +102,8 @@ def _lock_root(request: WriteRequest, values: Values, validators: DocumentValida
         if execute(still_allowed, request.using) != [(True,)]:
             return None
     row, body = rows[0]
-    stored = validators[request.incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
-    return _Affected(row, request.incoming, stored.aliases)
+    stored = validators[request.document.resource.name].extractor.identity(json_text.loads(body.encode()))
+    return _Affected(row, request.document, stored.aliases)
 
 
 def _follow(root: _Affected, validators: DocumentValidators, using: str) -> dict[int, _Affected]:
@@ -123,10 +123,10 @@ def _follow(root: _Affected, validators: DocumentValidators, using: str) -> dict
             if row == root.row:
                 continue  # its new body is the client's
             referrer = referrers.get(row) or _referrer(row, names[resource_type], body, validators)
-            before = referrer.incoming.identity.aliases
-            referrer.incoming = _moved_along(referrer, moved, validators)
+            before = referrer.validated.identity.aliases
+            referrer.validated = _moved_along(referrer, moved, validators)
             referrers[row] = referrer
-            if referrer.incoming.identity.aliases != before:
+            if referrer.validated.identity.aliases != before:
                 frontier.append((referrer, before))
     return referrers
 
@@ -138,8 +138,8 @@ def _moved(
     moved: dict[UUID, dict[str, Any]] = {}
     stored_ids: list[UUID] = []
     for document, known_as in frontier:
-        extractor = validators[document.incoming.resource.name].extractor
-        keys = extractor.key_values(document.incoming.body)
+        extractor = validators[document.validated.resource.name].extractor
+        keys = extractor.key_values(document.validated.body)
         moved.update(zip(known_as, keys, strict=True))
         stored_ids += document.stored_aliases
     return moved, stored_ids
@@ -158,12 +158,12 @@ def _referrer(row: int, name: ResourceName, text: str, validators: DocumentValid
 def _moved_along(
     referrer: _Affected, moved: Mapping[UUID, Mapping[str, Any]], validators: DocumentValidators
 ) -> ValidatedDocument:
-    incoming = referrer.incoming
+    validated = referrer.validated
     try:
-        return validators[incoming.resource.name].follow_moved_targets(incoming.body, moved)
+        return validators[validated.resource.name].follow_moved_targets(validated.body, moved)
     except DataValidationFailed as failed:
-        natural_key = incoming.identity.natural_key
-        raise KeyChangeContradicts(incoming.resource, natural_key, referrer.row, failed.violations) from failed
+        natural_key = validated.identity.natural_key
+        raise KeyChangeContradicts(validated.resource, natural_key, referrer.row, failed.violations) from failed
 
 
 def _write(root: _Affected, referrers: Mapping[int, _Affected], values: Values, using: str) -> Written:
@@ -174,9 +174,9 @@ def _write(root: _Affected, referrers: Mapping[int, _Affected], values: Values, 
     if not are_there:
         transaction.set_rollback(True, using)
         return Written(Outcome.MISSING_TARGET)
-    documents = [(document.row, document.incoming) for document in affected]
+    documents = [(document.row, document.validated) for document in affected]
     rewritten = rewrite(documents, using, client=values["client"], root=root.row, types=types, ids=ids)
-    execute(_REPLACE_REFERENCES.with_values(row=root.row, targets=root.incoming.targets), using)
+    execute(_REPLACE_REFERENCES.with_values(row=root.row, targets=root.validated.targets), using)
     [written] = [Written(Outcome.UPDATED, *columns) for row, *columns in rewritten if row == root.row]
     return written
 
@@ -194,8 +194,8 @@ def rewrite(
     `ids`. Row, id and version of each."""
     statement = _REWRITE_DOCUMENTS.with_values(
         rows=[row for row, _ in documents],
-        bodies=[incoming.text.decode() for _, incoming in documents],
-        securables=[json_text.dumps(incoming.securables._asdict()).decode() for _, incoming in documents],
+        bodies=[validated.text.decode() for _, validated in documents],
+        securables=[json_text.dumps(validated.securables._asdict()).decode() for _, validated in documents],
         client=client,
         root=root,
         types=types,
@@ -207,6 +207,6 @@ def rewrite(
 def replace_once(request: WriteRequest, values: Values, validators: DocumentValidators) -> Written:
     """One attempt of an update. Raises what `change_identity` does."""
     written = Written.of(execute(policy_statements.update(request.policy).bound_to(values), request.using))
-    if written.outcome is Outcome.OTHER_IDENTITY and request.incoming.resource.allows_identity_updates:
+    if written.outcome is Outcome.OTHER_IDENTITY and request.document.resource.allows_identity_updates:
         return change_identity(request, values, validators)
     return written

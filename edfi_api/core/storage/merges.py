@@ -63,8 +63,8 @@ class MergeRequest(Terms):
 
 def of_whole(request: WriteRequest) -> MergeRequest:
     """The request to write a whole document, which takes nothing but the spelling of its key from what is stored."""
-    incoming = request.incoming
-    return MergeRequest(PendingDocument(incoming.resource, incoming.identity, lambda _: incoming), **_terms(request))
+    document = request.document
+    return MergeRequest(PendingDocument(document.resource, document.identity, lambda _: document), **_terms(request))
 
 
 def _terms(terms: Terms) -> dict[str, Any]:
@@ -180,11 +180,11 @@ class _Merge:
         if request.check is not None:
             if _has_missing_targets(merged):
                 return Written(Outcome.MISSING_TARGET)
-            request.check(merged.incoming, stored_body)
+            request.check(merged.document, stored_body)
         return self._write_once(merged, values)
 
 
 def _has_missing_targets(request: WriteRequest) -> bool:
     """Whether the document refers to one that does not exist, so that the write will be refused for that."""
-    missing = missing_targets(request.incoming.targets, request.using)
-    return not missing.issubset(request.incoming.identity.aliases)
+    missing = missing_targets(request.document.targets, request.using)
+    return not missing.issubset(request.document.identity.aliases)

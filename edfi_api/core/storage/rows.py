@@ -41,23 +41,23 @@ class Row(NamedTuple):
     """A document to write; `expected_version` as in the statements of single writes: the change version to replace, 0
     for an insert only, None for either. `document_uuid` is the id that a new document gets."""
 
-    incoming: ValidatedDocument
+    document: ValidatedDocument
     document_uuid: UUID
     expected_version: int | None = None
 
     def staged(self, position: int, resource_type: int) -> dict[str, Any]:
         """The columns of `staged_document`."""
-        incoming, identity = self.incoming, self.incoming.identity
+        document, identity = self.document, self.document.identity
         return {
             "position": position,
             "document_uuid": self.document_uuid,
             "resource_type_id": resource_type,
             "referential_id": identity.referential_id,
             "superclass_id": identity.superclass_id,
-            "targets": incoming.targets,
-            "linked": incoming.linked,
-            "body": orjson.Fragment(incoming.text),
-            **incoming.securables._asdict(),
+            "targets": document.targets,
+            "linked": document.linked,
+            "body": orjson.Fragment(document.text),
+            **document.securables._asdict(),
             "expected_version": self.expected_version,
         }
 
@@ -68,8 +68,8 @@ def write_likely(
     """Write rows of one resource, by position, by the statement that does only what leads to the likely outcome. The
     results of those that have it; none if the statement fails, such as for a concurrent write. Whether there is another
     outcome, or a refusal, is for the caller to find out."""
-    number = resource_types.numbers(using)[next(iter(rows.values())).incoming.resource.name]
-    has_links = any(row.incoming.linked for row in rows.values())
+    number = resource_types.numbers(using)[next(iter(rows.values())).document.resource.name]
+    has_links = any(row.document.linked for row in rows.values())
     composed = policy_statements.likely_set(likely, conditions, STAGED, has_links=has_links)
     statement = composed.with_values(client=client)
     try:

@@ -65,9 +65,9 @@ def upsert(request: WriteRequest) -> Written:
     Raises UnresolvedReference with every missing target, IdentityConflict if a document of another subclass has the
     identity, TooMuchContention after the last attempt, and the exceptions of the request's condition and policy.
     """
-    name, state = request.incoming.resource.name, database_state(request.using)
+    name, state = request.document.resource.name, database_state(request.using)
     recent = state.value(recent_upserts)
-    if request.incoming.resource.is_descriptor:
+    if request.document.resource.is_descriptor:
         written = merges.upsert(merges.of_whole(request))
         recent.add(name, written.outcome)
         return written
@@ -100,9 +100,9 @@ def update(request: WriteRequest, document_uuid: UUID, validators: DocumentValid
     Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
     """
-    if request.incoming.resource.is_descriptor:
+    if request.document.resource.is_descriptor:
         return merges.update(merges.of_whole(request), document_uuid, validators)
-    using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
+    using, name, values = request.using, request.document.resource.name, request.values(document_uuid)
     recent = database_state(using).value(_recent_updates)
     likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
 
@@ -195,7 +195,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     Raises DocumentExists if that id is in use, IdentityConflict if another document has its natural key, and
     UnresolvedReference as `upsert` does.
     """
-    using, incoming = request.using, request.incoming
+    using, document = request.using, request.document
     values = request.values(document_uuid)
     insert = policy_statements.upsert(None).bound_to(values | {"expected_version": NO_DOCUMENT})
     creation = _KEEP_CREATION.with_values(
@@ -203,10 +203,10 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     )
 
     def attempt() -> Written:
-        if get(incoming.resource, document_uuid, using=using):
+        if get(document.resource, document_uuid, using=using):
             raise DocumentExists(document_uuid)
         if execute(_VERSION_BY_ALIAS.bound_to(values), using):
-            raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
+            raise IdentityConflict(document.resource, document.identity.elements, is_new=True)
         with transaction.atomic(using):
             written = Written.of(execute(insert, using))
             execute(creation, using)

@@ -182,7 +182,7 @@ def upsert_in_group(
     """
     if likely is None or likely not in _LIKELY or (conditions := _conditions(request)) is None:
         return write_alone(likely)
-    key = likely, request.client, request.incoming.resource.name
+    key = likely, request.client, request.document.resource.name
     found = groups.execute(
         key, _Upsert(request, conditions), partial(write_alone, likely), partial(_write_group, likely)
     )
@@ -193,7 +193,7 @@ def _conditions(request: WriteRequest) -> SetConditions | None:
     """The conditions of its policy; None if it has to be written alone."""
     if api_settings.GROUP_MILLISECONDS <= 0:
         return None
-    if request.condition.is_given or len(request.incoming.text) > _MOST_BYTES:
+    if request.condition.is_given or len(request.document.text) > _MOST_BYTES:
         return None
     if connections[request.using].in_atomic_block:
         return None
@@ -202,7 +202,7 @@ def _conditions(request: WriteRequest) -> SetConditions | None:
 
 def _write_group(likely: Outcome, upserts: Sequence[_Upsert]) -> Mapping[int, Written]:
     """The results, by position, of those that one statement has written: none if it fails."""
-    rows = {position: Row(upsert.request.incoming, uuid7()) for position, upsert in _compatible(upserts)}
+    rows = {position: Row(upsert.request.document, uuid7()) for position, upsert in _compatible(upserts)}
     request = upserts[0].request
     return write_likely(rows, likely, upserts[0].conditions, request.using, request.client)
 
@@ -213,7 +213,7 @@ def _compatible(upserts: Sequence[_Upsert]) -> Iterator[tuple[int, _Upsert]]:
     """
     ids: set[UUID] = set()
     for position, upsert in enumerate(upserts):
-        aliases = upsert.request.incoming.identity.aliases
+        aliases = upsert.request.document.identity.aliases
         if upsert.conditions == upserts[0].conditions and ids.isdisjoint(aliases):
             ids.update(aliases)
             yield position, upsert

@@ -98,8 +98,8 @@ class IneffectiveWrite:
         if outcome is Outcome.STALE:
             return
         if outcome is Outcome.NOT_FOUND:
-            raise DocumentNotFound(self.request.incoming.resource)
-        unresolved = unresolved_reference(self.request.incoming, self.request.using)
+            raise DocumentNotFound(self.request.document.resource)
+        unresolved = unresolved_reference(self.request.document, self.request.using)
         refusal = self._refusal(outcome, unresolved)
         if refusal or outcome is Outcome.DENIED:
             self._raise_if_denied(unresolved)
@@ -108,7 +108,7 @@ class IneffectiveWrite:
 
     def refuse_for(self, refusal: Exception) -> NoReturn:
         """Raise this refusal, or one that is reported before it."""
-        unresolved = unresolved_reference(self.request.incoming, self.request.using)
+        unresolved = unresolved_reference(self.request.document, self.request.using)
         if isinstance(refusal, KeyChangeContradicts):
             # Errors of the document itself are reported before those of its referrers.
             refusal = unresolved or _of_readable(refusal, self.request)
@@ -116,21 +116,21 @@ class IneffectiveWrite:
         raise refusal
 
     def _refusal(self, outcome: Outcome, unresolved: UnresolvedReference | None) -> Exception | None:
-        incoming = self.request.incoming
+        document = self.request.document
         match outcome:
             case Outcome.MISSING_TARGET:
                 return unresolved
             case Outcome.TAKEN:
-                return unresolved or _taken_by_another_subclass(incoming, self.request.using)
+                return unresolved or _taken_by_another_subclass(document, self.request.using)
             case Outcome.OTHER_IDENTITY:
-                return unresolved if unresolved and unresolved.descriptors else KeyChangeNotSupported(incoming.resource)
+                return unresolved if unresolved and unresolved.descriptors else KeyChangeNotSupported(document.resource)
         return None
 
     def _raise_if_denied(self, unresolved: UnresolvedReference | None) -> None:
         request = self.request
         if request.policy is not None:
             denied = DeniedRequest(request.policy, self.find, self.values, request.using)
-            denied.explain(request.incoming, unresolved)
+            denied.explain(request.document, unresolved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +172,12 @@ class RefusedDelete:
         raise DependentItemExists(target, resources, named, path)
 
 
-def _taken_by_another_subclass(incoming: ValidatedDocument, using: str) -> IdentityConflict | None:
-    identity = incoming.identity
+def _taken_by_another_subclass(document: ValidatedDocument, using: str) -> IdentityConflict | None:
+    identity = document.identity
     aliases = Alias.objects.using(using)
     owners = dict(aliases.filter(pk__in=identity.aliases).values_list("referential_id", "document_id"))
     if identity.superclass_id in owners and identity.referential_id not in owners:
-        return IdentityConflict(incoming.resource, identity.elements, is_new=True)
+        return IdentityConflict(document.resource, identity.elements, is_new=True)
     return None
 
 
@@ -238,11 +238,11 @@ def _types_of(referrers: list[_Found], may_read: MayRead) -> set[ResourceName]:
     return {each.name for each in referrers if each.row in rows}
 
 
-def unresolved_reference(incoming: ValidatedDocument, using: str) -> UnresolvedReference | None:
+def unresolved_reference(document: ValidatedDocument, using: str) -> UnresolvedReference | None:
     """The references of a document that do not resolve; None if all do."""
-    wanted = {each.referential_id for each in incoming.sent_references}
-    missing = missing_targets(wanted, using) - set(incoming.identity.aliases)
-    return unresolved(incoming, missing, lambda uris: uris_of_any_type(uris, using)) if missing else None
+    wanted = {each.referential_id for each in document.sent_references}
+    missing = missing_targets(wanted, using) - set(document.identity.aliases)
+    return unresolved(document, missing, lambda uris: uris_of_any_type(uris, using)) if missing else None
 
 
 def missing_targets(ids: Iterable[UUID], using: str) -> set[UUID]:
@@ -259,11 +259,11 @@ def _stored(ids: Iterable[UUID], using: str) -> set[UUID]:
 
 
 def unresolved(
-    incoming: ValidatedDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
+    document: ValidatedDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
 ) -> UnresolvedReference:
     """The references, and descriptors in reference keys, whose target is among the `missing` ids; at most as many as
     are reported. `stored` returns which of some URIs belong to a stored descriptor of any type."""
-    references = [reference for reference in incoming.sent_references if reference.referential_id in missing]
+    references = [reference for reference in document.sent_references if reference.referential_id in missing]
     documents = as_many_as_reported(reference for reference in references if reference.value is None)
     descriptors = as_many_as_reported(reference for reference in references if reference.value is not None)
     of_another_type = stored({reference.value for reference in descriptors if reference.value})
@@ -306,18 +306,18 @@ class DeniedRequest:
             raise refusal
         return bool(is_same_identity)
 
-    def explain(self, incoming: ValidatedDocument, unresolved: UnresolvedReference | None) -> None:
+    def explain(self, document: ValidatedDocument, unresolved: UnresolvedReference | None) -> None:
         """Raise the refusal for a write, if there is one; `unresolved` has its references that do not resolve."""
         is_same_identity = self.explain_using()
         if is_same_identity is None and self.find is TESTS_BY_UUID:
             return  # The document does not exist.
         if unresolved and unresolved.descriptors:
             raise unresolved
-        if is_same_identity is False and not incoming.resource.allows_identity_updates:
-            raise KeyChangeNotSupported(incoming.resource)
+        if is_same_identity is False and not document.resource.allows_identity_updates:
+            raise KeyChangeNotSupported(document.resource)
         explanation = self.policy.explanation(Clause.WITH_CHECK_NEW if is_same_identity is None else Clause.WITH_CHECK)
         ((_, *results),) = self._test(_TESTS_OF_VALUES, explanation)
-        if refusal := explanation.refuse(results, _unresolved_paths(incoming, self.using)):
+        if refusal := explanation.refuse(results, _unresolved_paths(document, self.using)):
             raise refusal
 
     def _test(self, statement: Sql, explanation: Explanation) -> list[Row]:
@@ -334,7 +334,7 @@ def refuse_unreadable_version(terms: Terms, find: Sql, values: Values) -> None:
         DeniedRequest(read_policy, find, values, terms.using).explain_using()
 
 
-def _unresolved_paths(incoming: ValidatedDocument, using: str) -> frozenset[JsonPath]:
+def _unresolved_paths(document: ValidatedDocument, using: str) -> frozenset[JsonPath]:
     """The paths of references whose targets do not exist; a document may refer to itself."""
-    missing = missing_targets(incoming.targets, using) - set(incoming.identity.aliases)
-    return frozenset(JsonPath(each.steps) for each in incoming.references if each.referential_id in missing)
+    missing = missing_targets(document.targets, using) - set(document.identity.aliases)
+    return frozenset(JsonPath(each.steps) for each in document.references if each.referential_id in missing)

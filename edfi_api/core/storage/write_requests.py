@@ -139,20 +139,20 @@ class Terms:
 class WriteRequest(Terms):
     """A document to insert or to replace."""
 
-    incoming: ValidatedDocument
+    document: ValidatedDocument
 
     def values(self, document_uuid: UUID) -> Values:
         """The parameters of the statements that write the document; `document_uuid` is the id it has or gets."""
-        incoming = self.incoming
+        document = self.document
         return {
-            **stored_key(incoming.resource, document_uuid, self.using),
+            **stored_key(document.resource, document_uuid, self.using),
             "client": self.client,
-            "referential_id": incoming.identity.referential_id,
-            "aliases": incoming.identity.aliases,
-            "targets": incoming.targets,
-            "linked": incoming.linked,
-            "body": incoming.text.decode(),
-            **incoming.securables._asdict(),
+            "referential_id": document.identity.referential_id,
+            "aliases": document.identity.aliases,
+            "targets": document.targets,
+            "linked": document.linked,
+            "body": document.text.decode(),
+            **document.securables._asdict(),
         }
 
 

@@ -238,9 +238,9 @@ def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
 def _naming(profile: str, check: merges.Check) -> merges.Check:
     """The check; if what it finds is at hidden members alone, no more is said than that there are some."""
 
-    def named(incoming: ValidatedDocument, stored: dict[str, Any] | None) -> None:
+    def named(document: ValidatedDocument, stored: dict[str, Any] | None) -> None:
         try:
-            check(incoming, stored)
+            check(document, stored)
         except ContradictsHidden as error:
             raise ContradictionPreventedByProfile(profile) from error
 

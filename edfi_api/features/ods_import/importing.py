@@ -348,6 +348,6 @@ class _Pass:
         incoming = self._validators[candidate.resource.name].validate(body, stored_uris)
         document_uuid = UUID(imported.document_uuid)
         with transaction.atomic(using), connections[using].cursor() as cursor, keeping_versions(cursor):
-            store.update(WriteRequest(incoming=incoming, using=using), document_uuid, self._validators)
+            store.update(WriteRequest(document=incoming, using=using), document_uuid, self._validators)
             if imported.envelope is not None:
                 give_envelope(document_uuid, imported.envelope, using)

@@ -108,7 +108,7 @@ def test_outcomes_of_deletes(request_for, course):
 
 
 def likely_upsert(outcome, request, document_uuid=OTHER_ID):
-    statement = policy_statements.likely_upsert(outcome, None, has_links=bool(request.incoming.linked))
+    statement = policy_statements.likely_upsert(outcome, None, has_links=bool(request.document.linked))
     return execute(statement.with_values(**request.values(document_uuid)), "default")
 
 
@@ -122,7 +122,7 @@ def test_a_likely_upsert_returns_its_own_outcome(request_for):
 
 
 def likely_update(outcome, request, document_uuid=ID):
-    statement = policy_statements.likely_update(outcome, None, has_links=bool(request.incoming.linked))
+    statement = policy_statements.likely_update(outcome, None, has_links=bool(request.document.linked))
     return execute(statement.with_values(**request.values(document_uuid)), "default")
 
 

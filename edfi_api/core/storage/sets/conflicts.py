@@ -122,29 +122,27 @@ def _lost(standing: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[
 
 
 def refusals(
-    conflicts: Conflicts, incoming: Mapping[int, ValidatedDocument], missing: Missing, using: str
+    conflicts: Conflicts, documents: Mapping[int, ValidatedDocument], missing: Missing, using: str
 ) -> Iterator[tuple[int, IdentityConflict | UnresolvedReference]]:
-    """Positions and refusals; `incoming` has the documents of all rows that conflict. Two queries, whatever their
+    """Positions and refusals; `documents` has the documents of all rows that conflict. Two queries, whatever their
     number."""
     for position in conflicts.duplicates:
-        document = incoming[position]
+        document = documents[position]
         yield position, IdentityConflict(document.resource, document.identity.elements, is_new=True)
     if conflicts.missing:
-        yield from _unresolved(conflicts.missing, incoming, missing, using)
+        yield from _unresolved(conflicts.missing, documents, missing, using)
 
 
 def _unresolved(
-    targets: Mapping[int, set[bytes]], incoming: Mapping[int, ValidatedDocument], missing: Missing, using: str
+    targets: Mapping[int, set[bytes]], documents: Mapping[int, ValidatedDocument], missing: Missing, using: str
 ) -> Iterator[tuple[int, UnresolvedReference]]:
-    documents = {position: incoming[position] for position in targets}
-    key_descriptors = chain.from_iterable(each.key_descriptors for each in documents.values())
+    refused = {position: documents[position] for position in targets}
+    key_descriptors = chain.from_iterable(each.key_descriptors for each in refused.values())
     missing_descriptors = missing(each.referential_id for each in key_descriptors)
-    ids = {
-        position: {UUID(bytes=target) for target in targets[position]} | missing_descriptors for position in documents
-    }
+    ids = {position: {UUID(bytes=target) for target in targets[position]} | missing_descriptors for position in refused}
     uris = {
         reference.value
-        for position, document in documents.items()
+        for position, document in refused.items()
         for reference in document.sent_references
         if reference.value is not None and reference.referential_id in ids[position]
     }
@@ -153,5 +151,5 @@ def _unresolved(
     def stored(wanted: Set[str]) -> Set[str]:
         return wanted & of_any_type
 
-    for position, document in documents.items():
+    for position, document in refused.items():
         yield position, unresolved(document, ids[position], stored)

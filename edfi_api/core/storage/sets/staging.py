@@ -172,24 +172,24 @@ class DocumentEnvelope(NamedTuple):
 
 def copy_line(
     position: int,
-    incoming: ValidatedDocument,
+    document: ValidatedDocument,
     resource_type: int,
     new_id: str,
     envelope: DocumentEnvelope | None,
 ) -> str:
     """One line of COPY's text format, in the order of the columns of `statements.COPY`, or `COPY_IMPORTED` with an
     envelope. `new_id` is the id that the document gets if it is new."""
-    identity = incoming.identity
+    identity = document.identity
     fields = (
         str(position),
         new_id,
         str(resource_type),
         identity.referential_id.hex,
         _NULL if identity.superclass_id is None else identity.superclass_id.hex,
-        _uuid_array(incoming.targets),
-        _uuid_array(incoming.linked),
-        incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
-        *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
+        _uuid_array(document.targets),
+        _uuid_array(document.linked),
+        document.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
+        *[_NULL if value is None else _securable_field(value) for value in document.securables],
         _NULL,  # No version is expected.
         *[_NULL if value is None else _escaped(str(value)) for value in envelope or ()],
     )

@@ -50,7 +50,7 @@ def write_alike(rows: Sequence[Row], conditions: SetConditions, using: str, clie
     takes half the time, and by the others only what this has left.
     """
     all_rows, recent = dict(enumerate(rows)), database_state(using).value(recent_upserts)
-    name = rows[0].incoming.resource.name
+    name = rows[0].document.resource.name
     may_be_new = {position: row for position, row in all_rows.items() if not row.expected_version}
     done: dict[int, Written] = {}
     if may_be_new and recent.likely(name) is Outcome.INSERTED:
@@ -66,7 +66,7 @@ def write_alike(rows: Sequence[Row], conditions: SetConditions, using: str, clie
 
 def _write(rows: Mapping[int, Row], conditions: SetConditions, using: str, client: int, resolve: Resolve) -> Results:
     numbers = resource_types.numbers(using)
-    staged = {position: row.staged(position, numbers[row.incoming.resource.name]) for position, row in rows.items()}
+    staged = {position: row.staged(position, numbers[row.document.resource.name]) for position, row in rows.items()}
     composed = _Statements.under(conditions, client, keeps_keys=_are_descriptors(rows))
     for _ in range(_ATTEMPTS):
         try:
@@ -90,8 +90,8 @@ def refused(
     rows: Sequence[Row], conflicts: Conflicts, using: str
 ) -> Iterator[tuple[int, IdentityConflict | UnresolvedReference]]:
     """Positions and refusals of the rows that conflict."""
-    incoming = {position: rows[position].incoming for position in (*conflicts.duplicates, *conflicts.missing)}
-    return refusals(conflicts, incoming, partial(missing_targets, using=using), using)
+    documents = {position: rows[position].document for position in (*conflicts.duplicates, *conflicts.missing)}
+    return refusals(conflicts, documents, partial(missing_targets, using=using), using)
 
 
 def delete_unreferenced(
@@ -136,16 +136,16 @@ class _Statements(NamedTuple):
 
 def _are_descriptors(rows: Mapping[int, Row]) -> bool:
     """Whether the rows are descriptors, which are never in one set with other resources."""
-    return any(row.incoming.resource.is_descriptor for row in rows.values())
+    return any(row.document.resource.is_descriptor for row in rows.values())
 
 
 def _stored_state(
     rows: Mapping[int, Row], using: str
 ) -> tuple[dict[int, list[bytes]], dict[int, set[bytes]], set[int]]:
     """What `resolve` needs: referential ids, missing targets, and rows whose superclass identity is taken."""
-    aliases = {position: row.incoming.identity.aliases for position, row in rows.items()}
+    aliases = {position: row.document.identity.aliases for position, row in rows.items()}
     of_subclasses = chain.from_iterable(ids for ids in aliases.values() if len(ids) > 1)
-    targets = {position: row.incoming.targets for position, row in rows.items()}
+    targets = {position: row.document.targets for position, row in rows.items()}
     wanted = {*chain.from_iterable(targets.values()), *of_subclasses}
     missing = missing_targets(wanted, using)
     not_stored = {

@@ -97,9 +97,9 @@ class WriteCheck:
         """The steps of references that they are known to follow."""
         return self._rules.followed
 
-    def document(self, incoming: ValidatedDocument) -> None:
+    def document(self, document: ValidatedDocument) -> None:
         """Run the rules that read the document only. Raises RefusedByRules and NotChecked."""
-        self._of_document = self._accepted(self._found(self._rules.document_only, incoming, None, NoLookUps()))
+        self._of_document = self._accepted(self._found(self._rules.document_only, document, None, NoLookUps()))
 
     def others(self, using: str, referred: Known = NOTHING) -> Check:
         """Runs the other rules, in the transaction of the write. `referred` has documents that need not be read.
@@ -113,29 +113,29 @@ class WriteCheck:
         return partial(self._with_look_ups, (*self._rules.document_only, *self._rules.others), using, NOTHING)
 
     def _with_look_ups(
-        self, rules: Iterable[WriteRule], using: str, referred: Known, incoming: ValidatedDocument, stored: Stored
+        self, rules: Iterable[WriteRule], using: str, referred: Known, document: ValidatedDocument, stored: Stored
     ) -> None:
-        look_ups = LookUps(self._rules.resources, incoming, using, referred, is_timed=self._is_timed)
-        self._others = self._accepted(self._looked_up(rules, incoming, stored, look_ups))
+        look_ups = LookUps(self._rules.resources, document, using, referred, is_timed=self._is_timed)
+        self._others = self._accepted(self._looked_up(rules, document, stored, look_ups))
 
-    def found_in_stored(self, incoming: ValidatedDocument, using: str) -> list[Finding]:
+    def found_in_stored(self, document: ValidatedDocument, using: str) -> list[Finding]:
         """What all rules find in a stored document, whatever their severity. Raises NotChecked."""
-        look_ups = LookUps(self._rules.resources, incoming, using, is_timed=self._is_timed)
-        return self._looked_up((*self._rules.document_only, *self._rules.others), incoming, incoming.body, look_ups)
+        look_ups = LookUps(self._rules.resources, document, using, is_timed=self._is_timed)
+        return self._looked_up((*self._rules.document_only, *self._rules.others), document, document.body, look_ups)
 
     def _looked_up(
-        self, rules: Iterable[WriteRule], incoming: ValidatedDocument, stored: Stored, look_ups: LookUps
+        self, rules: Iterable[WriteRule], document: ValidatedDocument, stored: Stored, look_ups: LookUps
     ) -> list[Finding]:
         try:
-            return self._found(rules, incoming, stored, look_ups)
+            return self._found(rules, document, stored, look_ups)
         finally:
             look_ups.end()
 
     def _found(
-        self, rules: Iterable[WriteRule], incoming: ValidatedDocument, stored: Stored, reader: LookUps | NoLookUps
+        self, rules: Iterable[WriteRule], document: ValidatedDocument, stored: Stored, reader: LookUps | NoLookUps
     ) -> list[Finding]:
         path = self._rules.resource.url_path.strip("/")
-        write = RuledWrite(path, incoming.body, stored, reader, *self._client)
+        write = RuledWrite(path, document.body, stored, reader, *self._client)
         return [finding for rule in rules for finding in _of_rule(rule, write, reader, is_timed=self._is_timed)]
 
     def _accepted(self, found: list[Finding]) -> tuple[Finding, ...]:
@@ -150,9 +150,9 @@ class WriteCheck:
         return tuple(shown)
 
 
-def checked_write(incoming: ValidatedDocument, check: WriteCheck, *, using: str, **terms: Any) -> MergeRequest:
+def checked_write(document: ValidatedDocument, check: WriteCheck, *, using: str, **terms: Any) -> MergeRequest:
     """The request to write a whole document, on which the other rules are run beside the stored one."""
-    pending = PendingDocument(incoming.resource, incoming.identity, lambda _: incoming)
+    pending = PendingDocument(document.resource, document.identity, lambda _: document)
     return MergeRequest(pending, check=check.others(using), using=using, **terms)
 
 

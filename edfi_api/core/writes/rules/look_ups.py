@@ -139,7 +139,7 @@ class LookUps:
     def __init__(
         self,
         resources: LookedUpResources,
-        incoming: ValidatedDocument,
+        document: ValidatedDocument,
         using: str,
         known: Known = NOTHING,
         *,
@@ -148,7 +148,7 @@ class LookUps:
         self._known = known
         self._is_timed = is_timed
         self._resources = resources
-        self._incoming = incoming
+        self._document = document
         self._using = using
         self._timeout_before: str | None = None
         self.budget = Budget()
@@ -161,7 +161,7 @@ class LookUps:
 
     def referenced(self, path: str) -> list[dict[str, Any]]:
         steps = JsonPath.parse(path).steps
-        ids = [each.referential_id for each in self._incoming.references if each.steps == steps]
+        ids = [each.referential_id for each in self._document.references if each.steps == steps]
         return self._stored(ids) if ids else []
 
     def where(self, resource: str, filters: Mapping[str, Any], most: int = 25) -> list[dict[str, Any]]:

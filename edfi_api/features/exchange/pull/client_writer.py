@@ -118,7 +118,7 @@ class ClientWriter(BatchWriter):
             return cast(Refusal, error)
         if self._rights.adopts:
             with one_transaction(self._using) as cursor:
-                adopt(cursor, [request.incoming.identity.referential_id.bytes], self._rights.client.row_id)
+                adopt(cursor, [request.document.identity.referential_id.bytes], self._rights.client.row_id)
         return outcome
 
     def _conditions(self, batch: Batch) -> SetConditions | None:
