@@ -94,7 +94,7 @@ test-%:
 OF_STANDARDS := $(addprefix tests/,web/viewsets web/batch descriptors core/documents features/loading/interchange \
 	web/metadata core/security/profiles features/validation)
 OF_STORES := $(addprefix tests/,web/viewsets web/batch features/changes/change_queries features/changes/history \
-	web/relations core/security/profiles core/security/policies)
+	web/relations core/security/profiles core/security/strategies)
 
 # The pages about settings and commands, which are made from the code.
 docs: $(VENV)/ready

@@ -132,7 +132,7 @@ class OdsCompatibility(Enum):
         OdsArea.SECURITY,
         "ReadChanges is also granted by the relationship strategies of documents, which look at present associations",
         "it is granted by those that include deleted associations; the others are answered with 500, as by the DMS",
-        ("core/security/policies/table.py",),
+        ("core/security/strategies/table.py",),
         "the published claims of finance and of student health name them",
     )
 

@@ -30,7 +30,7 @@ databases.lie_in(_STORE)
 # Tests, by the beginning of their ids, and why they differ in a data store.
 _COMMAND = "A command says which data store."
 _VIEW = "A view of a custom strategy is looked for in the admin database too."
-_STRATEGIES = "tests/core/security/policies/test_custom_views.py::test_"
+_STRATEGIES = "tests/core/security/strategies/test_custom_views.py::test_"
 _LEFT_OUT = {
     "tests/features/changes/change_queries/test_restoring.py": _COMMAND,
     f"{_STRATEGIES}claim_sets_are_loaded_if_their_views_exist": _VIEW,

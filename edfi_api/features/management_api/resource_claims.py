@@ -32,7 +32,7 @@ from edfi_api.core.security.claims.stored_claims import (
 from edfi_api.core.security.claims.strategy_faults import unknown_for, unknown_in, views_without_a_way
 from edfi_api.core.security.claims.upload import InvalidUpload, read_upload, uploadable
 from edfi_api.core.security.models import ClaimSet, ClaimsVersion, DefaultStrategies, ResourceClaim
-from edfi_api.core.security.policies.table import STRATEGIES
+from edfi_api.core.security.strategies.table import STRATEGIES
 from edfi_api.core.served import current_surface
 from edfi_api.features.management_api import answers, problems, serializers, texts
 from edfi_api.features.management_api.bodies import integer, read_object, read_text

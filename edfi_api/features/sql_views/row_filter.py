@@ -21,7 +21,7 @@ from psycopg import errors, sql
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.securables import SecurableKind, groups
-from edfi_api.core.security.policies.reach import REACHES, Pathway, Reachable, association_types
+from edfi_api.core.security.strategies.reach import REACHES, Pathway, Reachable, association_types
 from edfi_api.core.storage import resource_types
 from edfi_api.features.sql_views import copies
 from edfi_api.features.sql_views.changes import Changes, ViewsNotInstalled

@@ -9,7 +9,7 @@ from django.db.backends.utils import CursorWrapper
 
 from edfi_api.core.models import Document, ReachedDocument
 from edfi_api.features.loading.bulk import Candidate, write_documents
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 
 STUDENTS, CONTACTS, STAFF, SCHOOLS = ("S1", "S2"), ("C1", "C2"), ("T1",), (11, 12)
 

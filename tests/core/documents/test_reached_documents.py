@@ -20,7 +20,7 @@ from tests.core.documents.reached_documents import (
     reached_from,
     some_body,
 )
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.support.plans import begin_with_new_tables
 
 

@@ -13,8 +13,8 @@ from edfi_api.core.queries.query_by_example import QueryByExample
 from edfi_api.core.queries.selection import LAST_ROW, LAST_VERSION, Order, Selection, Window, all_documents
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.exceptions import StrategyNotApplicable
-from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies
-from edfi_api.core.security.policies.strategy import Subject
+from edfi_api.core.security.strategies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.core.security.strategies.strategy import Subject
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource, ResourceName

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from edfi_api.core.queries import collection, plan
 from edfi_api.core.queries.page_sql import page_sql, rest_sql
 from edfi_api.core.queries.plan import Way
-from edfi_api.core.security.policies import relationships
+from edfi_api.core.security.strategies import relationships
 from edfi_api.core.storage.driver.execution import execute
 from tests.core.queries.selections import LIMITS, OFFSETS, OWNER, SIZES, selections
 from tests.support import superuser

@@ -17,8 +17,8 @@ from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.security.requests.authorization import row_policy
 from edfi_api.model.surface.resource import Resource
 from tests.conftest import ApiTestClient, new_token
-from tests.core.security.policies.scenario import Scenario
 from tests.core.security.published_claims import in_effect, published_claims
+from tests.core.security.strategies.scenario import Scenario
 from tests.support.factories import DocumentFactory
 from tests.support.serving import LAKE_COUNTY, OTHERS_MARKED, Served, served
 

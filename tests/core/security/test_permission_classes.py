@@ -5,7 +5,7 @@ from rest_framework.permissions import BasePermission
 
 from edfi_api.web.batch.views import BatchView
 from edfi_api.web.viewsets.resource_viewset import ResourceViewSet
-from tests.core.security.policies.scenario import EO, Scenario
+from tests.core.security.strategies.scenario import EO, Scenario
 from tests.web.batch.batch_client import BatchClient
 
 

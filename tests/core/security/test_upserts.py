@@ -11,7 +11,7 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient
-from tests.core.security.policies.scenario import EO, EOP, NFA, Scenario
+from tests.core.security.strategies.scenario import EO, EOP, NFA, Scenario
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from edfi_api.features.sql_views import current
 from edfi_api.features.sql_views.installation import Installation
 from edfi_api.features.sql_views.row_filter import RowFilter
 from tests.conftest import ApiTestClient
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.features.sql_views.models import compiled, views_once
 from tests.features.sql_views.running import query
 from tests.support.restoring import restore_what_migrate_left

@@ -17,7 +17,7 @@ from edfi_api.features.sql_views.copies import Copying
 from edfi_api.features.sql_views.current import CurrentViews
 from edfi_api.features.sql_views.installation import Installation
 from edfi_api.features.sql_views.row_filter import RowFilter
-from tests.core.security.policies.scenario import EO, Scenario
+from tests.core.security.strategies.scenario import EO, Scenario
 from tests.features.sql_views.running import query, refusal
 from tests.support import superuser
 

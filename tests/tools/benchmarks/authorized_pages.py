@@ -221,8 +221,8 @@ SELECT nextval('change_version'), document_uuid, resource_type_id, '{}', '{}',
 
 def _policy(resource: "Resource", strategy: str, organizations: list[int]) -> "RowPolicy":
     from edfi_api.core.security.authenticated_client import AuthenticatedClient  # noqa: PLC0415
-    from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies  # noqa: PLC0415  Django is set up by now
-    from edfi_api.core.security.policies.strategy import Subject  # noqa: PLC0415
+    from edfi_api.core.security.strategies.combined import ClientPolicy, CombinedStrategies  # noqa: PLC0415  Django is set up by now
+    from edfi_api.core.security.strategies.strategy import Subject  # noqa: PLC0415
     from edfi_api.core.served import current_surface  # noqa: PLC0415
 
     client = AuthenticatedClient(

@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError
 
 from edfi_api.core.storage.driver import execution
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.features.loading.bulk.both_ways import rolled_back
 from tests.web.batch.batch_client import BatchClient
 from tests.web.batch.both_ways import as_batch, one_after_the_other, tables

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from edfi_api.core.models import Document
 from edfi_api.web.batch import free_order
-from tests.core.security.policies.scenario import EOP, Scenario
+from tests.core.security.strategies.scenario import EOP, Scenario
 from tests.web.batch.batch_client import BatchClient, parts
 from tests.web.batch.both_ways import together
 from tests.web.batch.generated import agency, batches, start

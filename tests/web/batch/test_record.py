@@ -12,7 +12,7 @@ from edfi_api.web.batch.views import batch_routes
 from edfi_api.web.metadata.discovery import discovery_document, specifications
 from edfi_api.web.viewsets.router import ServedSurface
 from tests.conftest import http
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.web.batch.batch_client import BatchClient
 from tests.web.batch.generated import start
 from tests.web.batch.operations import period, student

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from edfi_api.core.models import Document
 from edfi_api.web.batch import sets
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.web.batch.batch_client import BatchClient, parts
 from tests.web.batch.both_ways import both_ways
 from tests.web.batch.generated import EXAMPLES, batches, start

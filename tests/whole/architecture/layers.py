@@ -52,7 +52,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.core.queries", "edfi_api.core.queries.listing", "edfi_api.core.queries.csv_text"),
     (
         "edfi_api.core.security",
-        "edfi_api.core.security.policies",
+        "edfi_api.core.security.strategies",
         "edfi_api.core.security.claims",
         "edfi_api.core.security.federation",
         "edfi_api.core.security.requests",

@@ -114,8 +114,8 @@ OWNERS = {
 PUBLISHED = {
     # ReadChanges authorizes rows of the history, by their own key values, by associations that were deleted, and by the
     # versions at which associations began.
-    "edfi_api.core.security.policies.reach": {"deleted_document", "key_change", "superseded_document"},
-    "edfi_api.core.security.policies.strategy": {"key_field"},
+    "edfi_api.core.security.strategies.reach": {"deleted_document", "key_change", "superseded_document"},
+    "edfi_api.core.security.strategies.strategy": {"key_field"},
 }
 
 _LIBRARY_PREFIXES = ("auth_", "django_", "oauth2_provider_", "otp_")

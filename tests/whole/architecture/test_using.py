@@ -18,7 +18,7 @@ _REQUEST_PACKAGES = (
     "edfi_api.features.changes.change_queries.windows",
     "edfi_api.features.changes.change_queries.tracked_changes",
     "edfi_api.core.queries",
-    "edfi_api.core.security.policies",
+    "edfi_api.core.security.strategies",
     "edfi_api.core.security.organizations",
     "edfi_api.core.security.requests",
     "edfi_api.core.storage",

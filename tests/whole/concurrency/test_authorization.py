@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from edfi_api.common.conf import api_settings
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.whole.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.whole.concurrency.integrity import assert_integrity
 

@@ -16,7 +16,7 @@ from tests.core.documents.reached_documents import (
     reached_from,
     some_body,
 )
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.whole.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 
 

@@ -16,7 +16,7 @@ from edfi_api.core.storage import upsert_groups
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.integrity import disagreements
 from tests.conftest import ApiTestClient, item_path
-from tests.core.security.policies.scenario import EO, Scenario
+from tests.core.security.strategies.scenario import EO, Scenario
 from tests.support.databases import DOCUMENTS, connection
 from tests.whole.concurrency.concurrently import in_background, wait_until_one_waits_for_us
 

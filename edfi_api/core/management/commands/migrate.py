@@ -12,7 +12,7 @@ from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.queries import name_index
-from edfi_api.core.security.policies import ownership
+from edfi_api.core.security.strategies import ownership
 from edfi_api.core.storage.driver.lock_turns import LocksNotFree, WaitsLimited, in_turns
 
 

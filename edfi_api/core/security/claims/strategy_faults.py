@@ -15,11 +15,11 @@ from edfi_api.core.security.claims.compile import granted_strategies
 from edfi_api.core.security.claims.model import ByAction, Claims
 from edfi_api.core.security.exceptions import StrategyNotApplicable
 from edfi_api.core.security.models import Application, ClaimSet
-from edfi_api.core.security.policies.combined import CombinedStrategies
-from edfi_api.core.security.policies.reach import REACHES
-from edfi_api.core.security.policies.strategy import Subject
-from edfi_api.core.security.policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, STRATEGIES, unknown_strategies
-from edfi_api.core.security.policies.views import is_custom_view, view_name
+from edfi_api.core.security.strategies.combined import CombinedStrategies
+from edfi_api.core.security.strategies.reach import REACHES
+from edfi_api.core.security.strategies.strategy import Subject
+from edfi_api.core.security.strategies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, STRATEGIES, unknown_strategies
+from edfi_api.core.security.strategies.views import is_custom_view, view_name
 from edfi_api.model.surface.resource import Resource, Surface
 
 

@@ -19,9 +19,9 @@ from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.claims.compile import strategies
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE, UNREADABLE, UnknownStrategies
-from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies
-from edfi_api.core.security.policies.strategy import Subject
-from edfi_api.core.security.policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, unknown_strategies
+from edfi_api.core.security.strategies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.core.security.strategies.strategy import Subject
+from edfi_api.core.security.strategies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, unknown_strategies
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql

@@ -16,8 +16,8 @@ from psycopg.rows import TupleRow
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import AUTHORIZATION_REFUSALS, UNAUTHORIZABLE
-from edfi_api.core.security.policies.ownership import OWNERSHIP_BASED
 from edfi_api.core.security.requests.authorization import readable_rows, row_policy, upsert_policy
+from edfi_api.core.security.strategies.ownership import OWNERSHIP_BASED
 from edfi_api.core.storage import resource_types, store
 from edfi_api.core.storage.row_policy import NO_CONDITIONS, RowPolicy, SetConditions
 from edfi_api.core.storage.sets import REFUSALS, Refusal

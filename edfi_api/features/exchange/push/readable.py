@@ -13,8 +13,8 @@ from django.db import connections
 
 from edfi_api.core.documents import json_text
 from edfi_api.core.security.authenticated_client import AuthenticatedClient, client_of_row
-from edfi_api.core.security.policies.reach import association_types
 from edfi_api.core.security.requests.authorization import readable_resources
+from edfi_api.core.security.strategies.reach import association_types
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.sql import Sql, statements_beside

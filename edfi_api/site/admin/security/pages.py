@@ -15,9 +15,9 @@ from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.claims.strategy_faults import advice_on_views, remarks, unknown_for
 from edfi_api.core.security.models import Application, DefaultStrategies, OverridingStrategies
 from edfi_api.core.security.organizations import OrganizationNames, data_stores_of, organization_names
-from edfi_api.core.security.policies.table import STRATEGIES
 from edfi_api.core.security.profiles.loading import assign_profiles, notices
 from edfi_api.core.security.profiles.models import Profile
+from edfi_api.core.security.strategies.table import STRATEGIES
 from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.web.admin_kit.authorship import admin_user

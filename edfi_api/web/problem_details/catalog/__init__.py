@@ -15,7 +15,7 @@ text whose rest is here, or are not in problem details at all:
   checked.
 - `edfi_api/core/security/requests/authentication.py`, `edfi_api/core/security/oauth/views.py`: which part of
   the header or the form is missing, one sentence for each step of reading it.
-- `edfi_api/core/security/policies/`: hints by which associations a client would be authorized.
+- `edfi_api/core/security/strategies/`: hints by which associations a client would be authorized.
 - `edfi_api/core/security/oauth/views.py`: errors of the token endpoint, in the member that RFC 6749 requires.
 - `edfi_api/web/metadata/urls.py`: the plain text of an unknown section, as Ed-Fi's server answers it.
 - `edfi_api/features/management_api/problems.py`, `edfi_api/features/management_api/texts.py`: errors of the management

@@ -8,7 +8,7 @@ import pytest
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient, new_token
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 from tests.features.changes.history.versions import history
 
 PAST = "RelationshipsWithEdOrgsAndPeopleIncludingDeletes"

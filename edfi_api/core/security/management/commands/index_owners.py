@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api.common.arguments import add_database
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.security.policies import ownership
+from edfi_api.core.security.strategies import ownership
 
 
 class Command(DataStoreCommand):

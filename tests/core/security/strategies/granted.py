@@ -7,7 +7,7 @@ import orjson
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient, new_token
-from tests.core.security.policies.scenario import EOP, NFA
+from tests.core.security.strategies.scenario import EOP, NFA
 
 
 def client_granted(*organizations: int, **strategies: str) -> ApiTestClient:

@@ -13,8 +13,8 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import ApiTestClient
-from tests.core.security.policies.granted import client_granted, student, writer
-from tests.core.security.policies.scenario import EO, EOP, NFA, Scenario
+from tests.core.security.strategies.granted import client_granted, student, writer
+from tests.core.security.strategies.scenario import EO, EOP, NFA, Scenario
 from tests.web.batch.batch_client import BatchClient, parts
 
 HIDDEN, ABSENT = "S-hidden", "S-absent"

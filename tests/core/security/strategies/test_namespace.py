@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.core.security.policies.denials import DENIED, problem
-from tests.core.security.policies.scenario import EO
+from tests.core.security.strategies.denials import DENIED, problem
+from tests.core.security.strategies.scenario import EO
 
 TYPE = "urn:ed-fi:api:security:authorization:namespace"
 NO_PREFIXES = {

@@ -8,8 +8,8 @@ from edfi_api.core.models import Document
 from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from tests.conftest import item_path
-from tests.core.security.policies.denials import DENIED, problem
-from tests.core.security.policies.scenario import EO, EOP, NFA
+from tests.core.security.strategies.denials import DENIED, problem
+from tests.core.security.strategies.scenario import EO, EOP, NFA
 
 SSA_HINT = "You may need to create a corresponding 'StudentSchoolAssociation' item."
 

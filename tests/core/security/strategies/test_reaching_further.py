@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from tests.conftest import item_path
-from tests.core.security.policies.scenario import EO, Scenario
+from tests.core.security.strategies.scenario import EO, Scenario
 
 ELSEWHERE = ["21", '"21"', '"021"', '" 21"', "21.0", "2.1e1", '"21.0"', "210e-1", '"+21"', f"{2**64 + 21}", "[21]"]
 

@@ -19,7 +19,7 @@ from edfi_api.core.security.exceptions import (
     NoRelationship,
     StrategyNotApplicable,
 )
-from edfi_api.core.security.policies.reach import (
+from edfi_api.core.security.strategies.reach import (
     BELOW,
     CLAIMED,
     REACHES,
@@ -29,7 +29,7 @@ from edfi_api.core.security.policies.reach import (
     association_array,
     association_types,
 )
-from edfi_api.core.security.policies.strategy import (
+from edfi_api.core.security.strategies.strategy import (
     KEPT,
     STORED,
     Group,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.scenario import Scenario
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.core.models import Document
 from tests.conftest import ApiTestClient, item_path, new_token
-from tests.core.security.policies.denials import DENIED, problem
+from tests.core.security.strategies.denials import DENIED, problem
 
 OWNERSHIP = "urn:ed-fi:api:security:authorization:ownership"
 MISMATCH = {

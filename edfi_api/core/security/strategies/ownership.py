@@ -17,7 +17,7 @@ from django.db.models import Q
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.exceptions import OwnershipMismatch, OwnershipUninitialized
 from edfi_api.core.security.models import ClaimSet, DefaultStrategies
-from edfi_api.core.security.policies.strategy import Strategy, Subject, Unresolved, Values, tests_of
+from edfi_api.core.security.strategies.strategy import Strategy, Subject, Unresolved, Values, tests_of
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.row_policy import AccessPath, Explanation
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.exceptions import UnknownStrategies
-from edfi_api.core.security.policies.relationships import AnyRelationship, Relationship
-from edfi_api.core.security.policies.strategy import (
+from edfi_api.core.security.strategies.relationships import AnyRelationship, Relationship
+from edfi_api.core.security.strategies.strategy import (
     KEPT,
     PROPOSED,
     STAGED,
@@ -22,7 +22,7 @@ from edfi_api.core.security.policies.strategy import (
     Unresolved,
     Values,
 )
-from edfi_api.core.security.policies.table import row
+from edfi_api.core.security.strategies.table import row
 from edfi_api.core.storage.driver.sql import Sql, all_of, merged
 from edfi_api.core.storage.row_policy import AccessPath, Clause, Explanation, Predicate, SetConditions
 

@@ -26,7 +26,7 @@ from edfi_api.core.security.exceptions import (
     ViewElementRequired,
     ViewElementUninitialized,
 )
-from edfi_api.core.security.policies.strategy import (
+from edfi_api.core.security.strategies.strategy import (
     STORED,
     KeptValues,
     RowValues,

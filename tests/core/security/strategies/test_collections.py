@@ -15,18 +15,18 @@ from edfi_api.core.models import ResourceType
 from edfi_api.core.queries import collection, plan
 from edfi_api.core.queries.selection import Window, all_documents
 from edfi_api.core.security.claim_names import Action
-from edfi_api.core.security.policies import relationships
-from edfi_api.core.security.policies.combined import ClientPolicy, CombinedStrategies
-from edfi_api.core.security.policies.reach import REACHES
-from edfi_api.core.security.policies.strategy import Subject
 from edfi_api.core.security.requests.authentication import client_of_token
 from edfi_api.core.security.requests.authorization import row_policy
+from edfi_api.core.security.strategies import relationships
+from edfi_api.core.security.strategies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.core.security.strategies.reach import REACHES
+from edfi_api.core.security.strategies.strategy import Subject
 from edfi_api.core.storage import database_state
 from edfi_api.core.storage.driver.prepared_statements import forget
 from edfi_api.features.changes.change_queries.models import DeletedDocument, KeyField
 from edfi_api.features.changes.change_queries.tracked_changes import TrackedWindow
 from tests.core.documents.organizations import closure_of
-from tests.core.security.policies.scenario import EO, EOP, Scenario
+from tests.core.security.strategies.scenario import EO, EOP, Scenario
 from tests.support.databases import DOCUMENTS, connection, rolled_back
 from tests.support.examples import examples
 

@@ -18,7 +18,7 @@ from edfi_api.core.security.claims.file import read_claims
 from edfi_api.core.security.claims.stored_claims import load
 from edfi_api.core.security.models import ClaimSet, Grant, ResourceClaim
 from tests.conftest import ApiTestClient
-from tests.core.security.policies.scenario import EO, EOP, Scenario
+from tests.core.security.strategies.scenario import EO, EOP, Scenario
 from tests.support.databases import DOCUMENTS, connection
 
 pytestmark = pytest.mark.django_db

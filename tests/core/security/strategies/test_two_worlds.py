@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ApiTestClient
-from tests.core.security.policies.granted import student, writer
-from tests.core.security.policies.scenario import EOP, Scenario
+from tests.core.security.strategies.granted import student, writer
+from tests.core.security.strategies.scenario import EOP, Scenario
 from tests.features.loading.bulk.both_ways import rolled_back
 from tests.support.examples import examples
 from tests.web.batch.batch_client import BatchClient, parts

@@ -17,7 +17,7 @@ from edfi_api.core.security.exceptions import (
     StrategyNotApplicable,
 )
 from edfi_api.core.security.names import covered
-from edfi_api.core.security.policies.strategy import (
+from edfi_api.core.security.strategies.strategy import (
     STORED,
     Group,
     Strategy,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 
-from tests.core.security.policies.denials import DENIED, problem
-from tests.core.security.policies.scenario import Scenario
+from tests.core.security.strategies.denials import DENIED, problem
+from tests.core.security.strategies.scenario import Scenario
 
 RELATIONS: dict[str, dict[str, Any]] = {
     "the school itself": {"organizations": (11,), "prefixes": ("uri://ed-fi.org",)},

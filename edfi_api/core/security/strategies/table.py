@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.core.security.policies.namespace import NAMESPACE_BASED, NamespaceBased
-from edfi_api.core.security.policies.ownership import OWNERSHIP_BASED, OwnershipBased
-from edfi_api.core.security.policies.reach import REACHES
-from edfi_api.core.security.policies.relationships import Relationship
-from edfi_api.core.security.policies.strategy import Strategy, Subject
-from edfi_api.core.security.policies.views import CustomView, is_custom_view, unusable
+from edfi_api.core.security.strategies.namespace import NAMESPACE_BASED, NamespaceBased
+from edfi_api.core.security.strategies.ownership import OWNERSHIP_BASED, OwnershipBased
+from edfi_api.core.security.strategies.reach import REACHES
+from edfi_api.core.security.strategies.relationships import Relationship
+from edfi_api.core.security.strategies.strategy import Strategy, Subject
+from edfi_api.core.security.strategies.views import CustomView, is_custom_view, unusable
 from edfi_api.model.surface.resource import Surface
 
 NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
