@@ -24,6 +24,11 @@ NOT_ANSWERED = {
     data_stores.NoStoreKey,
     # Raised only when the admin restores a deleted document that exists.
     storage.DocumentExists,
+    # Statements that had no effect are tried again, and those that took too long have an answer where they are allowed
+    # to.
+    driver.StatementAborted,
+    driver.ConnectionLost,
+    driver.TookTooLong,
     # Raised again with the name of the profile.
     documents.CannotBeCreated,
     documents.ContradictsHidden,
