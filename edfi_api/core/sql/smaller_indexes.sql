@@ -12,5 +12,5 @@ ALTER TABLE reached_document DROP CONSTRAINT reached_document_document_id_associ
 COMMENT ON INDEX reached_document_document IS 'Paths to a document, to remove them with it.';
 
 -- One entry for all documents of a client and a resource, with a list of rows. `document_owner`, in the order of creation
--- with ten times the bytes, is built when claim sets decide by ownership (edfi_api/core/security/strategies/ownership.py).
+-- with ten times the bytes, is built when claim sets decide by ownership (edfi_api/core/security/policies/owner_index.py).
 COMMENT ON INDEX document_creator IS 'Documents of the client that created them, in any order.';
