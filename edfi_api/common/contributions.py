@@ -36,7 +36,8 @@ class Contributor:
     # Functions that yield blocks of the page of a document in the admin, and sentences about what is wrong with it
     # (`edfi_api/web/admin_kit/document_panels.py`).
     document_panels: Sequence[str] = ()
-    # Functions that yield what the search of the admin finds beside documents (`edfi_api/web/admin_kit/search.py`).
+    # Functions that yield what the search of the admin finds in addition to documents
+    # (`edfi_api/web/admin_kit/search.py`).
     search_groups: Sequence[str] = ()
     # Functions from the admin of documents to the routes of pages below it.
     document_pages: Sequence[str] = ()
@@ -61,6 +62,6 @@ def contributors() -> Iterator[Contributor]:
 
 
 def contributions(attribute: str) -> Iterator[Any]:
-    """What all apps contribute by this attribute of `Contributor`, in the order of INSTALLED_APPS."""
+    """Yield what all apps contribute by this attribute of `Contributor`, in the order of INSTALLED_APPS."""
     for config in contributors():
         yield from map(import_string, getattr(config, attribute))

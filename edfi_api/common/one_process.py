@@ -41,7 +41,7 @@ def exclusively(name: str | int, using: str, otherwise: Callable[[], Exception |
 
 
 def wait_for_lock() -> None:
-    """What `exclusively` does otherwise: wait."""
+    """Do nothing, so that `exclusively` waits for the lock."""
 
 
 def _takes(name: str | int, guard: BaseDatabaseWrapper) -> bool:

@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from edfi_api.common.memory import HELD_UNTIL_ANSWERED, SMALL, cost_of_json, process_memory
 
 UTF_8 = "utf-8"
-# Bytes in front of one that is wrong.
+# Bytes before one that is wrong.
 _SHOWN = 24
 
 # The codings of bodies that are decoded, as `Accept-Encoding` names them.

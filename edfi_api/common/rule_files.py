@@ -41,7 +41,7 @@ def shared_members(folder: Path) -> dict[str, Any]:
 
 
 def problems_of_members(members: Mapping[str, Any], shape: type[msgspec.Struct]) -> Iterator[str]:
-    """What is wrong with the members, one problem for each of them."""
+    """The problems of the members, one for each of them."""
     fields = {each.name: each for each in msgspec.structs.fields(shape)}
     for name in sorted(members.keys() - fields.keys()):
         yield f"unknown member {name!r}"

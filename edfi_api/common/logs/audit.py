@@ -19,13 +19,13 @@ _LONGEST_PATH = 200
 _log = logging.getLogger("meadowlark.audit")
 
 
-def denied(*, path: str | None = None, **facts: object) -> None:
+def log_denial(*, path: str | None = None, **facts: object) -> None:
     """Log a request that was refused for lack of authentication, authorization, or for its rate."""
     shown = path if path is None or len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}..."
     log_lines.write(_log, logging.WARNING, {"event": "denied", "path": shown, **facts})
 
 
-def administered(event: str, /, **facts: object) -> None:
+def log_change(event: str, /, **facts: object) -> None:
     """Log a change of clients or their permissions: `client created` and the like."""
     log_lines.write(_log, logging.INFO, {"event": event, **facts})
 

@@ -61,7 +61,7 @@ def correlation_headers() -> tuple[str, ...]:
 
 
 def chosen_correlation_id(sent: str | None) -> str:
-    """What was sent, without unsafe characters, or a new id if nothing is left of it."""
+    """Return what was sent, without unsafe characters, or a new id if nothing is left of it."""
     safe = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
     return safe or new_correlation_id()
 

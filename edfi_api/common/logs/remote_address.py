@@ -11,7 +11,7 @@ from edfi_api.common.conf import api_settings
 
 # The prefix length that one IPv6 subscriber usually has, with a different address for each request if wanted.
 _IPV6_SUBSCRIBER = 64
-# What proxies write beside an address: quotation marks, brackets and a port. RFC 7239 has all of it for IPv6.
+# What proxies write in addition to an address: quotation marks, brackets and a port. RFC 7239 has all of it for IPv6.
 _WITH_PORT = re.compile(r"\[(?P<bracketed>[^\[\]]+)\](?::\d*)?|(?P<plain>[^:]+):\d*")
 # Headers that a proxy adds.
 _OF_PROXIES = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_X_FORWARDED_HOST")

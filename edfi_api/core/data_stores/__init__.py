@@ -1,2 +1,2 @@
-"""Data stores: databases with documents beside the admin database, and which of them answers a request. See
+"""Data stores: databases with documents in addition to the admin database, and which of them answers a request. See
 meadowlark/docs/operate/data-stores.md."""

@@ -53,7 +53,7 @@ class Lease:
     def __init__(self, using: str) -> None:
         self.using = using
 
-    def failed_by(self, error: BaseException) -> None:
+    def note_failure(self, error: BaseException) -> None:
         """Take note of an error of the request."""
 
     def end(self) -> None:
@@ -66,7 +66,7 @@ class Lease:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if error is not None:
-            self.failed_by(error)
+            self.note_failure(error)
         self.end()
 
 
@@ -91,24 +91,24 @@ class StoreLease(Lease):
         try:
             kept.value(Provisioned)
         except BaseException as error:
-            self.failed_by(error)
+            self.note_failure(error)
             self.end()
             raise
 
-    def failed_by(self, error: BaseException) -> None:
+    def note_failure(self, error: BaseException) -> None:
         # The admin database or a replica may have failed.
         if is_failure(error) and has_met_an_error(self.using):
             self._has_failed = True
-            self._breaker.failed()
+            self._breaker.note_outage()
 
     def end(self) -> None:
         self._load.end(self)
         if self._has_failed:
             return
         if is_connected(self.using):
-            self._breaker.succeeded()
+            self._breaker.note_answer()
         else:
-            self._breaker.gave_up()
+            self._breaker.note_unused()
 
 
 def lease(store: Store, *, is_write: bool, is_limited: bool = True) -> Lease:
@@ -145,7 +145,7 @@ def _begun(store: Store, alias: str, *, is_limited: bool) -> StoreLease:
     try:
         refuse_other_tenants_database(alias, store)
     except BaseException as error:
-        begun.failed_by(error)
+        begun.note_failure(error)
         begun.end()
         raise
     return begun
@@ -193,7 +193,7 @@ class Breaker:
                 raise DataStoreUnavailable(int(_SECONDS), "open")
             self._is_probing = True
 
-    def failed(self) -> None:
+    def note_outage(self) -> None:
         """A request met an outage."""
         with self._lock:
             was_open, self._outages = self.is_open, self._outages + 1
@@ -202,7 +202,7 @@ class Breaker:
         if self.is_open and not was_open:
             _log.warning("The database %s does not answer; its requests are refused.", self._using)
 
-    def succeeded(self) -> None:
+    def note_answer(self) -> None:
         """A request was answered."""
         if not self._outages:
             return
@@ -211,7 +211,7 @@ class Breaker:
         if was_open:
             _log.warning("The database %s answers again.", self._using)
 
-    def gave_up(self) -> None:
+    def note_unused(self) -> None:
         """A request ended before it used the database, so it proves nothing."""
         if self.is_open:
             with self._lock:

@@ -18,9 +18,9 @@ from edfi_api.core.data_stores.models import DataStore, DerivativeType, State
 from edfi_api.core.data_stores.routing import Database, NamedTenant, RoutingTable, Store, context_of
 from edfi_api.core.storage.database_state import database_state, discard
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 
-_ROUTES = statements_beside(__file__)("routes")
+_ROUTES = statements_of(__file__)("routes")
 _VERSION = Sql("SELECT version FROM data_stores_version")
 _SECONDS_BETWEEN_MISSES = 1
 # Requests that run on an alias when it is retired end within this time; the limits of statements see to it.

@@ -72,11 +72,11 @@ def report(using: str, verbosity: int, stdout: Any = None, **_: Any) -> None:
     needed_migrations()  # Once, before the threads need it.
     with ThreadPoolExecutor(_THREADS) as pool:
         found = list(pool.map(_pending, stores))
-    behind, away = sum(bool(each) for each in found), found.count(None)
+    outdated, away = sum(bool(each) for each in found), found.count(None)
     stdout.write(
-        f"Data stores: {behind} of {len(stores)} are behind"
+        f"Data stores: {outdated} of {len(stores)} are behind"
         + (f", {away} do not answer" if away else "")
-        + ("; migrate_data_stores brings them up to date." if behind else ".")
+        + ("; migrate_data_stores brings them up to date." if outdated else ".")
     )
 
 

@@ -77,7 +77,7 @@ def create_data_store(
     for each in contexts:
         each.data_store = store
         each.save(force_insert=True)
-    audit.administered("data store created", data_store=store.pk, data_store_name=name, by=by)
+    audit.log_change("data store created", data_store=store.pk, data_store_name=name, by=by)
     return store
 
 
@@ -87,7 +87,7 @@ def set_connection(store: DataStore, connection: str | None, *, by: str = COMMAN
     store.connection = encrypted_connection(connection, store.tenant_id)
     store.save(update_fields=["connection"])
     store.refresh_from_db(fields=["revision"])
-    audit.administered("connection of data store changed", data_store=store.pk, data_store_name=store.name, by=by)
+    audit.log_change("connection of data store changed", data_store=store.pk, data_store_name=store.name, by=by)
 
 
 @transaction.atomic
@@ -95,9 +95,7 @@ def set_state(store: DataStore, state: State, *, by: str = COMMAND) -> None:
     """Change what the data store can be used for; noticed within `STORE_SECONDS`."""
     store.state = state
     store.save(update_fields=["state"])
-    audit.administered(
-        "state of data store changed", data_store=store.pk, data_store_name=store.name, state=state, by=by
-    )
+    audit.log_change("state of data store changed", data_store=store.pk, data_store_name=store.name, state=state, by=by)
 
 
 @transaction.atomic
@@ -109,7 +107,7 @@ def add_derivative(
     derivative = DataStoreDerivative(data_store=store, type=type, connection=encrypted)
     derivative.full_clean()
     derivative.save(force_insert=True)
-    audit.administered("derivative created", data_store=store.pk, data_store_name=store.name, type=type, by=by)
+    audit.log_change("derivative created", data_store=store.pk, data_store_name=store.name, type=type, by=by)
     return derivative
 
 
@@ -126,7 +124,7 @@ def unique_names() -> Iterator[None]:
 @transaction.atomic
 def remove_data_store(store: DataStore, *, by: str = COMMAND) -> None:
     """Remove the data store with its context, derivatives and assignments; its database stays."""
-    audit.administered("data store removed", data_store=store.pk, data_store_name=store.name, by=by)
+    audit.log_change("data store removed", data_store=store.pk, data_store_name=store.name, by=by)
     store.delete()
 
 
@@ -140,7 +138,7 @@ def encrypt_again(*, by: str = COMMAND) -> int:
             row.connection = encrypt(decrypt(row.connection or ""))
             row.save(update_fields=["connection"])
             number += 1
-    audit.administered("connection strings encrypted again", number=number, by=by)
+    audit.log_change("connection strings encrypted again", number=number, by=by)
     return number
 
 
@@ -178,9 +176,9 @@ def _context(key: str, value: str) -> DataStoreContext:
 
 
 def encrypted_connection(connection: str | None, tenant: int | None) -> str | None:
-    """What is stored of a connection string of a data store with this tenant. One that cannot be read can be stored, as
-    in Ed-Fi's servers, but not be used. Raises ValidationError if it is masked, leads to a host that is not allowed, or
-    to the database of another tenant; and NoStoreKey."""
+    """The text that is stored for a connection string of a data store with this tenant. One that cannot be read can be
+    stored, as in Ed-Fi's servers, but not be used. Raises ValidationError if it is masked, leads to a host that is not
+    allowed, or to the database of another tenant; and NoStoreKey."""
     if connection is None:
         return None
     if len(connection) > LONGEST:
@@ -287,7 +285,7 @@ def create_tenant(name: str, *, by: str = COMMAND) -> Tenant:
     except ValidationError as error:
         raise ValidationError({"name": error.messages}) from None
     tenant.save(force_insert=True)
-    audit.administered("tenant created", tenant=name, by=by)
+    audit.log_change("tenant created", tenant=name, by=by)
     return tenant
 
 

@@ -102,7 +102,7 @@ class BodyReader:
         return ReadBody(renamed, body, refused)
 
     def _tolerated(self, body: dict[str, Any]) -> Iterator[Tolerated]:
-        """What is tolerated beside names, by the paths that clients know."""
+        """Return what is tolerated apart from names, by the paths that clients know."""
         for each in tolerated(body, self._schema, self._known):
             yield replace(each, path=self._served.path(each.path)) if self._served.is_any else each
 

@@ -88,7 +88,7 @@ def read_date_time(text: str) -> ReadTimestamp | None:
 
 
 def read_time(text: str) -> ReadTimestamp | None:
-    """A time of day on the 24-hour clock, `08:15`, or with AM or PM. `Z` is tolerated behind it; another zone is not,
+    """A time of day on the 24-hour clock, `08:15`, or with AM or PM. `Z` is tolerated after it; another zone is not,
     since it would be another time elsewhere."""
     time = without_blanks(text)
     if len(time) > _LONGEST:
@@ -102,8 +102,8 @@ def read_time(text: str) -> ReadTimestamp | None:
 
 
 def advice(text: str, format_: str) -> str:
-    """What to write in place of a text that is not read as a `date`, a `date-time` or a `time`; empty if nothing is
-    known."""
+    """The advice what to write in place of a text that is not read as a `date`, a `date-time` or a `time`; empty if
+    nothing is known."""
     text = without_blanks(text)
     if len(text) > _LONGEST or format_ not in ("date", "date-time", "time"):
         return ""
@@ -142,7 +142,7 @@ def _read_timestamp(text: str) -> tuple[datetime, Reason | None] | None:
 
 
 def _days(text: str) -> list[_Day]:
-    """What the date at the beginning of a text may mean; empty if no date is there."""
+    """The days that the date at the beginning of a text may mean; empty if no date is there."""
     if found := _YEAR_FIRST.match(text):
         month, day = found["month"], found["day"]
         is_usual = found["sign"] != "." and len(month) == len(day) == 2
@@ -193,7 +193,7 @@ def _number_of_month(name: str) -> int:
 
 
 def _timestamp(day: str, rest: str) -> datetime | None:
-    """The day with the time behind it: as ISO 8601 has it, or on a clock of twelve hours."""
+    """The day with the time after it: as ISO 8601 has it, or on a clock of twelve hours."""
     if parsed := _parse_iso(day + rest):
         return parsed
     if rest[:1] not in (" ", "T", "t"):
@@ -207,7 +207,7 @@ def _timestamp(day: str, rest: str) -> datetime | None:
 
 def _clock(text: str, *, may_be_short: bool = False) -> tuple[int, int, int] | None:
     """Hour, minute and second of `08:15`, `8:15 PM`, `0815`. Without AM or PM an hour of one digit may be in the
-    afternoon; behind a date it is taken as it is."""
+    afternoon; after a date it is taken as it is."""
     found = _CLOCK.fullmatch(text) or _COMPACT_CLOCK.fullmatch(text)
     if found is None:
         return None

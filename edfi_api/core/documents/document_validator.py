@@ -187,7 +187,7 @@ class DocumentValidator:
         return self._as_validated(body, references, key_descriptors)
 
     def partial_identity(self, sent: dict[str, Any]) -> PartialIdentity:
-        """What a body that may be invalid says about the document. Raises nothing, whatever the body is."""
+        """Return what a body that may be invalid says about the document. Raises nothing, whatever the body is."""
         return self._partial_identity.read(self._read(sent, None).body)
 
     def natural_key_of_target(self, sent: dict[str, Any], target: UUID) -> str | None:

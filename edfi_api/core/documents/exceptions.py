@@ -14,14 +14,14 @@ class EmptyBody(Exception):
 class MalformedJson(Exception):
     """The body is not a JSON object; `reason` is the parser's message.
 
-    `beginning` is how the body begins; `before` and `behind` are the texts around the place where it stops being JSON.
+    `beginning` is how the body begins; `before` and `after` are the texts around the place where it stops being JSON.
     `is_complete` says that there is a whole object before it.
     """
 
     reason: str
     beginning: str = ""
     before: str = ""
-    behind: str = ""
+    after: str = ""
     is_complete: bool = False
 
 

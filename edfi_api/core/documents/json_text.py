@@ -107,7 +107,7 @@ def parse_object(text: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _malformed("a JSON object is expected", text[:_SHOWN].decode(errors="replace"), 0)
     if _has_lost_properties(text, value):
-        del value  # Not in memory beside the values of the other parser.
+        del value  # Not in memory together with the values of the other parser.
         _refuse_duplicates(text)
         value = orjson.loads(text)
     body: dict[str, Any] = with_every_digit(text, value, bounded_decimal)
@@ -124,8 +124,8 @@ def _refuse_wrong_bytes(text: bytes) -> None:
 
 def _malformed(reason: str, text: str, place: int) -> MalformedJson:
     """Return an error that quotes what is around the place."""
-    before, behind = text[max(0, place - _SHOWN) : place], text[place : place + _SHOWN]
-    return MalformedJson(reason, text[:_SHOWN].lstrip(), before, behind, _is_object(text[:place]))
+    before, after = text[max(0, place - _SHOWN) : place], text[place : place + _SHOWN]
+    return MalformedJson(reason, text[:_SHOWN].lstrip(), before, after, _is_object(text[:place]))
 
 
 def _is_object(text: str) -> bool:

@@ -227,7 +227,7 @@ class MergeValidator:
         return PendingDocument(self._full.resource, identity, lambda stored: self._merged(stored, visible, stored_uris))
 
     def _merged(self, stored: Body | None, visible: Body, stored_uris: StoredUris) -> ValidatedDocument:
-        """What is to be stored: the visible part over the stored body, or alone if there is none.
+        """The body to store: the visible part over the stored body, or alone if there is none.
 
         Raises CannotBeCreated; ContradictsHidden if the result is invalid for what is hidden, and DataValidationFailed
         if for visible members alone. What was invalid at hidden places of the stored body already does not count.

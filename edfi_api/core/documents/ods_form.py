@@ -31,7 +31,7 @@ Change = Callable[[Any], Any]
 Completion = Callable[[dict[str, Any]], None]
 
 # What the frameworks of the ODS/API take for markup: `<` and a letter or one of these, `&#`.
-_BEHIND_LESS_THAN = frozenset("!/?")
+_AFTER_LESS_THAN = frozenset("!/?")
 _EXACT = Context(prec=2 * MOST_DIGITS)
 _FIRST_DAY = "0001-01-01"
 _EXACT_IN_A_DOUBLE = 2**53
@@ -214,10 +214,10 @@ def _dangerous(value: Any, path: str) -> Iterator[Violation]:
 
 def _has_markup(text: str) -> bool:
     for position, character in enumerate(text[:-1]):
-        behind = text[position + 1]
-        if character == "<" and (behind in _BEHIND_LESS_THAN or (behind.isascii() and behind.isalpha())):
+        following = text[position + 1]
+        if character == "<" and (following in _AFTER_LESS_THAN or (following.isascii() and following.isalpha())):
             return True
-        if character == "&" and behind == "#":
+        if character == "&" and following == "#":
             return True
     return False
 

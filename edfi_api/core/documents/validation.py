@@ -321,7 +321,7 @@ def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str,
 
 
 def decimal_places(number: Decimal) -> int:
-    """The places behind the point, without zeros at the end: 1 of `1.50`."""
+    """The places after the point, without zeros at the end: 1 of `1.50`."""
     exponent = number.normalize(_EXACT).as_tuple().exponent
     return -exponent if isinstance(exponent, int) else 0
 

@@ -43,7 +43,7 @@ class QueryByExampleFilter(BaseFilterBackend):
 
 
 class OrderFilter(BaseFilterBackend):
-    """Puts a selection in the order of `orderBy`, behind the position of a page token of this order."""
+    """Puts a selection in the order of `orderBy`, after the position of a page token of this order."""
 
     def filter_queryset(self, request: Request, queryset: Selection, view: Any) -> Selection:  # type: ignore[override]
         given = last_values(request.query_params)
@@ -51,7 +51,7 @@ class OrderFilter(BaseFilterBackend):
             return queryset
         order_by = view.query_by_example.order(given[ORDER_PARAMETER][1])
         if "pagetoken" in given:
-            order_by = order_by.behind(given["pagetoken"][1])
+            order_by = order_by.starting_after(given["pagetoken"][1])
         return queryset.in_order_of(order_by)
 
 

@@ -222,7 +222,7 @@ class Listed(Generic[Row]):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the headers of the answer say about the page."""
+        """The headers of the answer about the page."""
         values = {"Total-Count": self.total, "Next-Page-Token": self.next_page}
         return {name: str(value) for name, value in values.items() if value is not None}
 

@@ -154,7 +154,7 @@ def _is_about_a_person(resource: Resource) -> bool:
 
 
 def _key_members(resource: Resource) -> Iterator[str]:
-    """The numbers and codes of the key, which stand beside names, but not namespaces."""
+    """The numbers and codes of the key, which stand next to names, but not namespaces."""
     spaces = set(resource.securable_elements.namespace)
     types = {path: field.type for field in resource.query_fields for path in field.paths}
     for path in resource.identity:

@@ -331,7 +331,7 @@ def _in_chosen_order(selection: Selection, order_by: OrderBy, plan: Plan, wanted
     of_type = Sql(f"d.resource_type_id = {selection.resource_type}")
     conditions = for_many_rows(selection) if plan.way is Way.SORTED else for_one_row(selection)
     return _CHOSEN_ORDER.fill(
-        conditions=all_of([of_type, *conditions, order_by.is_behind()]),
+        conditions=all_of([of_type, *conditions, order_by.is_after()]),
         terms=order_by.terms(),
         # Few different ones, so that statements are few.
         most=str(min(1 << wanted.bit_length(), LAST_ROW)),

@@ -129,7 +129,7 @@ def comparison_predicate(
 
 
 def _argument(resource: Resource, comparison: Comparison) -> str:
-    """What `create_query_index` takes."""
+    """The argument of `create_query_index`."""
     suffix = "[prefix]" if comparison.operator is Operator.PREFIX else ""
     return f"{resource.url_path.lstrip('/')}.{comparison.field.name}{suffix}"
 
@@ -199,7 +199,7 @@ class QueryByExample:
         return self._with_codes if has_codes else self._fields
 
     def _unreadable(self, filters: Iterable[Filter | Comparison], using: str) -> list[InvalidQueryValue]:
-        """What the ODS/API refuses: ids that are none, and descriptors without `#`."""
+        """The values that the ODS/API refuses: ids that are none, and descriptors without `#`."""
         ids = (each for each in filters if isinstance(each, Filter) and each.field == ID_FIELD)
         no_ids = [InvalidQueryValue("$.id", each.name, each.value) for each in ids if as_uuid(each.value) is None]
         found = self._without_descriptor(filters, using, lambda _: True)

@@ -40,7 +40,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class OrderBy:
-    """The order of an index, which the database may have or not; `after` is the position behind which a page begins."""
+    """The order of an index, which the database may have or not; `after` is the position after which a page begins."""
 
     index: QueryIndex
     # As `create_query_index` takes it.
@@ -52,8 +52,8 @@ class OrderBy:
         columns = [f"{value_at(each.path)}{' DESC' if each.descending else ''}" for each in self.index.values]
         return ", ".join([*columns, f"d.id{' DESC' if self._rows_descend else ''}"])
 
-    def is_behind(self) -> Sql:
-        """The condition on rows `d` behind the position; `true` without one."""
+    def is_after(self) -> Sql:
+        """The condition on rows `d` after the position; `true` without one."""
         if self.after is None:
             return Sql("true")
         values = [json_text.dumps(value).decode() for value in self.after.values]
@@ -62,16 +62,16 @@ class OrderBy:
             for number, (each, value) in enumerate(zip(self.index.values, values, strict=True))
         ]
         row = _Column("d.id", Sql("%(after_row)s::bigint", {"after_row": self.after.row}), self._rows_descend)
-        return _is_behind([*columns, row])
+        return _is_after([*columns, row])
 
     def next_token(self, last: StoredDocument) -> str:
-        """The token of the page behind a document."""
+        """The token of the page after a document."""
         body = json_text.loads(last.text)
         values = [_value(body, each.path) for each in self.index.values]
         return urlsafe_b64encode(json_text.dumps([self.index.name, last.row, values])).decode().rstrip("=")
 
-    def behind(self, token: str) -> "OrderBy":
-        """The order behind the position of a token. Raises ParameterValidationFailed if it is none of this order."""
+    def starting_after(self, token: str) -> "OrderBy":
+        """The order after the position of a token. Raises ParameterValidationFailed if it is none of this order."""
         try:
             content = json_text.loads(urlsafe_b64decode(token.encode() + b"=" * (-len(token) % 4)))
         except (binascii.Error, ValueError, RecursionError):
@@ -119,21 +119,21 @@ class _Column:
         return f"{self.expression} {operator} " + self.value
 
     @property
-    def behind(self) -> str:
+    def operator_after(self) -> str:
         return "<" if self.descending else ">"
 
 
-def _is_behind(columns: list[_Column]) -> Sql:
+def _is_after(columns: list[_Column]) -> Sql:
     first, *others = columns
     if all(each.descending == first.descending for each in others):
         expressions = ", ".join(each.expression for each in columns)
-        return f"({expressions}) {first.behind} (" + Sql.join(", ", [each.value for each in columns]) + ")"
+        return f"({expressions}) {first.operator_after} (" + Sql.join(", ", [each.value for each in columns]) + ")"
     ways = []
     for number, column in enumerate(columns):
         equal = [each.compared("=") for each in columns[:number]]
-        ways.append(all_of([*equal, column.compared(column.behind)]))
+        ways.append(all_of([*equal, column.compared(column.operator_after)]))
     # Implied by the others: where an index is entered.
-    return all_of([first.compared(first.behind + "="), any_of(ways)])
+    return all_of([first.compared(first.operator_after + "="), any_of(ways)])
 
 
 def _can_be_stored(value: Any) -> bool:

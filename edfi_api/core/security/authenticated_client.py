@@ -53,8 +53,8 @@ class AuthenticatedClient:
 
 
 def facts_of_client(client: str, application: str) -> Mapping[str, Any]:
-    """Annotations of a query with what `authenticated_client` needs beside the row of the client. Both are paths from
-    the rows of the query to primary keys."""
+    """Annotations of a query with what `authenticated_client` needs in addition to the row of the client. Both are
+    paths from the rows of the query to primary keys."""
     return {
         "claims_version": ClaimsVersion.objects.values("version"),
         "profile_ids": ArraySubquery(

@@ -111,7 +111,7 @@ def rotate_secret(client: ApiClient, by: str | None = COMMAND) -> Credentials:
     client.save(update_fields=["client_secret", "updated"])
     get_access_token_model().objects.filter(application=client).delete()
     if by is not None:
-        audit.administered("secret rotated", client=client.client_id, by=by)
+        audit.log_change("secret rotated", client=client.client_id, by=by)
     return credentials
 
 
@@ -123,7 +123,7 @@ def set_approved(client: ApiClient, is_approved: bool, by: str) -> None:
     elif is_approved and not client.is_active:
         client.is_active = True
         client.save(update_fields=["is_active", "updated"])
-        audit.administered("client enabled", client=client.client_id, by=by)
+        audit.log_change("client enabled", client=client.client_id, by=by)
 
 
 @transaction.atomic
@@ -131,7 +131,7 @@ def remove_client(client: ApiClient, by: str) -> None:
     """Remove `client` with its tokens. Documents keep the id of the client that created them, which no other gets."""
     key = client.client_id
     client.delete()
-    audit.administered("client removed", client=key, by=by)
+    audit.log_change("client removed", client=key, by=by)
 
 
 @transaction.atomic
@@ -150,7 +150,7 @@ def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
     client.save(update_fields=["is_active", "updated"])
     get_access_token_model().objects.filter(application=client).delete()
     if by is not None:
-        audit.administered("client disabled", client=client.client_id, by=by)
+        audit.log_change("client disabled", client=client.client_id, by=by)
 
 
 def new_secret(client: ApiClient) -> Credentials:
@@ -199,7 +199,7 @@ def store_client(
     credentials = new_secret(client)
     client.save(force_insert=True)
     claim_set = application.claim_set.name if application.claim_set else application.claim_set_name
-    audit.administered("client created", client=client.client_id, claim_set=claim_set, by=by)
+    audit.log_change("client created", client=client.client_id, claim_set=claim_set, by=by)
     if external is not None:
         set_external_identity(client, external, by)
     return credentials
@@ -214,9 +214,9 @@ def set_external_identity(client: ApiClient, external: ExternalIdentity | None, 
         external.api_client = client
         external.save(force_insert=True)
         facts = {"issuer": external.issuer, "external_client": external.value}
-        audit.administered("external identity set", client=client.client_id, **facts, by=by)
+        audit.log_change("external identity set", client=client.client_id, **facts, by=by)
     elif had_one:
-        audit.administered("external identity removed", client=client.client_id, by=by)
+        audit.log_change("external identity removed", client=client.client_id, by=by)
 
 
 def _unknown_claim_set(name: str, visible: QuerySet[ClaimSet]) -> str:

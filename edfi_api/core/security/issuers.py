@@ -127,7 +127,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def faults() -> list[str]:
-    """What keeps issuers that are written as they should be from working with the other settings."""
+    """The reasons why issuers that are written as they should be do not work with the other settings."""
     found = []
     for each in issuers().values():
         if each.tenant is not None and not api_settings.MULTI_TENANCY:

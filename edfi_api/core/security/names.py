@@ -21,7 +21,7 @@ _PREFIX = rf"\A(?!\s)[^{_CONTROL}]+(?<!\s)\Z"
 
 _AUTHORITY = "//"
 _DELIMITERS = "/?#"
-# In a URN it divides segments; behind an authority a port or a password would follow.
+# In a URN it divides segments; after an authority a port or a password would follow.
 _COLON = ":"
 
 

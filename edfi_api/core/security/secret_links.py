@@ -29,7 +29,7 @@ RETURNING v.name, a.name, c.client_id, l.ciphertext
 
 
 class ShownSecret(NamedTuple):
-    """What a link shows."""
+    """The secret that a link shows, and whose it is."""
 
     vendor: str
     application: str
@@ -52,8 +52,8 @@ def make_link(client: ApiClient, credentials: Credentials) -> str:
 
 
 def take_secret(token: str) -> ShownSecret | None:
-    """What the link shows, the first time that it is asked; None afterwards, for any other text, and while the client
-    is inactive or has expired, whose link stays."""
+    """Return what the link shows, the first time that it is asked; None afterwards, for any other text, and while the
+    client is inactive or has expired, whose link stays."""
     with connection.cursor() as cursor:
         row = cursor.execute(_TAKE, {"digest": _digest(token), "now": timezone.now()}).fetchone()
     if row is None:

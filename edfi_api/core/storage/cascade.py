@@ -21,7 +21,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage import policy_statements, resource_types
 from edfi_api.core.storage.driver.execution import execute
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.core.storage.exceptions import IdentityConflict, KeyChangeContradicts
 from edfi_api.core.storage.stored import SECURABLES, Outcome, Written
 from edfi_api.core.storage.write_errors import outcome_of
@@ -29,7 +29,7 @@ from edfi_api.core.storage.write_requests import Values, WriteRequest
 from edfi_api.model.surface.resource import ResourceName
 from references.models import Alias
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 _LOCK_DOCUMENT = _statement("lock_document")
 _LOCK_ALIASES, _LOCK_REFERRERS = _statement("lock_aliases"), _statement("lock_referrers")
 _MOVE_ALIASES, _REPLACE_REFERENCES = _statement("move_aliases"), _statement("replace_references")

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 
 # A package that caches something about a database passes the function that makes it, mostly a class, to `value`. The
 # values are dropped with the object, so a database that is replaced or reset leaves nothing behind.
@@ -23,7 +23,7 @@ class DatabaseState:
         self._values: dict[Callable[[str], Any], Any] = {}
 
     def value(self, make: Callable[[str], Value]) -> Value:
-        """What `make` returned for this database at the first call; nothing is kept if it raises.
+        """Return what `make` returned for this database at the first call; nothing is kept if it raises.
 
         Threads need no lock: of two that call `make` concurrently, both get the value that was kept first.
         """
@@ -34,7 +34,7 @@ class DatabaseState:
         return found
 
     def kept(self, make: Callable[[str], Value]) -> Value | None:
-        """What `value` keeps; None before its first call."""
+        """Return what `value` keeps; None before its first call."""
         found: Value | None = self._values.get(make)
         return found
 
@@ -75,7 +75,7 @@ _REPLICA = "replica"
 # A record is at most this much older than the client's last write.
 SECONDS_BETWEEN_RECORDS = 1
 
-_RECORD = statements_beside(__file__)("record_writer")
+_RECORD = statements_of(__file__)("record_writer")
 
 
 class Replicas:

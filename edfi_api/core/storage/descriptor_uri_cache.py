@@ -12,12 +12,12 @@ from uuid import UUID
 
 from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 
 _MOST_REMEMBERED = 65_536
 _SECONDS_REMEMBERED = 60
 _NOTHING = ("", 0.0)
-_URIS = statements_beside(__file__)("descriptor_uris")
+_URIS = statements_of(__file__)("descriptor_uris")
 
 
 def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:

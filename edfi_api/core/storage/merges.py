@@ -2,7 +2,7 @@
 
 The first reads the stored body and its version; the second is the ordinary write, which has no effect unless that
 version is still the current one. Whatever is written in between makes the merge start over, from the second attempt on
-behind the lock on the document.
+with the lock on the document.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from edfi_api.core.storage import policy_statements
 from edfi_api.core.storage.cascade import replace_once
 from edfi_api.core.storage.database_state import record_writer
 from edfi_api.core.storage.driver.execution import execute, holding, with_retries
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, Written
@@ -35,7 +35,7 @@ from edfi_api.core.storage.write_errors import (
 )
 from edfi_api.core.storage.write_requests import NO_DOCUMENT, Terms, Values, WriteRequest, stored_key
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 
 # The document to write, whose targets exist, and the stored body, None for a new document. Raises what refuses the
 # write.
@@ -44,8 +44,8 @@ Check = Callable[[ValidatedDocument, dict[str, Any] | None], None]
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest(Terms):
-    """A document to insert or to replace that depends on the stored one: is merged with it, or is to be checked beside
-    it, in the transaction that writes."""
+    """A document to insert or to replace that depends on the stored one: is merged with it, or is to be checked
+    together with it, in the transaction that writes."""
 
     pending: PendingDocument
     check: Check | None = None
@@ -112,7 +112,7 @@ def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
     def write_once(merged: WriteRequest, values: Values) -> Written:
         return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
 
-    return _Merge(request, new_id or uuid7(), _BY_ALIAS, write_once).written()
+    return _Merge(request, new_id or uuid7(), _BY_ALIAS, write_once).carry_out()
 
 
 def update(request: MergeRequest, document_uuid: UUID, validators: DocumentValidators) -> Written:
@@ -121,7 +121,7 @@ def update(request: MergeRequest, document_uuid: UUID, validators: DocumentValid
     def write_once(merged: WriteRequest, values: Values) -> Written:
         return replace_once(merged, values, validators)
 
-    return _Merge(request, document_uuid, _BY_UUID, write_once).written()
+    return _Merge(request, document_uuid, _BY_UUID, write_once).carry_out()
 
 
 class _Merge:
@@ -132,7 +132,7 @@ class _Merge:
         self._found_by = request.key(document_uuid)
         self._stored = key.stored(request.policy).bound_to(self._found_by)
 
-    def written(self) -> Written:
+    def carry_out(self) -> Written:
         """Merge and write, as often as it takes."""
         using = self._request.using
         written = with_retries(self._attempt, lambda: holding(self._key.lock.bound_to(self._found_by), using))

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from edfi_api.core.documents.securables import COLUMNS
-from edfi_api.core.storage.driver.sql import Sql, all_of, merged, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, all_of, merged, statements_of
 from edfi_api.core.storage.row_policy import RowPolicy, SetConditions
 from edfi_api.core.storage.stored import SECURABLES, STORED_COLUMNS, Outcome
 
@@ -23,7 +23,7 @@ class _Clauses(NamedTuple):
     with_check_new: str
 
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 
 _AND_HAS_ID = " AND d.document_uuid = %(document_uuid)s"
 _NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in COLUMNS.items())

@@ -30,7 +30,7 @@ from edfi_api.core.storage.driver.execution import (
     with_retries,
 )
 from edfi_api.core.storage.driver.prepared_statements import bound
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.core.storage.stored import Outcome, RecentOutcomes, StoredDocument, Written, recent_upserts
@@ -52,7 +52,7 @@ from edfi_api.core.storage.write_requests import (
 )
 from edfi_api.model.surface.resource import Resource
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 _VERSION_BY_ALIAS, _VERSION_BY_UUID = _statement("version_by_alias"), _statement("version_by_uuid")
 _LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by_uuid")
 _LOCKED_BY_ALIASES = _statement("locked_by_aliases")

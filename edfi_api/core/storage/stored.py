@@ -7,7 +7,7 @@ from uuid import UUID
 
 from edfi_api.core.documents.securables import COLUMNS
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import ResourceName
 
@@ -21,7 +21,7 @@ d.id, d.document_uuid::text, {body}, d.change_version,
        d.linked_types::text, d.linked_ids::text
 """.strip()
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 _STORED_BY_ALIASES, _IDENTIFIED_BY_UUIDS = _statement("stored_by_aliases"), _statement("identified_by_uuids")
 _DOCUMENTS_BY_ALIASES = _statement("documents_by_aliases").fill(columns=STORED_COLUMNS.format(body="d.body"))
 
@@ -44,7 +44,7 @@ class StoredDocument(NamedTuple):
 
 
 class Outcome(StrEnum):
-    """What became of a write, as the statement returns it or a violated constraint implies it."""
+    """The outcome of a write, as the statement returns it or a violated constraint implies it."""
 
     INSERTED = "inserted"
     UPDATED = "updated"

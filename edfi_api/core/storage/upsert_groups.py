@@ -40,7 +40,7 @@ _LIKELY = (Outcome.INSERTED, Outcome.UPDATED)
 
 
 class _Signal(Enum):
-    """What a member that waits is told: its group has been written, or it is to lead it."""
+    """The message to a member that waits: its group has been written, or it is to lead it."""
 
     DONE = auto()
     LEAD = auto()
@@ -69,7 +69,7 @@ class _Group(Generic[Request, Result]):
 class GroupCommit(Generic[Request, Result]):
     """Groups the requests that have the same key.
 
-    `patience` is in seconds: the most that requests wait for a statement before the next one is executed beside it. A
+    `patience` is in seconds: the most that requests wait for a statement before the next one is executed in parallel. A
     statement that takes long may wait for a lock, which need not concern other requests. So many requests as
     `group_size` do not wait.
     """
@@ -88,8 +88,8 @@ class GroupCommit(Generic[Request, Result]):
         write_alone: Callable[[], Result | None],
         write_group: Callable[[Sequence[Request]], Mapping[int, Result]],
     ) -> Result | None:
-        """What `write_alone` returns, or what `write_group` returns for the position of this request in a group, None
-        if it returns nothing for it. Raises what `write_alone` raises; `write_group` must not raise."""
+        """Return what `write_alone` returns, or what `write_group` returns for the position of this request in a group,
+        None if it returns nothing for it. Raises what `write_alone` raises; `write_group` must not raise."""
         with self._lock:
             group = self._waiting.get(key)
             if group is None:

@@ -23,7 +23,7 @@ from edfi_api.core.documents.violations import as_many_as_reported
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.prepared_statements import Row
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.exceptions import (
     DocumentNotFound,
     IdentityConflict,
@@ -46,7 +46,7 @@ _REFERRERS_NAMED = 10
 _REFERRERS_LOOKED_AT = 1_000
 # The ids are one array parameter: the ORM binds each id separately, which takes longer than the query itself.
 _STORED = "SELECT referential_id FROM alias WHERE referential_id = ANY (%s)"
-_DEPENDENTS = statements_beside(__file__)("dependents")
+_DEPENDENTS = statements_of(__file__)("dependents")
 
 # A document cannot refer to an alias that does not exist, and no two documents have the same alias.
 _OUTCOMES = {"reference_alias_fk": Outcome.MISSING_TARGET, "alias_pkey": Outcome.TAKEN}
@@ -55,7 +55,7 @@ _DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome
 # Refusals that an attempt raises itself, and which others may precede.
 _RAISED = (*CONDITION_FAILURES, DataValidationFailed, IdentityConflict, KeyChangeContradicts)
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 
 # Statements that select the document of a request, with a slot for a policy's tests of it.
 TESTS_BY_ALIAS = _statement("tests_by_alias")

@@ -155,7 +155,7 @@ def _like_stored_ones(write: Write) -> Iterator[tuple[JsonPath, str]]:
 
 
 def _new_document(write: Write) -> ValidatedDocument | None:
-    """What is to be inserted; None if the profile prevents that."""
+    """The document to insert; None if the profile prevents that."""
     if not isinstance(write.validated, PendingDocument):
         return write.validated
     try:
@@ -229,7 +229,7 @@ def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
         view, profile = mode.part.view, mode.part.profile
         check.shows = lambda path: is_visible_path(without_indexes(path), view)
         return mode._replace(request_class=partial(mode.request_class, check=_naming(profile, check.all(write.using))))
-    check.document(write.validated)
+    check.check_document(write.validated)
     if not rules.others:
         return mode
     return mode._replace(request_class=partial(checked_write, check=check), upsert=merges.upsert, update=merges.update)
@@ -238,13 +238,13 @@ def _under_rules(write: Write, mode: _WriteMode) -> _WriteMode:
 def _naming(profile: str, check: merges.Check) -> merges.Check:
     """The check; if what it finds is at hidden members alone, no more is said than that there are some."""
 
-    def named(document: ValidatedDocument, stored: dict[str, Any] | None) -> None:
+    def check_and_name(document: ValidatedDocument, stored: dict[str, Any] | None) -> None:
         try:
             check(document, stored)
         except ContradictsHidden as error:
             raise ContradictionPreventedByProfile(profile) from error
 
-    return named
+    return check_and_name
 
 
 def _terms(write: Write, allowed: Authorization) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class ConnectionAdmin(RecordedAdmin):
     def save_model(self, request: HttpRequest, obj: Connection, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         event = "connection changed" if change else "connection created"
-        audit.administered(event, **obj.audit_facts, by=admin_user(request))
+        audit.log_change(event, **obj.audit_facts, by=admin_user(request))
 
     @admin.display(description="state")
     def phase(self, connection: Connection) -> str:

@@ -88,7 +88,7 @@ def store_connection(connection: Connection, secret: str | None, by: str) -> Non
             connection.save()
     except IntegrityError as error:
         raise ValidationError(_REFUSALS[_constraint(error)]) from error
-    audit.administered("connection created" if is_new else "connection changed", **connection.audit_facts, by=by)
+    audit.log_change("connection created" if is_new else "connection changed", **connection.audit_facts, by=by)
 
 
 def checked(connection: Connection) -> None:

@@ -48,7 +48,7 @@ def create(key: str, name: str, scopes: Sequence[Scope], *, secret: str | None =
     credentials = Credentials(key, secret) if secret else Credentials.generated(key)
     with transaction.atomic():
         ManagementClient.objects.create(key=key, name=name, secret=credentials.hash, scopes=list(scopes))
-        audit.administered("management client registered", management_client=key, scopes=" ".join(scopes), by=by)
+        audit.log_change("management client registered", management_client=key, scopes=" ".join(scopes), by=by)
     return credentials
 
 
@@ -59,7 +59,7 @@ def rotate_secret(client: ManagementClient, *, by: str) -> Credentials:
     client.secret = credentials.hash
     client.save(update_fields=["secret"])
     client.tokens.all().delete()
-    audit.administered("management secret rotated", management_client=client.key, by=by)
+    audit.log_change("management secret rotated", management_client=client.key, by=by)
     return credentials
 
 
@@ -69,7 +69,7 @@ def disable(client: ManagementClient, *, by: str) -> None:
     client.is_active = False
     client.save(update_fields=["is_active"])
     client.tokens.all().delete()
-    audit.administered("management client disabled", management_client=client.key, by=by)
+    audit.log_change("management client disabled", management_client=client.key, by=by)
 
 
 def recognise(credentials: Credentials) -> ManagementClient | None:

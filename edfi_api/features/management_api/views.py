@@ -105,7 +105,7 @@ class AnonymousView(APIView):
 
     def _audit_denial(self, status: int, reason: str) -> None:
         request: HttpRequest = self.request._request
-        audit.denied(
+        audit.log_denial(
             status=status,
             reason=reason,
             client=getattr(request, "client_key", None),
@@ -207,7 +207,7 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
 
     def audit(self, event: str, **facts: object) -> None:
         """Log a change. Facts are ids and names of members, never values."""
-        audit.administered(
+        audit.log_change(
             event,
             **facts,
             by=self.by,

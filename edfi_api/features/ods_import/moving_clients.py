@@ -403,7 +403,7 @@ class _Moving:
         self.moved.left_out += self._ownership(client)
         if not self._save(ours, f"client {client.key}", exclude={"application"}) or self.is_dry_run:
             return
-        audit.administered("client created", client=client.key, claim_set=application.claim_set_name, by=COMMAND)
+        audit.log_change("client created", client=client.key, claim_set=application.claim_set_name, by=COMMAND)
         ours.data_stores.set(store for each in client.instances if (store := self.stores.get(each)) is not None)
         if client.creator_token is not None:
             OwnershipToken.objects.get_or_create(token=client.creator_token, defaults={"api_client": ours.pk})

@@ -11,12 +11,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.served import current_surface
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.features.refusals.ledger import Awaiting, Ledger, Resolving
 from edfi_api.model.surface.resource import ResourceName
 
 DEFAULT_STORE = 0
-_CHANGES = statements_beside(__file__)("changes")
+_CHANGES = statements_of(__file__)("changes")
 _AT_ONCE = 10_000
 _NEWEST = "SELECT newest_change_version()"
 _POSITION = "SELECT change_version FROM refusal_position WHERE data_store = %s"

@@ -14,14 +14,14 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.features.refusals.entries import Entry, entries_of, key_of, storable, summary_of, summary_of_problem
 from edfi_api.features.refusals.occurrences import Refusals
 from edfi_api.features.refusals.personal_data import kept_id
 
 # A client with so many times the entries of `REFUSALS_PER_CLIENT` gets no further summaries by cause.
 MOST_SUMMARIES = 2
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 _RECORD, _RESOLVE, _CAUSE_GONE = _statement("record"), _statement("resolve"), _statement("cause_gone")
 _COUNT_HOURS, _AWAITING = _statement("count_hours"), _statement("awaiting")
 _BEGIN = "SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtext('refusal'))"

@@ -24,7 +24,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import own_connection
 from edfi_api.core.queries.parameters import is_natural_number
 from edfi_api.core.queries.selection import LAST_VERSION
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.refusals.occurrences import cause_of, cause_of_problem, problem_type
 from edfi_api.features.runs.counts import Counts, Reads, Refused
@@ -49,7 +49,7 @@ _LONGEST_PAUSE = 60.0
 _SECONDS_AT_EXIT = 2.0
 # More clients and minutes than a process has between two writes; the rest is lost while the database is away for long.
 _MOST_MINUTES = 5_000
-_WRITE = statements_beside(__file__)("write_minutes")
+_WRITE = statements_of(__file__)("write_minutes")
 _log = logging.getLogger(__name__)
 
 

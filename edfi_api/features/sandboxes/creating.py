@@ -105,7 +105,7 @@ def _create(wanted: Wanted, by: str) -> Made:
                 data_store=store,
                 client=client,
             )
-            audit.administered("sandbox created", sandbox=sandbox.name, client=client.client_id, by=by)
+            audit.log_change("sandbox created", sandbox=sandbox.name, client=client.client_id, by=by)
     return Made(sandbox, credentials, token)
 
 
@@ -122,7 +122,7 @@ def reset_sandbox(name: str, *, by: str = COMMAND) -> Sandbox:
                 get_access_token_model().objects.filter(application=sandbox.client).delete()
                 sandbox.generation += 1
                 sandbox.save(update_fields=["generation"])
-            audit.administered("sandbox reset", sandbox=name, client=sandbox.client.client_id, by=by)
+            audit.log_change("sandbox reset", sandbox=name, client=sandbox.client.client_id, by=by)
     databases.drop_all_of(name, but=after)
     return sandbox
 
@@ -134,7 +134,7 @@ def drop_sandbox(name: str, *, by: str = COMMAND) -> None:
         sandbox = _locked(name)
         application = sandbox.client.application
         with step("removing the client"):
-            audit.administered("sandbox dropped", sandbox=name, client=sandbox.client.client_id, by=by)
+            audit.log_change("sandbox dropped", sandbox=name, client=sandbox.client.client_id, by=by)
             sandbox.delete()
             sandbox.client.delete()
             if not application.api_clients.exists():

@@ -103,7 +103,7 @@ def queue(load: TableLoad, *, is_dry_run: bool, by: str) -> bool:
             TableRow.objects.filter(load=load).delete()
             load.refresh_from_db()
             facts = {**load.audit_facts, "client": load.client.client_id if load.client else None}
-            audit.administered("table loaded", **facts, by=by)
+            audit.log_change("table loaded", **facts, by=by)
     return bool(taken)
 
 

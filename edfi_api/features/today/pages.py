@@ -146,7 +146,7 @@ def students_page(site: AdminSite, request: HttpRequest, school: int) -> HttpRes
     measure = counts.counting.measure(name) if name else None
     if name and measure is None:
         raise Http404
-    audit.administered("students of a school listed", by=request.user.get_username(), school=school)
+    audit.log_change("students of a school listed", by=request.user.get_username(), school=school)
     number, year = _page_number(request), counts.year()
 
     def find(cursor: CursorWrapper) -> tuple[list[tuple[int | None, str]], int]:
@@ -173,7 +173,7 @@ def absences_page(site: AdminSite, request: HttpRequest, school: int) -> HttpRes
     weeks = counts.absences([school]).get(school, [])
     mondays = [first + place * _WEEK for place in range(len(weeks))]
     chosen = _monday_in(request.GET.get("week", "")) or (mondays[-1] if mondays else monday(counts.today))
-    audit.administered("absences of a school listed", by=request.user.get_username(), school=school)
+    audit.log_change("absences of a school listed", by=request.user.get_username(), school=school)
     number = _page_number(request)
 
     def find(cursor: CursorWrapper) -> tuple[list[int], int]:

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.features.validation.connections import Connection
 from edfi_api.features.validation.finding import Staged
 from edfi_api.features.validation.rule import Rule, Scope
 from edfi_api.model.surface.resource import Surface
 
-_sql = statements_beside(__file__)
+_sql = statements_of(__file__)
 _LOCK, _APPEAR, _CHANGE, _RESOLVE, _RETIRE = map(_sql, ("lock_publishing", "appear", "change", "resolve", "retire"))
 # Beyond this number the planner needs statistics of the staged rows; without them it joins by nested loops.
 _MANY = 1_000
@@ -52,7 +52,7 @@ _CONDITIONS = {
 log = logging.getLogger(__name__)
 
 _LONGEST_LOGIC = 4000
-_SAVE = statements_beside(__file__)("save_rule")
+_SAVE = statements_of(__file__)("save_rule")
 _BEFORE = "SELECT source, identifier, version, digest FROM validation_rule"
 
 

@@ -36,8 +36,8 @@ def compile_projects(paths: Sequence[Path]) -> Model:
 def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None, tuple[Problem, ...]]:
     """The model, or None if there is an error; and errors and warnings in order of place.
 
-    `further` rules are those of the model's users. They need a model without errors: beside errors they run on what is
-    sound of it.
+    `further` rules are those of the model's users. They need a model without errors: if there are errors, they run on
+    what is sound of it.
     """
     sources = read_sources(paths)
     parsed = [(source.project, parse(file.path, file.text)) for source in sources.projects for file in source.files]

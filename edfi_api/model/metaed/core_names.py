@@ -21,7 +21,7 @@ NAMESPACE_TYPE = EntityKey(CORE_NAMESPACE, EntityKind.SHARED_STRING, "URI")
 # Queries: the end of the names of collections whose members the ODS/API has as query fields of their resource.
 IDENTIFICATION_CODES = "identificationCodes"
 
-# SQL views: beside descriptors, what products insert into an ODS. Data standards before 5 may lack it.
+# SQL views: in addition to descriptors, what products insert into an ODS. Data standards before 5 may lack it.
 DESCRIPTOR_MAPPING = EntityKey(CORE_NAMESPACE, EntityKind.DOMAIN_ENTITY, "DescriptorMapping")
 
 # Authorization: the associations that bring people within reach of organizations, by the name that the ApiSchema format

@@ -1,6 +1,6 @@
 """The declarations of one file before names are resolved: builder.py makes them, linker.py turns them into the model.
 
-A draft has the model's value as far as the file alone determines it, and beside it the unresolved names.
+A draft has the model's value as far as the file alone determines it, and the unresolved names.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def canonical_rule(rule: ProfileRule) -> bytes:
 
 
 def _structure(profile: _Profile) -> list[str]:
-    """What the types of the members do not express."""
+    """The problems that the types of the members do not express."""
     if not profile.name:
         return ["A profile must have a 'name'."]
     if not profile.resources:

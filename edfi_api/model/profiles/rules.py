@@ -42,7 +42,7 @@ _TYPES = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
 @dataclass(frozen=True, slots=True)
 class Enclosing:
     """The place where a name stands: in the body of a resource, or in a member of that name. `superclass` is that of
-    the resource, whose name the ODS puts in front of inherited members.
+    the resource, whose name the ODS puts before inherited members.
     """
 
     resource: str

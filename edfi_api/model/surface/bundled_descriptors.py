@@ -1,4 +1,4 @@
-"""The descriptor values bundled with a data standard, from `descriptors.csv` beside its MetaEd files.
+"""The descriptor values bundled with a data standard, from `descriptors.csv` in the folder of its MetaEd files.
 
 A line is `descriptor,codeValue,shortDescription,namespace`; an empty short description repeats the code value, an
 empty namespace is `uri://ed-fi.org/{descriptor}`.

@@ -116,13 +116,13 @@ def render(schema: Schema) -> bytes:
     for component in schema.components:
         match component:
             case Annotation():
-                _annotation(root, component)
+                _write_annotation(root, component)
             case ComplexType():
-                _complex_type(root, component)
+                _write_complex_type(root, component)
             case SimpleType():
-                _simple_type(root, component)
+                _write_simple_type(root, component)
             case InterchangeRoot():
-                _interchange(root, component)
+                _write_interchange(root, component)
     etree.indent(root)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8"))
 
@@ -131,7 +131,7 @@ def _add(parent: Node, tag: str, /, **attributes: str) -> Node:
     return etree.SubElement(parent, _XS + tag, attributes)
 
 
-def _annotation(parent: Node, annotation: Annotation | None) -> None:
+def _write_annotation(parent: Node, annotation: Annotation | None) -> None:
     if annotation is None:
         return
     node = _add(parent, "annotation")
@@ -142,30 +142,30 @@ def _annotation(parent: Node, annotation: Annotation | None) -> None:
         etree.SubElement(for_tools, _ANN + name).text = annotation.group or annotation.descriptor
 
 
-def _complex_type(parent: Node, type_: ComplexType) -> None:
+def _write_complex_type(parent: Node, type_: ComplexType) -> None:
     node = _add(parent, "complexType", name=type_.name)
     if type_.is_abstract:
         node.set("abstract", "true")
-    _annotation(node, type_.annotation)
+    _write_annotation(node, type_.annotation)
     for attribute in type_.attributes:
-        _annotation(
+        _write_annotation(
             _add(node, "attribute", name=attribute.name, type=attribute.type), Annotation(attribute.documentation)
         )
     holder = node
     if type_.base:
         holder = _add(_add(node, "complexContent"), type_.derivation, base=type_.base)
     if type_.particles:
-        _particles(_add(holder, "sequence"), type_.particles)
+        _write_particles(_add(holder, "sequence"), type_.particles)
 
 
-def _particles(parent: Node, particles: Iterable[Particle]) -> None:
+def _write_particles(parent: Node, particles: Iterable[Particle]) -> None:
     for particle in particles:
         match particle:
             case Element():
                 node = _add(parent, "element", name=particle.name, type=particle.type, **_occurrence(particle))
-                _annotation(node, particle.annotation)
+                _write_annotation(node, particle.annotation)
             case Choice():
-                _particles(_add(parent, "choice", **_occurrence(particle)), particle.particles)
+                _write_particles(_add(parent, "choice", **_occurrence(particle)), particle.particles)
 
 
 def _occurrence(particle: Particle) -> dict[str, str]:
@@ -173,25 +173,25 @@ def _occurrence(particle: Particle) -> dict[str, str]:
     return least | ({"maxOccurs": "unbounded"} if particle.is_repeated else {})
 
 
-def _simple_type(parent: Node, type_: SimpleType) -> None:
+def _write_simple_type(parent: Node, type_: SimpleType) -> None:
     node = _add(parent, "simpleType", name=type_.name)
-    _annotation(node, type_.annotation)
+    _write_annotation(node, type_.annotation)
     restriction = _add(node, "restriction", base=type_.base)
     for facet, value in type_.facets:
         _add(restriction, facet, value=value)
     for enumerated in type_.values:
-        _enumerated(restriction, enumerated)
+        _write_enumerated(restriction, enumerated)
 
 
-def _enumerated(parent: Node, enumerated: EnumeratedValue) -> None:
-    _annotation(
+def _write_enumerated(parent: Node, enumerated: EnumeratedValue) -> None:
+    _write_annotation(
         _add(parent, "enumeration", value=_NO_XML.sub("\N{REPLACEMENT CHARACTER}", enumerated.value)),
         enumerated.annotation,
     )
 
 
-def _interchange(parent: Node, interchange: InterchangeRoot) -> None:
+def _write_interchange(parent: Node, interchange: InterchangeRoot) -> None:
     node = _add(parent, "element", name=interchange.name)
-    _annotation(node, interchange.annotation)
+    _write_annotation(node, interchange.annotation)
     choice = _add(_add(node, "complexType"), "choice", maxOccurs="unbounded")
-    _particles(choice, interchange.elements)
+    _write_particles(choice, interchange.elements)

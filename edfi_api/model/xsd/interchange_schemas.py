@@ -93,7 +93,7 @@ class _Interchanges:
         return _Contents(interchange.name, documentation, tuple(dict.fromkeys(elements)), interchange.place)
 
     def _declared(self, interchange: Interchange) -> list[Element]:
-        """Documents, then references. Additions put their documents behind the core's, their references before."""
+        """Documents, then references. Additions put their documents after the core's, their references before."""
         documents, references = self._documents(interchange), self._references(interchange)
         if interchange.extends is None:
             return [*documents, *references]
@@ -101,7 +101,7 @@ class _Interchanges:
         return [*self._documents(extended), *documents, *references, *self._references(extended)]
 
     def _known_first(self, elements: list[Element], extended: Interchange) -> list[Element]:
-        """What the core's interchange has before what it has not, otherwise in the same order."""
+        """The elements that the core's interchange has, then the others, each in the given order."""
         known = {element.name for element in self._declared(extended)}
         return sorted(elements, key=lambda element: element.name not in known)
 

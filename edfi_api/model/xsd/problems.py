@@ -42,8 +42,8 @@ _INTEGERS = {"xs:short": 2**15, "xs:int": 2**31, "xs:long": 2**63}
 
 
 def homographs(model: Model, project: Project) -> Iterator[Problem]:
-    """What an extension declares under a name that the core has for the same kind. Ed-Fi's tools make no files of such
-    an extension either: documents of both would be written in elements of one name."""
+    """The declarations of an extension under names that the core has for the same kind. Ed-Fi's tools make no files of
+    such an extension either: documents of both would be written in elements of one name."""
     if not project.is_extension:
         return
     for entity in model.entities.values():

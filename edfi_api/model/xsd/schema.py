@@ -89,7 +89,7 @@ class Derivation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComplexType:
-    """A sequence of particles, behind those of `base` if it is an extension. `place` is that of the declaration."""
+    """A sequence of particles, after those of `base` if it is an extension. `place` is that of the declaration."""
 
     name: str
     annotation: Annotation
@@ -139,7 +139,7 @@ Component = Annotation | Type | InterchangeRoot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
-    """A file. An annotation among its components is a heading. `imports` and `includes` name files beside it."""
+    """A file. An annotation among its components is a heading. `imports` and `includes` name files in its folder."""
 
     file_name: str
     namespace: str
@@ -214,7 +214,7 @@ class TypeNames:
         return f"{self._prefixes[descriptor.namespace]}{descriptor.name}MapType"
 
     def extension(self, namespace: str, name: str) -> str:
-        """What a project makes of an entity or common with additions."""
+        """The type that a project makes of an entity or common with additions."""
         return f"{self._prefixes[namespace]}{name}Extension"
 
     def restriction(self, additions: Entity) -> str:

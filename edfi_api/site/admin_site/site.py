@@ -117,7 +117,7 @@ class AdministrationSite(SignInSite):
             try:
                 return inner(request, *args, **kwargs)
             except PermissionDenied:
-                audit.denied(
+                audit.log_denial(
                     status=403,
                     user=request.user.get_username(),
                     method=request.method,

@@ -28,7 +28,7 @@ class ThrottledLoginForm(AdminAuthenticationForm):
             seconds_to_wait(f"logins as {user}", api_settings.LOGINS_PER_USER_AND_MINUTE),
         )
         if wait:
-            audit.denied(reason="too many logins", user=_known(user), address=address)
+            audit.log_denial(reason="too many logins", user=_known(user), address=address)
             raise ValidationError(f"Too many attempts to log in. Try again in {wait} seconds.")
         return super().clean()
 
@@ -39,7 +39,7 @@ class ThrottledLoginForm(AdminAuthenticationForm):
         super().confirm_login_allowed(user)
         if not may_use_password(user):
             request = cast(HttpRequest, self.request)
-            audit.denied(reason="no password login", user=user.get_username(), address=remote_address(request))
+            audit.log_denial(reason="no password login", user=user.get_username(), address=remote_address(request))
             raise self.get_invalid_login_error()
 
 
@@ -64,7 +64,7 @@ def _log_change(instance: LogEntry, using: str, **_: Any) -> None:
         "by": f"admin:{instance.user.get_username()}",
     }
     event = f"admin {instance.get_action_flag_display().lower()}"
-    transaction.on_commit(lambda: audit.administered(event, **facts), using)
+    transaction.on_commit(lambda: audit.log_change(event, **facts), using)
 
 
 def _names(entry: LogEntry) -> dict[str, object]:
@@ -82,11 +82,11 @@ def _names(entry: LogEntry) -> dict[str, object]:
 def _log_login(request: HttpRequest, user: Any, **_: Any) -> None:
     """Log the login with the `login_facts` of a user who logged in otherwise than by password alone."""
     facts = getattr(user, "login_facts", {})
-    audit.administered("admin login", by=f"admin:{user.get_username()}", address=remote_address(request), **facts)
+    audit.log_change("admin login", by=f"admin:{user.get_username()}", address=remote_address(request), **facts)
 
 
 def _log_failure(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
-    audit.denied(
+    audit.log_denial(
         reason="login failed",
         user=_known(credentials.get("username", "")),
         address=remote_address(request) if request else None,

@@ -135,7 +135,7 @@ def _answered(request: HttpRequest, view: Any) -> HttpResponse:
 def _refused(request: HttpRequest, status: int, message: str, reason: str) -> HttpResponse:
     """A page with a way back to the login."""
     LOGINS.labels("provider", "refused").inc()
-    audit.denied(reason=f"login by provider: {reason}", status=status, address=remote_address(request))
+    audit.log_denial(reason=f"login by provider: {reason}", status=status, address=remote_address(request))
     context = {
         **admin.site.each_context(request),
         "title": "Login refused",

@@ -76,7 +76,9 @@ class CodeForm(forms.Form):
             self.check_code(code)
         except second_factor.WrongCode as error:
             LOGINS.labels("second factor", "refused").inc()
-            audit.denied(reason="second factor", user=self._user.get_username(), address=remote_address(self._request))
+            audit.log_denial(
+                reason="second factor", user=self._user.get_username(), address=remote_address(self._request)
+            )
             later = f" Try again in {error.wait} seconds." if error.wait else ""
             raise forms.ValidationError(f"The code is wrong, or was used before.{later}") from error
         return code
@@ -132,7 +134,7 @@ def set_up_page(request: HttpRequest) -> HttpResponse:
     form = SetUpForm(request, user, request.POST or None, key)
     if not form.is_valid():
         return _page(request, "set_up", "Set up a second factor", form=form, **_shown(request, user, key))
-    audit.administered("second factor set up", user=user.get_username(), address=remote_address(request))
+    audit.log_change("second factor set up", user=user.get_username(), address=remote_address(request))
     sessions.complete(request, login, form.device, second_factor="authenticator")
     return _codes_page(request, form.recovery_codes, login.target)
 
@@ -170,9 +172,9 @@ def own_page(request: HttpRequest) -> HttpResponse:
     facts = {"user": user.get_username(), "by": f"admin:{user.get_username()}", "address": remote_address(request)}
     if "remove" in request.POST:
         second_factor.remove(user)
-        audit.administered("second factor removed", **facts)
+        audit.log_change("second factor removed", **facts)
         return HttpResponseRedirect(reverse("admin:index"))
-    audit.administered("recovery codes replaced", **facts)
+    audit.log_change("recovery codes replaced", **facts)
     return _codes_page(request, second_factor.replace_codes(user), reverse("admin:index"))
 
 

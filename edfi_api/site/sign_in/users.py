@@ -101,7 +101,7 @@ def _made(issuer: str, subject: str, claims: Mapping[str, Any]) -> User:
             if found := _known(issuer, subject):
                 return found
             continue
-        audit.administered("admin user created", user=candidate, issuer=issuer, subject=subject, by="provider")
+        audit.log_change("admin user created", user=candidate, issuer=issuer, subject=subject, by="provider")
         return user
     raise NotAUser("name")
 
@@ -118,7 +118,7 @@ def _updated(user: User, claims: Mapping[str, Any], rights: Rights) -> User:
         user.groups.set(Group.objects.filter(name__in=rights.groups))
         after = _summary(user)
     if before != after:
-        audit.administered("admin rights changed", user=user.get_username(), before=before, after=after, by="provider")
+        audit.log_change("admin rights changed", user=user.get_username(), before=before, after=after, by="provider")
     return user
 
 

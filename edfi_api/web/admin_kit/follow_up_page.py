@@ -113,7 +113,7 @@ def follow_up_page(request: HttpRequest, site: AdminSite, problem: Problem, usin
         except AlreadyChanged:
             form = _form_again(request, problem, using)
         else:
-            audit.administered(
+            audit.log_change(
                 "state of a cause set", by=request.user.get_username(), state=row.in_words, **problem.audit_facts
             )
             messages.success(request, f"The state is: {row.in_words}.")

@@ -137,7 +137,7 @@ class BatchFigures:
     def _audit(self, **facts: object) -> None:
         address = remote_address(self.request)
         correlation_id = getattr(self.request, "correlation_id", None)
-        audit.denied(
+        audit.log_denial(
             client=self._client, method="POST", path=self.request.path, address=address, batch=correlation_id, **facts
         )
 

@@ -345,7 +345,7 @@ def validated(operation: Operation, singles: Singles) -> ValidatedOperation:
             document = document | {"id": str(uuid)}
             incoming = validator.validate_replacement(document, uuid, singles.stored_uris, leniency)
         if check is not None:
-            check.document(incoming)
+            check.check_document(incoming)
     except REFUSALS as refusal:
         return ValidatedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
     changes_key = operation.key is not None and (

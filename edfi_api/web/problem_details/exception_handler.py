@@ -58,7 +58,7 @@ def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
 
 def _audit(problem: Problem, request: Request) -> None:
     """Write the refusal to the audit log, without query string and body, which may contain personal data."""
-    audit.denied(
+    audit.log_denial(
         status=problem.status,
         reason=problem.audit_reason or next(iter(problem.errors), problem.detail),
         issuer=problem.log_facts.get("issuer"),

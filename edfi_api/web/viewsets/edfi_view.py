@@ -89,7 +89,7 @@ class EdFiView(GenericAPIView[Document]):
                 self.lease.end()
 
     def handle_exception(self, exc: Exception) -> Response:
-        self.lease.failed_by(exc)
+        self.lease.note_failure(exc)
         return super().handle_exception(exc)
 
     def choose_database(self, request: Any) -> None:

@@ -167,7 +167,7 @@ def test_a_link_shows_the_secret_of_a_client_that_is_deleted_meanwhile(operator,
     def deletes_the_client(*_: object, client: str, by: str) -> None:
         ApiClient.objects.filter(client_id=client).delete()
 
-    monkeypatch.setattr("edfi_api.common.logs.audit.administered", deletes_the_client)
+    monkeypatch.setattr("edfi_api.common.logs.audit.log_change", deletes_the_client)
     answer = Client().post(address, {"token": token})
 
     assert not ApiClient.objects.filter(client_id=shown(page, "key")).exists()

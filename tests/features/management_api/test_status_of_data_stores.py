@@ -75,7 +75,7 @@ def test_a_process_that_refuses_requests_says_so(management: Managing) -> None:
     body = {"dataStoreType": "x", "name": "x", "connectionString": f"host=127.0.0.1 port={free_port()} dbname=x"}
     id_ = created_id(management.post("/v3/dataStores", body))
     for _ in range(2):
-        database_state(f"store_{id_}_1").value(Breaker).failed()
+        database_state(f"store_{id_}_1").value(Breaker).note_outage()
 
     assert management.get(f"/v3/dataStores/{id_}/status").json()["breaker"] == "open"
 

@@ -112,7 +112,7 @@ STEPS = {
     "making the data store": (creating, "create_data_store"),
     "making the client": (creating, "create_application"),
     "making the link to the secret": (creating, "make_link"),
-    "noting the sandbox": (creating.audit, "administered"),
+    "noting the sandbox": (creating.audit, "log_change"),
 }
 
 

@@ -1,7 +1,7 @@
 """`manage.py migrate`, while requests are served: Django's command, whose migrations wait for locks in turns.
 
 What was applied before a lock was not free stays applied, since each migration is a transaction; the next turn goes on
-behind it. At the end it builds the index of names, and brings the index of owners in line with the claim sets, which
+after it. At the end it builds the index of names, and brings the index of owners in line with the claim sets, which
 are in the admin database; `housekeeping` does both for data stores.
 """
 

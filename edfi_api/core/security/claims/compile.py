@@ -102,7 +102,8 @@ _Actions = dict[str, Granted]
 
 
 def granted_actions(claim_set: ClaimSet) -> dict[str, dict[str, Granted]]:
-    """What a claim set grants, by claim and action, read from the database in as many queries as of any other."""
+    """The actions that a claim set grants, by claim and action, read from the database in as many queries as of any
+    other."""
     return _claims_of([claim_set.pk])[claim_set.pk]
 
 
@@ -162,34 +163,36 @@ def _claims_of(claim_set_ids: Sequence[int]) -> dict[int, dict[str, _Actions]]:
 
 
 def _granted_by(grants: Grants, claims: _ResourceClaims) -> dict[str, _Actions]:
-    """Return the granted actions by claim, without claims that have none. Most claims are of resources, and share the
-    actions of their parent.
-    """
+    """Return the granted actions by claim, without claims that have none."""
     known: dict[str | None, _Actions | None] = {None: None}
     for claim in claims:
+        # The parents come first, since most claims are of resources and share the actions of their parent.
         for name in reversed(lineage(claims, claim)):
-            if name in known:
-                continue
-            decides = name in grants or bool(_defaults(claims[name]))
-            known[name] = _actions(lineage(claims, name), claims, grants) if decides else known[claims[name].parent]
+            if name not in known:
+                has_own = name in grants or bool(_defaults(claims[name]))
+                known[name] = _actions(lineage(claims, name), claims, grants) if has_own else known[claims[name].parent]
     return {name: actions for name in claims if (actions := known[name]) is not None}
 
 
 def _actions(names: list[str], claims: _ResourceClaims, grants: Grants) -> _Actions | None:
     """The actions granted on the first claim of a lineage; None if the claim set has a grant on none of them."""
-    if not any(name in grants for name in names):
+    if grants.keys().isdisjoint(names):
         return None
-    granting = {
-        action: next(name for name in names if action in grants.get(name, ()))
-        for action in {action for name in names for action in grants.get(name, ())}
-    }
-    return {action: _granted(name, grants[name][action], names, claims, action) for action, name in granting.items()}
+    found: _Actions = {}
+    for on in names:
+        for action, overriding in grants.get(on, {}).items():
+            # The grant on the nearest claim prevails over those on its parents.
+            if action not in found:
+                found[action] = _granted(on, overriding, names, claims, action)
+    return found
 
 
 def _granted(on: str, overriding: Strategies, names: list[str], claims: _ResourceClaims, action: str) -> Granted:
     if overriding:
-        return Granted(on, overriding, None)
-    return Granted(on, _nearest_default(names, claims, action), _defining(names, claims, action))
+        return Granted(on, overriding, defined_on=None)
+    defined_on = _defining(names, claims, action)
+    strategies = () if defined_on is None else _defaults(claims[defined_on])[action]
+    return Granted(on, strategies, defined_on)
 
 
 def _inherited(names: list[str], claims: _ResourceClaims) -> dict[str, tuple[Strategies, str]]:

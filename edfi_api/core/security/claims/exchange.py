@@ -38,7 +38,7 @@ class InvalidResourceClaims(Exception):
 
 @dataclass
 class Imported:
-    """What resource claims grant. `unknown` are the names of those that are not in the tree, which are skipped;
+    """The grants of resource claims. `unknown` are the names of those that are not in the tree, which are skipped;
     `misplaced` are sentences about those whose parent is another."""
 
     grants: Grants = field(default_factory=dict)
@@ -94,7 +94,8 @@ def by_lineage(names: Iterable[str], claims: Claims) -> list[str]:
 
 
 def imported(claim_set: str, sent: Sequence[Mapping[str, Any]], claims: Claims, surface: Surface) -> Imported:
-    """What resource claims, whose members have names in lower case (`objects`), grant to the claim set of this name.
+    """Return what resource claims, whose members have names in lower case (`objects`), grant to the claim set of this
+    name.
 
     Raises MalformedResourceClaims, and InvalidResourceClaims with all that is wrong.
     """

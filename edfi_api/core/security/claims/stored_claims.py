@@ -42,7 +42,7 @@ class NotOfTheTenant(Exception):
 
 @dataclass(frozen=True)
 class ClaimsChange:
-    """What to write, as `lines` for people and as `claims`; `left_out` are grants on unknown resources."""
+    """The change to write, as `lines` for people and as `claims`; `left_out` are grants on unknown resources."""
 
     lines: tuple[str, ...]
     claims: Claims
@@ -76,7 +76,7 @@ def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_dry_run: b
         _write(change.claims, tenant)
         # The log line of a new database leaves out the names: the bundled claim sets are the same everywhere.
         names = ", ".join(change.claims.claim_sets) if present.claim_sets else None
-        audit.administered("claims changed", changes=len(change.lines), claim_sets=names or None, by=by)
+        audit.log_change("claims changed", changes=len(change.lines), claim_sets=names or None, by=by)
     return change
 
 
@@ -126,7 +126,7 @@ def stored_names() -> list[str]:
 
 
 def stored_grants(claim_set_ids: Sequence[int]) -> dict[int, Grants]:
-    """What these claim sets grant, by their ids."""
+    """The grants of these claim sets, by their ids."""
     found: dict[int, Grants] = {each: {} for each in claim_set_ids}
     rows = Grant.objects.filter(claim_set_id__in=claim_set_ids).values_list(
         "claim_set_id", "resource_claim__name", "actions"

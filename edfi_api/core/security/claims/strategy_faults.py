@@ -40,7 +40,7 @@ def unknown_in(claims: Claims, surface: Surface) -> list[str]:
 
 
 def advice_on_views(unknown: Iterable[str]) -> str:
-    """What has to be done about the custom views among unknown strategies; empty if there are none."""
+    """The sentence that says what to do about the custom views among unknown strategies; empty if there are none."""
     views = sorted({view_name(name) for name in unknown if name not in STRATEGIES and is_custom_view(name)})
     if not views:
         return ""

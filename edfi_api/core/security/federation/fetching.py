@@ -92,7 +92,7 @@ def fetch_key_set(address: str, deadline: float) -> list[Any]:
 
 
 def fetch_metadata(issuer: str, address: str, deadline: float) -> Mapping[str, Any]:
-    """What the provider says of itself (OpenID Connect Discovery 1.0)."""
+    """Return what the provider says of itself (OpenID Connect Discovery 1.0)."""
     metadata = fetch_json(address, deadline)
     if metadata.get("issuer") != issuer:
         raise FetchFailed(f"{address} is of another issuer")

@@ -95,7 +95,7 @@ class ClaimedRights:
 
 
 def claimed_rights(valid: ValidToken, tenant_id: int | None) -> ClaimedRights:
-    """What the token claims for a client of the tenant.
+    """The rights that the token claims for a client of the tenant.
 
     Raises TokenRefused: a claim that is not understood must neither widen nor silently narrow rights.
     """
@@ -121,7 +121,7 @@ def _within(values: Collection[int], allowed: Collection[int] | None) -> bool:
 
 
 def _claim_set(valid: ValidToken, tenant_id: int | None) -> ClaimSet:
-    """The only claim set that the token names; other roles and scopes may stand beside it."""
+    """The only claim set that the token names; it may have other roles and scopes, too."""
     names = _candidates(value_at(valid.claims, valid.issuer.claims.claim_set))
     found = list(ClaimSet.objects.filter(visible_to(tenant_id), name__in=names)[:2])
     allowed = valid.issuer.claims.allowed.claim_sets

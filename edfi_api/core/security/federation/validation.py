@@ -196,9 +196,7 @@ def refuse_tokens(issuer: str, client: str, before: datetime, *, by: str) -> Non
     """Refuse tokens of the issuer that it issued before a time: those of one client, or of all if it is empty. Replaces
     the time that was set before."""
     RefusedTokens.objects.update_or_create(issuer=issuer, client=client, defaults={"issued_before": before})
-    audit.administered(
-        "tokens refused", issuer=issuer, external_client=client or None, before=before.isoformat(), by=by
-    )
+    audit.log_change("tokens refused", issuer=issuer, external_client=client or None, before=before.isoformat(), by=by)
 
 
 def check_not_refused(valid: ValidToken) -> None:
@@ -237,7 +235,7 @@ class Keys:
     def find(self, kid: str | None, algorithm: str) -> Sequence[Key]:
         """The keys that may have signed a token with this header; empty if the issuer has none of this id.
 
-        Raises IdentityProviderAway if that cannot be known at the moment.
+        Raises IdentityProviderAway if that cannot be known now.
         """
         known = self._known
         age = math.inf if known is None else monotonic() - known.fetched_at

@@ -201,7 +201,7 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
             key = known.values_list("client_id", flat=True).first() or "unknown"
             request.client_key = key  # type: ignore[attr-defined]  # for the logs
             if status == 401:
-                audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
+                audit.log_denial(status=401, reason="invalid_client", client=key, path=request.path, address=address)
         credentials = token_request.credentials
         missing = [] if credentials.secret else ["The secret of the Basic credentials"]
         return _answer(body, status, _hints_of_missing(missing) if missing else _HINTS)
@@ -366,5 +366,5 @@ class SecretView(View):
         found = take_secret(request.POST.get("token", ""))
         if found is None:
             return JsonResponse({"error": "not found"}, status=404)
-        audit.administered("secret shown by its link", client=found.key, by=f"address:{remote_address(request)}")
+        audit.log_change("secret shown by its link", client=found.key, by=f"address:{remote_address(request)}")
         return JsonResponse(found._asdict())

@@ -73,7 +73,7 @@ def _itself(whole: Any) -> Any:
 
 
 class OfParts(Generic[Compiled]):
-    """What `make` compiles of parts of profiles, each at first use; dropped together with its part."""
+    """The results of `make` for parts of profiles, each made at first use; dropped together with its part."""
 
     def __init__(self, make: Callable[[ProfilePart], Compiled]) -> None:
         self._make = make

@@ -97,7 +97,7 @@ def store_profiles(
         else:
             stored.name, stored.definition = definition.name, text
             stored.save(update_fields=["name", "definition", "modified_at"])
-        audit.administered("profile loaded", profile=definition.name, by=by)
+        audit.log_change("profile loaded", profile=definition.name, by=by)
     return changes
 
 
@@ -110,7 +110,7 @@ def remove_profile(name: str, *, by: str, tenant: Tenant | None = None) -> None:
     if applications:
         raise StillAssigned(applications)
     profile.delete()
-    audit.administered("profile removed", profile=profile.name, by=by)
+    audit.log_change("profile removed", profile=profile.name, by=by)
 
 
 @transaction.atomic
@@ -123,7 +123,7 @@ def assign_profiles(application: Application, names: Sequence[str], *, by: str) 
         [ProfileAssignment(application=application, profile=profile) for profile in profiles], ignore_conflicts=True
     )
     names_for_log = ",".join(profile.name for profile in profiles) or "none"
-    audit.administered("profiles assigned", application=application.name, profiles=names_for_log, by=by)
+    audit.log_change("profiles assigned", application=application.name, profiles=names_for_log, by=by)
     return profiles
 
 
@@ -134,7 +134,7 @@ def profiles_named(names: Sequence[str], tenant: Tenant | None = None) -> list[P
 
 
 def findings(profile: Profile, checker: ProfileChecker) -> Sequence[Finding]:
-    """What is found about a stored profile; its lines are those of no file."""
+    """The findings about a stored profile; its lines are those of no file."""
     try:
         return checker.check(read_canonical_json(profile.definition.encode())).findings
     except UnreadableDefinition as error:
@@ -142,7 +142,7 @@ def findings(profile: Profile, checker: ProfileChecker) -> Sequence[Finding]:
 
 
 def notices(profile: Profile, checker: ProfileChecker) -> list[str]:
-    """What is to be known about a stored profile when it is assigned: `Portal: Student has no write part: …`."""
+    """The sentences to show about a stored profile when it is assigned: `Portal: Student has no write part: …`."""
     return [
         f"{profile.name}: {finding.text}"
         for finding in findings(profile, checker)

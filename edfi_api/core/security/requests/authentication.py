@@ -144,7 +144,7 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
 
 
 def remembered_client(checksum: str) -> AuthenticatedClient | None:
-    """What `client_of_token` returns for the token with this checksum, as long as it need not look it up."""
+    """Return what `client_of_token` returns for the token with this checksum, as long as it need not look it up."""
     with _cache_lock:
         try:
             found: AuthenticatedClient = client_of_token.cache[checksum]

@@ -75,8 +75,8 @@ def authorize(
 def refusal_behind(
     client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
 ) -> UnknownStrategies | None:
-    """The refusal behind a ProgrammingError that the SQL of a policy raised: a custom view that no longer exists. None
-    if the error has another cause."""
+    """The refusal that explains a ProgrammingError that the SQL of a policy raised: a custom view that no longer
+    exists. None if the error has another cause."""
     for each in upsert_actions() if action is Action.CREATE else (action,):
         if unusable := unusable_strategies(client, resource, each, surface, using):
             return UnknownStrategies(unusable)

@@ -115,7 +115,7 @@ def _find(table: RoutingTable, client: AuthenticatedClient, segments: Sequence[s
 
 
 def _check_tenant(client: AuthenticatedClient, segments: Sequence[str]) -> Sequence[str]:
-    """The segments behind the tenant's. Raises DataStoreNotFound unless the address has the client's tenant; for a
+    """The segments after the tenant's. Raises DataStoreNotFound unless the address has the client's tenant; for a
     client with a tenant on a server without tenants too."""
     if not api_settings.MULTI_TENANCY:
         if client.tenant is not None:

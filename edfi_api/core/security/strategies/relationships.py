@@ -187,7 +187,7 @@ class Relationship:
 
     def condition_on_versions(self) -> Sql:
         """Return the condition on versions of a document. If it is reached through people alone, versions from before
-        the relationship with them began, or from behind its end, belong to others. What has an organization is the
+        the relationship with them began, or from after its end, belong to others. What has an organization is the
         client's by that.
         """
         if any(group[0].kind is SecurableKind.ORGANIZATION for group in self.checked):
@@ -237,7 +237,7 @@ class Relationship:
         return [test for pair in tested for test in pair]
 
     def failure(self, results: Sequence[bool], unresolved: Unresolved) -> Failure | None:
-        """What the results of the tests say; elements in an unresolved reference count as missing."""
+        """The failure that the results of the tests show; elements in an unresolved reference count as missing."""
         missing: list[str] = []
         without_value: list[Group] = []
         unrelated: list[Group] = []

@@ -1,6 +1,6 @@
 """The authorization strategies by name: how each is made for a resource, and which actions it can authorize.
 
-A new strategy is a module beside this one and a row here; the names allowed in claims, the choices in the admin and the
+A new strategy is a module of this package and a row here; the names allowed in claims, the choices in the admin and the
 system checks derive from the table.
 """
 

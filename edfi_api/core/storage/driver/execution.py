@@ -140,7 +140,7 @@ def _in_turn(attempt: Callable[[], Result | None], queue: Callable[[], AbstractC
 def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[Row]:
     """The rows of a statement, run in its own transaction, or in a savepoint of the caller's transaction.
 
-    `hides_values` as in `prepared.bound`.
+    `hides_values` as in `prepared_statements.bound`.
     Raises StatementAborted if it can be retried, otherwise Django's database errors.
     """
     return execute_bound(bound(statement, hides_values), using)

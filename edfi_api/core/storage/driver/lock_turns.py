@@ -1,7 +1,7 @@
 """Changes of tables while requests use them.
 
-A statement that waits for the lock of a table lets everyone wait who comes behind it, readers too, for as long as a
-report or a backup reads that table. So a change waits for a second at most, gives way to those behind it, and is tried
+A statement that waits for the lock of a table lets everyone wait who comes after it, readers too, for as long as a
+report or a backup reads that table. So a change waits for a second at most, gives way to those after it, and is tried
 again.
 """
 

@@ -99,8 +99,8 @@ def _combined(operator: str, conditions: Iterable[Sql], empty: str) -> Sql:
     return Sql.join(operator, [Sql(f"({part.text})", part.parameters) for part in parts])
 
 
-def statements_beside(module: str) -> Callable[[str], Sql]:
-    """Reads statements by name from the folder `statements` beside a module, given its `__file__`.
+def statements_of(module: str) -> Callable[[str], Sql]:
+    """Reads statements by name from the folder `statements` next to a module, given its `__file__`.
 
     Lines of comments are left out: they give the reason of a statement to its readers, not to the server. A statement
     may have slots for `Sql.fill`.

@@ -46,7 +46,7 @@ Missing = Callable[[Iterable[UUID]], set[UUID]]
 
 @dataclass(slots=True)
 class Conflicts:
-    """What stands against the rows of a batch, by position; rows that are in none of these are written in the first
+    """The conflicts of the rows of a batch, by position; rows that are in none of these are written in the first
     pass.
 
     `missing` has the targets of a refused row that do not exist; `duplicates` are the rows whose superclass identity

@@ -1,6 +1,6 @@
 """The order in which documents can be written that refer to each other, whatever order they come in.
 
-What cannot be written yet waits. Passes try what waits, each document behind what it refers to, and then circles at
+What cannot be written yet waits. Passes try what waits, each document after what it refers to, and then circles at
 once, as long as less is waiting after each. Loads and batches of the API both decide here.
 """
 
@@ -116,7 +116,7 @@ class DeferredDocuments(TemporaryDatabase):
         return all(self._database.execute(query, (target.bytes, number)).fetchone() for target in missing)
 
     def in_dependency_order(self) -> Iterator[int]:
-        """Begin a pass: those that do not depend on a circle, each behind all that it refers to, as if every one will
+        """Begin a pass: those that do not depend on a circle, each after all that it refers to, as if every one will
         be written."""
         self._begin_round()
         yield from self._ready()

@@ -1,6 +1,6 @@
 """Stages rows by COPY, for loads, and writes them with a few statements, in one transaction.
 
-Further rows for the document of another one are written in a later pass. Behind a concurrent write nothing is written,
+Further rows for the document of another one are written in a later pass. After a concurrent write nothing is written,
 or a row has no outcome: the caller writes it alone.
 
 Rows may come with their ids, times and change versions from another server (`write_imported`). What stands here already

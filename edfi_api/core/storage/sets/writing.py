@@ -142,7 +142,7 @@ def _are_descriptors(rows: Mapping[int, Row]) -> bool:
 def _stored_state(
     rows: Mapping[int, Row], using: str
 ) -> tuple[dict[int, list[bytes]], dict[int, set[bytes]], set[int]]:
-    """What `resolve` needs: referential ids, missing targets, and rows whose superclass identity is taken."""
+    """Return what `resolve` needs: referential ids, missing targets, and rows whose superclass identity is taken."""
     aliases = {position: row.document.identity.aliases for position, row in rows.items()}
     of_subclasses = chain.from_iterable(ids for ids in aliases.values() if len(ids) > 1)
     targets = {position: row.document.targets for position, row in rows.items()}

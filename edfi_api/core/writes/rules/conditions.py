@@ -161,7 +161,7 @@ class Condition:
 
 
 def _values(given: Any, write: RuledWrite) -> list[Any]:
-    """What a value is compared with."""
+    """The values with which a value is compared."""
     if not isinstance(given, Mapping):
         return given if isinstance(given, list) else [given]
     if "today" in given:
@@ -207,7 +207,7 @@ def problems_of_path(named: str, given: Any) -> Iterator[str]:
 
 
 def problems_of(named: str, given: Any) -> Iterator[str]:
-    """What is wrong with the table of a condition."""
+    """The problems of the table of a condition."""
     if not isinstance(given, Mapping) or not given:
         yield f"{named} has to be a table of operators: {', '.join(OPERATORS)}"
         return

@@ -189,7 +189,7 @@ def _rules_of(resource: Resource, rules: Iterable[WriteRule], resources: LookedU
 
 
 def _problems(rule: WriteRule, resources: LookedUpResources) -> Iterator[str]:
-    """What in a rule does not fit the served standard."""
+    """The parts of a rule that do not fit the served standard."""
     for name in rule.resources:
         resource = resources.find(name)
         if resource is None:

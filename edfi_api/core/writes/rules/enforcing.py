@@ -97,49 +97,52 @@ class WriteCheck:
         """The steps of references that they are known to follow."""
         return self._rules.followed
 
-    def document(self, document: ValidatedDocument) -> None:
+    def check_document(self, document: ValidatedDocument) -> None:
         """Run the rules that read the document only. Raises RefusedByRules and NotChecked."""
-        self._of_document = self._accepted(self._found(self._rules.document_only, document, None, NoLookUps()))
+        self._of_document = self._warnings_or_refusal(
+            self._run_all(self._rules.document_only, document, None, NoLookUps())
+        )
 
     def others(self, using: str, referred: Known = NOTHING) -> Check:
-        """Runs the other rules, in the transaction of the write. `referred` has documents that need not be read.
+        """Return the check that runs the other rules, in the transaction of the write. `referred` has documents that
+        need not be read.
 
-        Raises RefusedByRules and NotChecked.
+        It raises RefusedByRules and NotChecked.
         """
-        return partial(self._with_look_ups, self._rules.others, using, referred)
+        return partial(self._check_with_look_ups, self._rules.others, using, referred)
 
     def all(self, using: str) -> Check:
-        """Runs all rules, likewise. Raises also ContradictsHidden."""
-        return partial(self._with_look_ups, (*self._rules.document_only, *self._rules.others), using, NOTHING)
+        """Return the check that runs all rules, likewise. It raises also ContradictsHidden."""
+        return partial(self._check_with_look_ups, (*self._rules.document_only, *self._rules.others), using, NOTHING)
 
-    def _with_look_ups(
+    def _check_with_look_ups(
         self, rules: Iterable[WriteRule], using: str, referred: Known, document: ValidatedDocument, stored: Stored
     ) -> None:
         look_ups = LookUps(self._rules.resources, document, using, referred, is_timed=self._is_timed)
-        self._others = self._accepted(self._looked_up(rules, document, stored, look_ups))
+        self._others = self._warnings_or_refusal(self._run_and_end(rules, document, stored, look_ups))
 
-    def found_in_stored(self, document: ValidatedDocument, using: str) -> list[Finding]:
-        """What all rules find in a stored document, whatever their severity. Raises NotChecked."""
+    def run_on_stored(self, document: ValidatedDocument, using: str) -> list[Finding]:
+        """Return what all rules find in a stored document, whatever their severity. Raises NotChecked."""
         look_ups = LookUps(self._rules.resources, document, using, is_timed=self._is_timed)
-        return self._looked_up((*self._rules.document_only, *self._rules.others), document, document.body, look_ups)
+        return self._run_and_end((*self._rules.document_only, *self._rules.others), document, document.body, look_ups)
 
-    def _looked_up(
+    def _run_and_end(
         self, rules: Iterable[WriteRule], document: ValidatedDocument, stored: Stored, look_ups: LookUps
     ) -> list[Finding]:
         try:
-            return self._found(rules, document, stored, look_ups)
+            return self._run_all(rules, document, stored, look_ups)
         finally:
             look_ups.end()
 
-    def _found(
+    def _run_all(
         self, rules: Iterable[WriteRule], document: ValidatedDocument, stored: Stored, reader: LookUps | NoLookUps
     ) -> list[Finding]:
         path = self._rules.resource.url_path.strip("/")
         write = RuledWrite(path, document.body, stored, reader, *self._client)
         return [finding for rule in rules for finding in _of_rule(rule, write, reader, is_timed=self._is_timed)]
 
-    def _accepted(self, found: list[Finding]) -> tuple[Finding, ...]:
-        """The warnings. Raises what refuses the document."""
+    def _warnings_or_refusal(self, found: list[Finding]) -> tuple[Finding, ...]:
+        """Return the warnings. Raises what refuses the document."""
         shown = [each for each in found if self.shows(each.path)]
         refusing = [each for each in shown if each.severity is FindingSeverity.REFUSE]
         if refusing:
@@ -151,7 +154,7 @@ class WriteCheck:
 
 
 def checked_write(document: ValidatedDocument, check: WriteCheck, *, using: str, **terms: Any) -> MergeRequest:
-    """The request to write a whole document, on which the other rules are run beside the stored one."""
+    """The request to write a whole document, on which the other rules are run together with the stored one."""
     pending = PendingDocument(document.resource, document.identity, lambda _: document)
     return MergeRequest(pending, check=check.others(using), using=using, **terms)
 
@@ -192,7 +195,7 @@ def _checked(found: Finding, rule: WriteRule) -> Finding:
 
 
 def _failed(rule: WriteRule, error: BaseException) -> Finding:
-    """What is recorded of a rule that failed, if the document is accepted. Otherwise raises NotChecked."""
+    """The finding that is recorded for a rule that failed, if the document is accepted. Otherwise raises NotChecked."""
     reason = error.what if isinstance(error, BudgetExceeded) else "error"
     FAILURES.labels(rule.name, reason).inc()
     if isinstance(error, BudgetExceeded):
@@ -205,8 +208,8 @@ def _failed(rule: WriteRule, error: BaseException) -> Finding:
 
 
 def _without_values(error: BaseException) -> str:
-    """`KeyError at rules.py:12 in one_enrollment, …`: the type of an exception, and the calls behind it, without its
-    text."""
+    """`KeyError at rules.py:12 in one_enrollment, …`: the type of an exception, and the calls that led to it, without
+    its text."""
     calls = [each for each in traceback.extract_tb(error.__traceback__) if each.filename != __file__]
     places = ", ".join(f"{each.filename}:{each.lineno} in {each.name}" for each in calls)
     return f"{type(error).__name__} at {places}" if places else type(error).__name__

@@ -82,7 +82,7 @@ class Budget:
 
     @contextmanager
     def not_counted(self) -> Iterator[None]:
-        """What is done once in a process takes nothing of the budget."""
+        """Take nothing of the budget for what is done within it, once in a process."""
         began, of_processor = time.monotonic(), time.thread_time()
         try:
             yield

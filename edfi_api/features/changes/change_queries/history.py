@@ -15,11 +15,11 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.documents.securables import SecurablesExtractor
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import execute, with_retries
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 _VERSIONS, _VISIBLE = _statement("versions"), _statement("visible_versions")
 NEWEST = 2**63 - 1
 DELETE = "delete"

@@ -17,14 +17,14 @@ from edfi_api.core.security.requests.authorization import readable_resources
 from edfi_api.core.security.strategies.reach import association_types
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.row_policy import Predicate
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.push.outbound_changes import OutboundChange, delete, upsert
 from edfi_api.features.exchange.resource_selection import DescriptorMapping
 from edfi_api.model.surface.resource import Resource, ResourceName
 
-_REACH_CHANGED = statements_beside(__file__)("reach_changed")
+_REACH_CHANGED = statements_of(__file__)("reach_changed")
 _MAY_READ = Sql("""
 SELECT d.document_uuid FROM document d
  WHERE d.resource_type_id = %(type)s AND d.document_uuid = ANY (%(documents)s::uuid[]) AND {is_allowed}

@@ -15,14 +15,14 @@ from django.db import DatabaseError, InterfaceError, connections, transaction
 
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.features.changes.change_queries.models import DOCUMENTS, ChangeConsumer
 from edfi_api.features.exchange.models import Connection, ExchangePosition, PinnedDocument, WaitingDocument
 from edfi_api.features.exchange.push.models import SentDocument
 from edfi_api.features.exchange.push.outbound_changes import OutboundChange
 from edfi_api.features.exchange.stored_connections import consumer_of, database_of
 
-_statement = statements_beside(__file__)
+_statement = statements_of(__file__)
 _ACCEPTED, _REFUSED = _statement("accepted"), _statement("refused")
 _WAITING_FOR, _REFUSED_DELETES = _statement("waiting_for"), _statement("refused_deletes")
 _BEGIN = """

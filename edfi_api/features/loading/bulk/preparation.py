@@ -155,7 +155,7 @@ def _is_accepted(position: int, incoming: ValidatedDocument, work: Work, prepare
         return True
     check = WriteCheck(rules, work.writing_client, is_timed=False)
     try:
-        check.document(incoming)
+        check.check_document(incoming)
     except (RefusedByRules, NotChecked) as refusal:
         prepared.refusals[position] = refusal
         return False

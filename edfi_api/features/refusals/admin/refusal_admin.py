@@ -226,7 +226,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
     @admin.action(description="Export as CSV", permissions=["export"])
     def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase:
         """The selected entries; with "select all", those of the filters."""
-        audit.administered("refusals exported", by=request.user.get_username())
+        audit.log_change("refusals exported", by=request.user.get_username())
         rows = exported_rows(queryset.order_by("id")[:MOST_EXPORTED])
         file = csv_file(COLUMNS, rows)
         file.seek(0)
@@ -237,7 +237,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         """Documents that were refused there; the worker of the connection sends them."""
         entries = queryset.order_by("id")[:MOST_EXPORTED]
         number = sum(send_again(entries) for send_again in contributions("senders_of_refused_documents"))
-        audit.administered("refused documents to be sent again", by=request.user.get_username(), documents=number)
+        audit.log_change("refused documents to be sent again", by=request.user.get_username(), documents=number)
         self.message_user(
             request,
             f"{counted(number, 'document')} will be sent by push_changes. What was refused here is not among them: its "
@@ -315,4 +315,4 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
 
     def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
         if request.user.has_perm(VIEW_KEYS):
-            audit.administered(event, by=request.user.get_username(), **facts)
+            audit.log_change(event, by=request.user.get_username(), **facts)

@@ -119,7 +119,7 @@ class RefusalsView(SubmissionsView):
         if not prefers_csv(request._request):
             shown = listed(found, page)
             return _json([entries.members(entry) for entry in shown.rows], shown.headers)
-        audit.administered("refusals exported", client=request.user.key)
+        audit.log_change("refusals exported", client=request.user.key)
         exported = listed(found, page) if _has_limit(request) else Listed(_all(found), total_of(found, page))
         rows = (row for entry in exported.rows for row in entries.rows(entry))
         return _csv(entries.CSV_COLUMNS, rows, exported.headers)
@@ -159,7 +159,7 @@ class CausesView(SubmissionsView):
         found = Listed(causes(self.sender, list(self.places), size, page.offset), total)
         if not is_csv:
             return _json(list(found.rows), found.headers)
-        audit.administered("causes of refusals exported", client=request.user.key)
+        audit.log_change("causes of refusals exported", client=request.user.key)
         return _csv(CAUSE_COLUMNS, map(cause_row, found.rows), found.headers)
 
 

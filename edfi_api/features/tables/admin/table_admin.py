@@ -235,7 +235,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
         file = csv_file(COLUMNS, report_rows(_results(load)))
         length = file.tell()
         file.seek(0)
-        audit.administered("table report exported", **load.audit_facts, by=admin_user(request))
+        audit.log_change("table report exported", **load.audit_facts, by=admin_user(request))
         headers = {"Content-Type": CONTENT_TYPE, "Content-Length": str(length)}
         return FileResponse(file, as_attachment=True, filename="report.csv", headers=headers)
 
@@ -249,7 +249,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         load = get_object_or_404(_own(request).defer("content"), key=key)
         if load.state != LoadState.RUNNING or has_stopped(load):
-            audit.administered("table deleted", **load.audit_facts, by=admin_user(request))
+            audit.log_change("table deleted", **load.audit_facts, by=admin_user(request))
             load.delete()
             messages.success(request, "The table and its report are deleted; documents stay.")
         return HttpResponseRedirect(reverse(_LIST))
@@ -282,7 +282,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
     def template_delete(self, request: HttpRequest, template: int) -> HttpResponseBase:
         kept = get_object_or_404(TableTemplate, pk=template)
         if request.method == "POST":
-            audit.administered("table template deleted", template=kept.name, by=admin_user(request))
+            audit.log_change("table template deleted", template=kept.name, by=admin_user(request))
             kept.delete()
         return HttpResponseRedirect(reverse(_LIST))
 
@@ -368,7 +368,7 @@ def _keep(request: HttpRequest, name: str, template: Template, left_out: Sequenc
     except IntegrityError:
         messages.error(request, f"There is a template {name} already. Delete it first, or choose another name.")
         return
-    audit.administered("table template kept", template=kept.name, by=admin_user(request))
+    audit.log_change("table template kept", template=kept.name, by=admin_user(request))
     messages.success(request, f"The template {name} is kept.")
 
 

@@ -121,7 +121,7 @@ def dismiss_page(request: HttpRequest, site: AdminSite, row: int) -> HttpRespons
         dismissal = form.save(commit=False)
         dismissal.result_key, dismissal.username = result.result_key, request.user.get_username()
         dismissal.save(using=using)
-        audit.administered("validation result dismissed", by=request.user.get_username(), result=result.pk)
+        audit.log_change("validation result dismissed", by=request.user.get_username(), result=result.pk)
         messages.success(request, f"The result is dismissed until {dismissal.until}.")
         return HttpResponseRedirect(reverse(_RESULT, args=[row]))
     context = {
@@ -277,7 +277,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
     def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
         """Results name persons. Refused requests are in the audit log anyway."""
         if self.has_view_permission(request):
-            audit.administered(event, by=request.user.get_username(), **facts)
+            audit.log_change(event, by=request.user.get_username(), **facts)
 
     def document_key(self, row: Any) -> DocumentKey:
         name = resource_types.names(row._state.db).get(row.resource_type_id)

@@ -68,7 +68,7 @@ class ValidationRuleAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
             obj.modified_at = timezone.now()  # Clients read the status of the rule.
             changed.add("modified_at")
         obj.save(update_fields=changed)
-        audit.administered("rule changed", changed=", ".join(form.changed_data), by=request.user, **obj.audit_facts)
+        audit.log_change("rule changed", changed=", ".join(form.changed_data), by=request.user, **obj.audit_facts)
 
     @admin.display
     def state(self, rule: ValidationRule) -> str:

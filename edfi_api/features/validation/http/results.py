@@ -237,7 +237,7 @@ class ResultsView(VisibleResultsView, CollectionView):
             return super().get(request, **kwargs)
         self.paginator.read(request)
         rows = self.selected(request)
-        audit.administered("validation results exported", client=request.user.key)
+        audit.log_change("validation results exported", client=request.user.key)
         return csv_response(rows, self.using)
 
     def selected(self, request: EdFiRequest) -> VisibleRows:

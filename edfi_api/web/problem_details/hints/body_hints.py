@@ -190,9 +190,9 @@ def malformed_json(error: documents.MalformedJson, attempt: AttemptedRequest) ->
 
 def _at_the_error(error: documents.MalformedJson) -> str:
     if error.is_complete:
-        return f"JSON ends at the arrow: {error.before} ➜ {error.behind}: {_ONE_DOCUMENT}"
-    reason = next((hint for is_it, hint in _SLIPS if is_it(error.before.rstrip(), error.behind)), _ANY_SLIP)
-    return f"JSON ends at the arrow: {error.before} ➜ {error.behind}: {reason}"
+        return f"JSON ends at the arrow: {error.before} ➜ {error.after}: {_ONE_DOCUMENT}"
+    reason = next((hint for is_it, hint in _SLIPS if is_it(error.before.rstrip(), error.after)), _ANY_SLIP)
+    return f"JSON ends at the arrow: {error.before} ➜ {error.after}: {reason}"
 
 
 _BATCH_INSTEAD = f"; /{addresses.BATCH} takes many operations in one request"

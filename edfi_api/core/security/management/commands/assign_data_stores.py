@@ -30,7 +30,7 @@ class Command(ReportingCommand):
         assigned = client_named(client)
         stores = stores_of_tenant(data_stores, assigned.application.vendor.tenant_id)
         assigned.data_stores.set([store.id for store in stores])
-        audit.administered(
+        audit.log_change(
             "data stores assigned", client=assigned.client_id, data_stores=[store.id for store in stores], by=COMMAND
         )
         self.stdout.write(f"{assigned.name}: {', '.join(map(described, stores)) or 'none'}")

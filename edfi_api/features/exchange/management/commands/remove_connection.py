@@ -26,5 +26,5 @@ class Command(ReportingCommand):
     def handle(self, **options: Any) -> None:
         connection = connection_named(options["name"])
         connection.delete()
-        audit.administered("connection removed", **connection.audit_facts, by=COMMAND)
+        audit.log_change("connection removed", **connection.audit_facts, by=COMMAND)
         self.stdout.write(f"{connection} removed")

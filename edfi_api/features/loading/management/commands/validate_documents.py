@@ -63,7 +63,7 @@ def _found(document: StoredDocument, rules: RulesOfResource, using: str) -> Foun
     incoming = rules.resources.validators[rules.resource.name].understand(body)
     found = FoundInDocument(document.document_uuid, incoming.identity.natural_key, [])
     try:
-        return found._replace(findings=WriteCheck(rules, is_timed=False).found_in_stored(incoming, using))
+        return found._replace(findings=WriteCheck(rules, is_timed=False).run_on_stored(incoming, using))
     except NotChecked as error:
         return found._replace(unchecked_by=error.rule)
 

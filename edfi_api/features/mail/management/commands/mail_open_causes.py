@@ -35,7 +35,7 @@ class Command(BaseCommand):
                 failed.append(f"{address}: {' '.join(str(error).split())}")
                 continue
             if was_sent:
-                audit.administered("mail sent", by="command", address=address)
+                audit.log_change("mail sent", by="command", address=address)
             self.stdout.write(f"{address}: {'sent' if was_sent else 'has it already'}")
         if failed:
             raise CommandError(f"not sent: {'; '.join(failed)}")

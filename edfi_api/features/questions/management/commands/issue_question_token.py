@@ -35,5 +35,5 @@ class Command(BaseCommand):
         )
         if not changed:
             raise CommandError(f"there is no reader of questions {name}: the admin has a page of them")
-        audit.administered("question token issued", reader=name, expires=expires.isoformat(), by="command")
+        audit.log_change("question token issued", reader=name, expires=expires.isoformat(), by="command")
         self.stdout.write(token)

@@ -22,5 +22,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, days: int, **options: Any) -> None:
         purged, _ = Question.objects.filter(asked_at__lt=timezone.now() - timedelta(days=days)).delete()
-        audit.administered("questions purged", questions=purged, days=days, by="command")
+        audit.log_change("questions purged", questions=purged, days=days, by="command")
         self.stdout.write(f"{counted(purged, 'question')} purged")

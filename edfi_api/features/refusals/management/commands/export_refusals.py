@@ -33,7 +33,7 @@ class Command(BaseCommand):
             entries = entries.filter(client__in=_clients(options["client"]))
         if options["since"]:
             entries = entries.filter(last_at__gte=_day(options["since"]))
-        audit.administered("refusals exported", by="command")
+        audit.log_change("refusals exported", by="command")
         rows = exported_rows(entries)
         if options["format"] == "csv":
             for block in csv_blocks(COLUMNS, rows):

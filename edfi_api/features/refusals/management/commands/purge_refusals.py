@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, days: int, **options: Any) -> None:
         purged, aged = purge(timezone.now() - timedelta(days=days), DEFAULT_DB_ALIAS)
-        audit.administered("refusals purged", refusals=purged, aged=aged, days=days, by="command")
+        audit.log_change("refusals purged", refusals=purged, aged=aged, days=days, by="command")
         self.stdout.write(f"{counted(purged, 'refusal')} purged, {aged} closed as aged")
 
 

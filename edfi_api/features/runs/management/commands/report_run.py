@@ -31,6 +31,6 @@ class Command(BaseCommand):
             raise CommandError("Nothing is counted: MEADOWLARK_RUN_DAYS is 0.")
         client = client_named(options["client"])
         report = report_of(client, since=options["since"], until=options["until"])
-        audit.administered("run reported", client=client.client_id, by="command")
+        audit.log_change("run reported", client=client.client_id, by="command")
         as_text = report_text if options["format"] == "text" else json.dumps
         self.stdout.write(as_text(report))

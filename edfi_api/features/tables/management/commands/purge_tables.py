@@ -28,5 +28,5 @@ class Command(BaseCommand):
         contents = forget_old_contents()
         _, by_model = TableLoad.objects.filter(created_at__lt=timezone.now() - timedelta(days=days)).delete()
         purged = by_model.get("tables.TableLoad", 0)
-        audit.administered("tables purged", tables=purged, contents=contents, days=days, by="command")
+        audit.log_change("tables purged", tables=purged, contents=contents, days=days, by="command")
         self.stdout.write(f"{counted(purged, 'table')} purged, and the contents of {contents}")

@@ -61,7 +61,7 @@ class Command(DataStoreCommand):
 
     def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
         purged = purge(timezone.now(), days, database)
-        audit.administered("validation purged", results=purged.results, runs=purged.runs, days=days, by="command")
+        audit.log_change("validation purged", results=purged.results, runs=purged.runs, days=days, by="command")
         self.stdout.write(f"{counted(purged.results, 'result')} and {counted(purged.runs, 'run')} purged")
 
 

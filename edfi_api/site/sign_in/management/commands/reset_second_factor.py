@@ -28,5 +28,5 @@ class Command(BaseCommand):
         if not remove(found):
             self.stdout.write(f"{user} has no second factor.")
             return
-        audit.administered("second factor reset", user=user, by="command")
+        audit.log_change("second factor reset", user=user, by="command")
         self.stdout.write(f"The second factor of {user} is removed.")

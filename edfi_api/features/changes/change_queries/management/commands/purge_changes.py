@@ -52,9 +52,7 @@ class Command(DataStoreCommand):
 
     def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
         purged = purge(timezone.now() - timedelta(days=days), database)
-        audit.administered(
-            "changes purged", superseded=purged.superseded, bodies=purged.bodies, days=days, by="command"
-        )
+        audit.log_change("changes purged", superseded=purged.superseded, bodies=purged.bodies, days=days, by="command")
         self.stdout.write(
             f"{counted(purged.superseded, 'superseded version')} and the bodies of "
             f"{counted(purged.bodies, 'deleted document')} purged"

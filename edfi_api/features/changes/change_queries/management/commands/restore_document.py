@@ -25,7 +25,7 @@ class Command(DataStoreCommand):
         for id_ in ids:
             try:
                 restore(id_, database)
-                audit.administered("document restored", document=id_, by="command")
+                audit.log_change("document restored", document=id_, by="command")
                 self.stdout.write(f"{id_} restored")
             except CannotRestore as refusal:
                 refused += 1
