@@ -146,8 +146,7 @@ _DECODERS: dict[str, Callable[[bytes], _Body]] = {
 
 
 def _the_credentials(in_header: Credentials | None, body: _Body) -> Credentials:
-    """The credentials, which may be sent only once; in addition to a header, the body may repeat the key (RFC 6749
-    §3.2.1)."""
+    """The credentials, which may be sent only once; after a header, the body may repeat the key (RFC 6749 §3.2.1)."""
     if in_header is None:
         if not body.client_id or not body.client_secret:
             raise CredentialsMissing([name for name in ("client_id", "client_secret") if not getattr(body, name)])
