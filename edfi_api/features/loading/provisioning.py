@@ -33,7 +33,7 @@ from edfi_api.core.data_stores.routing import RoutingTable
 from edfi_api.core.data_stores.stores import identity, set_state
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
-from edfi_api.core.storage.driver.sql import statements_beside
+from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.features.loading.json_lines.exporting import export_documents, into_folder
 from edfi_api.features.loading.json_lines.loading import load_documents
 from edfi_api.features.loading.json_lines.sources import sources
@@ -43,7 +43,7 @@ from edfi_api.model.metaed.core_names import CONTACT, STAFF, STUDENT
 from edfi_api.model.surface.load_order import targets_of
 from edfi_api.model.surface.resource import Resource, ResourceKind, ResourceName, Surface
 
-_RESET_COPIED_STATE = statements_beside(__file__)("reset_copied_state")
+_RESET_COPIED_STATE = statements_of(__file__)("reset_copied_state")
 _PEOPLE = STUDENT | STAFF | CONTACT
 
 # Autovacuum workers have no role. Who may not drop a database does not end the sessions in it.

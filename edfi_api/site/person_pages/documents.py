@@ -18,11 +18,11 @@ from edfi_api.core.documents.extraction import DocumentReference, Extractor
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.sql import Sql, statements_beside
+from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.site.person_pages.layout import Block
 
-text_of_statement = statements_beside(__file__)
+text_of_statement = statements_of(__file__)
 _WRITTEN = text_of_statement("written")
 _ROWS, _FURTHER, _TARGETS = map(text_of_statement, ("rows", "further", "targets"))
 # The columns with the identifier of a person, which deleted documents have, too.

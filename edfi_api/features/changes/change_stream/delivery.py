@@ -25,7 +25,7 @@ from edfi_api.common.back_off import BackOff
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routing import Store, described
-from edfi_api.core.storage.driver.exceptions import is_outage
+from edfi_api.core.storage.driver.execution import is_outage
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import Handler
 from edfi_api.features.changes.change_stream.log import Consumer, Event, EventBatch, Log, Newest, log_of, newest

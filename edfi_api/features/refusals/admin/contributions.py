@@ -63,7 +63,7 @@ def search_groups(search: Search) -> Iterator[Group]:
     identities = {kept_id(id_): name for id_, name in identities_of(search.text).items()} if search.is_one_word else {}
     found = _entries(search, identities if shows_keys else {}, search.own_values if shows_keys else [])
     if found and shows_keys:
-        audit.administered("refusals searched", by=search.request.user.get_username())
+        audit.log_change("refusals searched", by=search.request.user.get_username())
     items = list(_items(found[:_MOST_FOUND], shows_keys=shows_keys))
     rest = filtered(_REFUSALS, {"q": search.text}) if len(found) > _MOST_FOUND else ""
     answer = _answer(search, found, identities) if shows_keys and found else ""

@@ -87,7 +87,7 @@ def search_groups(search: Search) -> Iterator[Group]:
         return
     found = in_time(_results(search)[: _MOST_FOUND + 1])
     if found:
-        audit.administered("validation results searched", by=search.request.user.get_username())
+        audit.log_change("validation results searched", by=search.request.user.get_username())
     rest = filtered(_RESULTS, {"q": search.text}) if len(found) > _MOST_FOUND and not search.documents else ""
     yield Group("findings", "Findings", GroupOrder.FINDINGS, [_item(each) for each in found[:_MOST_FOUND]], rest=rest)
 
