@@ -16,6 +16,7 @@ from edfi_api.web.prepared_requests import CARRIED_OUT, DOCUMENT_ID, PREPARED
 from edfi_api.web.problem_details.problem import SYSTEM_ERROR, Problem
 from meadowlark.serving import environ, large_answers, own_answers
 from meadowlark.serving.large_answers import LARGE, Senders
+from meadowlark.serving.refusals import DelayedRefusals
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 from meadowlark.serving.short_way import PlainRequest, PreparedRequests
@@ -47,6 +48,8 @@ class Gateway:
     busy: dict[object, str]
     seconds: float
     turns: Turns
+    # Of requests that may not wait for a turn.
+    refusals: DelayedRefusals
     # Whose turn a request takes.
     caller_of: Callable[[WSGIEnvironment], Caller]
     # From then on each answer is the last one of its connection.
@@ -84,7 +87,7 @@ class Gateway:
         if not self.turns.take(plain.kept.request.client_key, work):
             self.busy.pop(protocol, None)
             release()
-            self._exchange(scope, protocol, plain).refuse(own_answers.TOO_MANY_REQUESTS_WAITING)
+            self._exchange(scope, protocol, plain).refuse_later(own_answers.TOO_MANY_REQUESTS_WAITING)
 
     def _answer_prepared(
         self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol, body: bytes, release: Callable[[], None]
@@ -146,7 +149,7 @@ class _Exchange:
         caller = self._gateway.caller_of(self._variables)
         if self._gateway.turns.take(caller.name, work, is_known=caller.is_known):
             return True
-        self.refuse(own_answers.TOO_MANY_REQUESTS_WAITING)
+        self.refuse_later(own_answers.TOO_MANY_REQUESTS_WAITING)
         return False
 
     def _read_body(self, length: int | None) -> None:
@@ -237,6 +240,11 @@ class _Exchange:
             _log.exception("A large answer failed, and was cut off.")
         finally:
             self._end(size)
+
+    def refuse_later(self, problem: Problem) -> None:
+        """Answer with the problem after a while, in which the connection may be closed for the benefit of others."""
+        self._gateway.busy.pop(self, None)
+        self._gateway.refusals.add(partial(self.refuse, problem))
 
     def refuse(self, problem: Problem) -> None:
         """Answer with the problem."""

@@ -11,7 +11,7 @@ import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from threading import Lock
-from time import monotonic
+from time import monotonic, thread_time
 from typing import NamedTuple
 
 Work = Callable[[], None]
@@ -26,9 +26,14 @@ class Caller(NamedTuple):
 
 # A client that has sent nothing for so long leaves its share to others.
 _SECONDS_ABSENT = 10.0
-# The part of the threads that one client has beside others. With more, those of its requests that compute would make
-# the others wait for Python's global lock.
+# The part of the threads that one client has beside others.
 _SHARE = 4
+# Processor time of a request, in seconds, from which on its client has one thread beside others. Of threads that
+# compute one runs at a time, so more of them do no more work, but each makes the others wait for Python's global lock.
+# A request by id takes a tenth of it, a page of 500 twice as much or more.
+_COMPUTING = 0.002
+# The weight of a request in the mean of its client.
+_WEIGHT = 1 / 8
 _log = logging.getLogger("meadowlark.serving")
 
 
@@ -36,10 +41,13 @@ class Turns:
     """Work on up to `threads` requests at a time, of all clients together; up to `most_waiting` of each client wait."""
 
     def __init__(self, threads: int, most_waiting: int) -> None:
+        self._threads = threads
         self._free = threads
         self._share = max(1, threads // _SHARE)
         self._most_waiting = most_waiting
         self._at_work: dict[str, int] = {}
+        # The processor time of the requests of clients that are at work or wait, as a mean that follows the last ones.
+        self._seconds: dict[str, float] = {}
         # By client: the one that has had no turn for longest comes first.
         self._waiting: OrderedDict[str, deque[Work]] = OrderedDict()
         # The API client that has sent the last request, and until when others are expected, too.
@@ -60,7 +68,7 @@ class Turns:
                     self._shared_until = monotonic() + _SECONDS_ABSENT
                 self._last = client
             at_work = self._at_work.get(client, 0)
-            if not self._free or (at_work >= self._share and self._is_shared()):
+            if not self._free or (at_work and at_work >= self._share_of(client, is_shared=self._is_shared())):
                 return self._wait(client, work)
             self._free -= 1
             self._at_work[client] = at_work + 1
@@ -70,12 +78,13 @@ class Turns:
         following: tuple[str, Work] | None = (client, work)
         while following is not None:
             client, work = following
+            begin = thread_time()
             try:
                 work()
             except Exception:  # Of one request; the next one is another's.
                 _log.exception("A request failed outside of the application.")
             with self._lock:
-                following = self._next_after(client)
+                following = self._next_after(client, begin)
         return True
 
     def _is_shared(self) -> bool:
@@ -87,21 +96,43 @@ class Turns:
         self._waiting.setdefault(client, deque()).append(work)
         return True
 
-    def _next_after(self, client: str) -> tuple[str, Work] | None:
-        """Count the end of a client's work, and the beginning of what is returned."""
+    def _share_of(self, client: str, *, is_shared: bool) -> int:
+        if not is_shared:
+            return self._threads
+        return 1 if self._seconds.get(client, 0.0) > _COMPUTING else self._share
+
+    def _next_after(self, client: str, begin: float) -> tuple[str, Work] | None:
+        """Count the end of a client's work, before which its thread's processor time was `begin`, and the beginning of
+        what is returned."""
         at_work = self._at_work[client] - 1
         if at_work:
             self._at_work[client] = at_work
         else:
             del self._at_work[client]
-        if self._waiting:
-            following = min(self._waiting, key=lambda each: self._at_work.get(each, 0))
-            at_work = self._at_work.get(following, 0)
-            if at_work < self._share or not self._is_shared():
-                self._at_work[following] = at_work + 1
-                return following, self._taken(following)
-        self._free += 1
-        return None
+        is_last = not at_work and client not in self._waiting
+        if is_last:
+            self._seconds.pop(client, None)
+        else:
+            before = self._seconds.get(client, 0.0)
+            self._seconds[client] = before + _WEIGHT * (thread_time() - begin - before)
+        following = self._next() if self._waiting else None
+        if following is None:
+            self._free += 1
+        return following
+
+    def _next(self) -> tuple[str, Work] | None:
+        """What waits of the client with the fewest requests at work, among those that have less than their share."""
+        is_shared = self._is_shared()
+        fewest = self._threads
+        client = None
+        for each in self._waiting:
+            at_work = self._at_work.get(each, 0)
+            if at_work < fewest and at_work < self._share_of(each, is_shared=is_shared):
+                client, fewest = each, at_work
+        if client is None:
+            return None
+        self._at_work[client] = fewest + 1
+        return client, self._taken(client)
 
     def _taken(self, client: str) -> Work:
         waiting = self._waiting.pop(client)

@@ -33,13 +33,15 @@ from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.process import deliver_stop_signals, give_small_blocks_back
+from meadowlark.serving.refusals import DelayedRefusals
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 from meadowlark.serving.turns import Caller, Turns
 
 # The milliseconds since data was last sent and received, in Linux's struct tcp_info.
 _TCP_INFO = struct.Struct("44xI4xI")
-# Seconds between two checks of deadlines and of the number of connections; the second one while connections are closed.
+# Seconds between two checks of deadlines and of the number of connections; the second one while connections are closed
+# or refusals wait.
 _INTERVAL = 1.0
 _SHORT_INTERVAL = 0.1
 # The part of the connections that the engine accepts from which on silent ones are closed.
@@ -47,6 +49,8 @@ _FULL = 0.9
 # Requests of one client that wait for their turn. Those whose client has closed its connection are among them: the
 # engine does not say so.
 _MOST_WAITING = 128
+# For which their refusals wait, so that a client that repeats a request as soon as it is refused takes little time.
+_REFUSED_AFTER = 1.0
 # For which a thread that computes may keep others from it: by default of Python 5 milliseconds, in which whole requests
 # are answered. Those of one client would wait that long, several times each, for those of another.
 _SWITCH_SECONDS = 0.001
@@ -139,6 +143,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         sys.setswitchinterval(_SWITCH_SECONDS)
         self._senders = Senders(ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer"))
         self._turns = Turns(self.cfg.threads, min(_MOST_WAITING, self.cfg.worker_connections // 2))
+        self._refusals = DelayedRefusals(_REFUSED_AFTER)
         self._busy: dict[object, str] = {}
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
         self._stopping = Event()
@@ -185,6 +190,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
             self._busy,
             self.request_seconds,
             self._turns,
+            self._refusals,
             getattr(self.wsgi, "caller_of", _by_address),
             self._stopping,
             self._log_access if self.log.access_log_enabled else None,
@@ -216,6 +222,8 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         self._bodies.expire()
         if process_memory().has_been_lent():
             give_small_blocks_back()
+        if self._refusals.send_due():
+            interval = _SHORT_INTERVAL
         busy = frozenset(self._busy.copy().values())
         if close_longest_silent(self._ports, int(_FULL * self.cfg.worker_connections), busy):
             interval = _SHORT_INTERVAL

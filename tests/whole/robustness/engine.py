@@ -12,6 +12,7 @@ from meadowlark.serving import environ
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import AccessLog, Gateway
 from meadowlark.serving.large_answers import Senders
+from meadowlark.serving.refusals import DelayedRefusals
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.turns import Caller, Turns
 from tests.whole.robustness.waiting import wait_until
@@ -43,6 +44,7 @@ def serving_on(
     busy: dict[object, str] | None = None,
     access_log: AccessLog | None = None,
     most_waiting: int = 100,
+    refused_after: float = 0.1,
 ) -> Iterator[Engine]:
     bodies = RequestBodies(LIMIT, seconds)
     stopped = Event()
@@ -53,14 +55,30 @@ def serving_on(
         variables = environ.FIXED | {"SERVER_NAME": "localhost", "SERVER_PORT": "1"}
         busy = {} if busy is None else busy
         turns = Turns(THREADS, most_waiting)
+        refusals = DelayedRefusals(refused_after)
         gateway = Gateway(
-            application, variables, bodies, Senders(senders), busy, seconds, turns, _caller, stopping, access_log
+            application,
+            variables,
+            bodies,
+            Senders(senders),
+            busy,
+            seconds,
+            turns,
+            refusals,
+            _caller,
+            stopping,
+            access_log,
         )
+
+        def check() -> None:
+            bodies.expire()
+            refusals.send_due()
+
         engine = Engine(
             listener, gateway.handle, threads=THREADS + 1, connections=100, head_seconds=head_seconds, backlog=100
         )
         engine.start()
-        clock.submit(lambda: [bodies.expire() for _ in iter(lambda: stopped.wait(0.05), True)])
+        clock.submit(lambda: [check() for _ in iter(lambda: stopped.wait(0.05), True)])
         try:
             yield engine
         finally:

@@ -37,12 +37,19 @@ class Held:
 
 
 @contextmanager
-def held(most_waiting: int = 100) -> Iterator[tuple[Held, int]]:
+def held(most_waiting: int = 100, refused_after: float = 0.1) -> Iterator[tuple[Held, int]]:
     """The application and its port."""
     application = Held()
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
-        serving_on(listener, application, Event(), busy=application.busy, most_waiting=most_waiting),
+        serving_on(
+            listener,
+            application,
+            Event(),
+            busy=application.busy,
+            most_waiting=most_waiting,
+            refused_after=refused_after,
+        ),
     ):
         try:
             yield application, listener.getsockname()[1]
@@ -103,7 +110,7 @@ def test_clients_that_come_when_all_threads_are_at_work_are_next() -> None:
     assert b"polite" in application.bodies[:5]
 
 
-def test_requests_of_one_client_beyond_a_number_are_refused_at_once() -> None:
+def test_requests_of_one_client_beyond_a_number_are_refused() -> None:
     with held(most_waiting=3) as (application, port):
         status_of(port, "polite")
         greedy = [sent(port, "greedy", "/slow") for _ in range(4)]
@@ -119,6 +126,25 @@ def test_requests_of_one_client_beyond_a_number_are_refused_at_once() -> None:
     assert b"urn:ed-fi:api:too-many-requests" in refused.body
     assert polite == 200
     assert later == [200] * 4
+
+
+def test_a_refusal_waits_so_that_a_client_which_repeats_requests_at_once_sends_few() -> None:
+    """It occupies no thread meanwhile, and its connection may be closed for the benefit of others."""
+    with held(most_waiting=0, refused_after=3600) as (application, port):
+        status_of(port, "polite")
+        at_work = sent(port, "greedy", "/slow")
+        wait_until(lambda: application.at_work == 1, 30)
+        further = [sent(port, "greedy", "/slow") for _ in range(10)]
+
+        polite = [status_of(port, "polite") for _ in range(5)]
+        refused = select.select(further, [], [], 0)[0]
+        wait_until(lambda: len(application.busy) == 1, 30)
+        application.let_go.set()
+        first = received(at_work).status
+        for each in further:
+            each.close()
+
+    assert (polite, refused, first) == ([200] * 5, [], 200)
 
 
 def test_all_threads_work_again_after_a_refusal_where_no_request_may_wait() -> None:
