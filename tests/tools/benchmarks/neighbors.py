@@ -1,16 +1,19 @@
 """`make bench-neighbors`: how long one client waits beside another one that sends as much as it can.
 
-    python -m tests.tools.benchmarks.neighbors [--connections N ...] [--servers N] [--only TEXT] [--seconds S]
+    python -m tests.tools.benchmarks.neighbors [--connections N ...] [--servers N] [--apart] [--only TEXT] [--seconds S]
 
 The polite client reads documents by id, one after the other, on one connection: alone, then beside a greedy client with
 so many connections, each of which sends its next request as soon as the previous one is answered: pages of 500, totals,
 writes, batches. With several servers, all on one database, the greedy client has so many connections to each, and the
 polite one reads from the first.
 
+With `--apart`, each load is also sent to a server of its own with a database of its own on the same cores. What the
+polite client waits then is what sharing the machine costs; what it waits longer otherwise is due to the server.
+
 Times are those of the polite client in milliseconds, `times alone` is its median beside the greedy client relative to
-that alone. `greedy` are the answers of the greedy client per second, `refused` those with 429 and 503, `closed`
-its connections that were closed without an answer. Both generators and PostgreSQL share the cores with the servers:
-ratios are of use, rates are not.
+that alone, measured just before. `greedy` are the answers of the greedy client per second, `refused` those with 429 and
+503, `closed` its connections that were closed without an answer. Both generators and PostgreSQL share the cores with
+the servers: ratios are of use, rates are not.
 """
 
 import argparse
@@ -22,11 +25,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from tests.support.server_processes import ADDRESS, Server, constant_view, meadowlark, token_of_new_client
@@ -40,6 +44,8 @@ _PER_BATCH = 100
 _FIRST_NEW_STUDENT = 1_000_000
 # Until all connections of the greedy client are open, and each has sent something.
 _WARM_UP_SECONDS = 3.0
+# The speed of a shared machine changes, so each measurement has one without the greedy client before it.
+_SECONDS_ALONE = 1.0
 _RECEIVED = 2**18
 
 
@@ -48,11 +54,19 @@ def main() -> int:
     parser = parser_of_rounds("neighbors", __doc__, 1, 5.0)
     parser.add_argument("--connections", type=int, nargs="+", default=CONNECTIONS, help="of the greedy client")
     parser.add_argument("--servers", type=int, default=1)
+    parser.add_argument("--apart", action="store_true", help="also beside the same load on another server")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="meadowlark-neighbors-") as folder, ExitStack() as running:
         first = running.enter_context(meadowlark(Path(folder) / "home"))
         others = [_another(first, Path(folder) / f"home{place}", running) for place in range(2, options.servers + 1)]
-        rows = list(_measured(first, [first.port, *others], Path(folder), options))
+        workloads = Workloads(first)
+        workloads.seed(_SEEDED)
+        loads = [_load("", first, Path(folder) / "home", [first.port, *others])]
+        if options.apart:
+            apart = running.enter_context(meadowlark(Path(folder) / "apart"))
+            Workloads(apart).seed(_SEEDED)
+            loads.append(_load(", apart", apart, Path(folder) / "apart", [apart.port]))
+        rows = list(_measured(first, workloads.association_by_id(), loads, Path(folder), options))
         verify(first.database_url, Path(folder) / "home")
     write_json(options.json, rows)
     return 0
@@ -66,32 +80,40 @@ def _another(first: Server, home: Path, running: ExitStack) -> int:
     return port
 
 
+@dataclass(frozen=True)
+class _Load:
+    """What a greedy client sends, by name, and to which ports. Each call makes documents that were not sent before."""
+
+    suffix: str
+    requests: dict[str, Callable[[], list[bytes]]]
+    ports: Sequence[int]
+
+
+def _load(suffix: str, server: Server, home: Path, ports: Sequence[int]) -> _Load:
+    environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
+    token = token_of_new_client(server, environment, "--claim-set", "EdFiSandbox", "greedy")
+    return _Load(suffix, _greedy_requests(server, token), ports)
+
+
 def _measured(
-    server: Server, ports: Sequence[int], folder: Path, options: argparse.Namespace
+    server: Server, polite: list[bytes], loads: Sequence[_Load], folder: Path, options: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
     """A row for each measurement, which is also printed."""
-    workloads = Workloads(server)
-    workloads.seed(_SEEDED)
-    polite = workloads.association_by_id()
-    environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(folder / "home")}
-    token = token_of_new_client(server, environment, "--claim-set", "EdFiSandbox", "greedy")
-    print(f"{'beside':>26}{'p50':>8}{'p99':>9}{'times alone':>13}{'greedy':>9}{'refused':>9}{'closed':>8}", flush=True)
-    for number in range(options.rounds):
-        _times(server, polite, 1)
-        alone = _row("alone", _times(server, polite, options.seconds))
-        _print(alone, alone)
-        yield alone | {"round": number}
-        for name, requests in _greedy_requests(server, token).items():
-            for connections in options.connections:
-                if options.only in name:
-                    greedy = [_Greedy(port, requests, connections, folder, options.seconds) for port in ports]
-                    row = _beside(f"{name}, {connections}", server, polite, options.seconds, greedy)
-                    _print(row, alone)
-                    yield row | {"round": number}
+    heading = f"{'p50':>8}{'mean':>8}{'p99':>9}{'times alone':>13}{'greedy':>9}{'refused':>9}{'closed':>8}"
+    print(f"{'beside':>26}{heading}", flush=True)
+    _times(server, polite, 1)
+    names = [name for name in loads[0].requests if options.only in name]
+    for number, name, connections, load in product(range(options.rounds), names, options.connections, loads):
+        alone = _row("alone", _times(server, polite, _SECONDS_ALONE))
+        greedy = [_Greedy(port, load.requests[name](), connections, folder, options.seconds) for port in load.ports]
+        row = _beside(f"{name}, {connections}{load.suffix}", server, polite, options.seconds, greedy)
+        row |= {"round": number, "alone": alone["p50"], "times": row["p50"] / alone["p50"]}
+        _print(row)
+        yield row
 
 
-def _greedy_requests(server: Server, token: str) -> dict[str, list[bytes]]:
-    """Requests of the greedy client by their name; each connection goes through all of them."""
+def _greedy_requests(server: Server, token: str) -> dict[str, Callable[[], list[bytes]]]:
+    """Requests of the greedy client by their name; its connections go through all of them together."""
     new = count(_FIRST_NEW_STUDENT)
     path = "/data/ed-fi"
 
@@ -105,12 +127,18 @@ def _greedy_requests(server: Server, token: str) -> dict[str, list[bytes]]:
         operations = [{"resource": "/ed-fi/students", "document": student(next(new))} for _ in range(_PER_BATCH)]
         return json.dumps(operations).encode()
 
+    def read(target: str) -> Callable[[], list[bytes]]:
+        return lambda: [request("GET", f"{path}/{target}")]
+
+    def write() -> bytes:
+        return request("POST", f"{path}/students", json.dumps(student(next(new))).encode())
+
     return {
-        "pages of 500": [request("GET", f"{path}/studentSchoolAssociations?limit=500")],
-        "totals": [request("GET", f"{path}/studentSchoolAssociations?limit=0&totalCount=true")],
-        "GET by id": [request("GET", f"{path}/students/{'0' * 32}")],
-        "writes": [request("POST", f"{path}/students", json.dumps(student(next(new))).encode()) for _ in range(20_000)],
-        "batches": [request("POST", "/batch", batch()) for _ in range(500)],
+        "pages of 500": read("studentSchoolAssociations?limit=500"),
+        "totals": read("studentSchoolAssociations?limit=0&totalCount=true"),
+        "GET by id": read(f"students/{'0' * 32}"),
+        "writes": lambda: [write() for _ in range(20_000)],
+        "batches": lambda: [request("POST", "/batch", batch()) for _ in range(500)],
     }
 
 
@@ -125,7 +153,7 @@ class _Greedy:
     seconds: float
 
     def start(self) -> subprocess.Popen[str]:
-        file = self.folder / "requests"
+        file = self.folder / f"requests-{self.port}"
         file.write_bytes(b"".join(b"%d\n%s" % (len(request), request) for request in self.requests))
         seconds = str(self.seconds + _WARM_UP_SECONDS)
         command = [
@@ -214,13 +242,17 @@ class _Answer:
 
 def _row(name: str, times: list[float]) -> dict[str, Any]:
     ordered = sorted(times)
-    return {"name": name, "p50": ordered[len(ordered) // 2], "p99": ordered[len(ordered) * 99 // 100]}
+    return {
+        "name": name,
+        "p50": ordered[len(ordered) // 2],
+        "mean": fmean(ordered),
+        "p99": ordered[len(ordered) * 99 // 100],
+    }
 
 
-def _print(row: dict[str, Any], alone: dict[str, Any]) -> None:
-    beside = f"{row['greedy']:9}{row['refused']:9}{row['closed']:8}" if "greedy" in row else ""
-    ratio = row["p50"] / alone["p50"]
-    print(f"{row['name']:>26}{row['p50']:8.2f}{row['p99']:9.2f}{ratio:13.1f}{beside}", flush=True)
+def _print(row: dict[str, Any]) -> None:
+    times = f"{row['p50']:8.2f}{row['mean']:8.2f}{row['p99']:9.2f}{row['times']:13.1f}"
+    print(f"{row['name']:>26}{times}{row['greedy']:9}{row['refused']:9}{row['closed']:8}", flush=True)
 
 
 def send_greedily(arguments: Sequence[str]) -> None:
