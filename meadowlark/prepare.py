@@ -24,7 +24,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection
 
-from edfi_api.common.arguments import day, integer, seconds
+from edfi_api.common.commands import day, integer, seconds
 from edfi_api.common.conf import api_settings
 from edfi_api.common.one_process import PREPARING, exclusively
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS

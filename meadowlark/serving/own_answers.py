@@ -6,8 +6,8 @@ from wsgiref.types import WSGIEnvironment
 import orjson
 
 from edfi_api.common.conf import api_settings
-from edfi_api.common.logs import log_lines
 from edfi_api.common.logs.correlation import correlated, new_correlation_id
+from edfi_api.common.logs.printable import log_facts
 from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
 from meadowlark.serving.rsgi import HTTPProtocol
 
@@ -64,7 +64,7 @@ def send(protocol: HTTPProtocol, problem: Problem) -> int:
     correlation_id = new_correlation_id()
     level = logging.INFO if problem.status < 500 else logging.ERROR
     with correlated(correlation_id):
-        log_lines.write(_log, level, {"status": problem.status, "problem": problem.urn})
+        log_facts(_log, level, {"status": problem.status, "problem": problem.urn})
     body = orjson.dumps(problem.body(correlation_id))
     headers = {
         "Connection": "close",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from descriptors.loading import load_bundled, load_files
-from edfi_api.common.arguments import path
+from edfi_api.common.commands import path
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.served import current_surface

@@ -8,7 +8,7 @@ import logging
 
 from django.db import connection
 
-from edfi_api.common.logs import log_lines
+from edfi_api.common.logs.printable import log_facts
 
 # Statuses of refusals that depend on the client.
 DENIALS = frozenset({401, 403, 429})
@@ -22,12 +22,12 @@ _log = logging.getLogger("meadowlark.audit")
 def log_denial(*, path: str | None = None, **facts: object) -> None:
     """Log a request that was refused for lack of authentication, authorization, or for its rate."""
     shown = path if path is None or len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}..."
-    log_lines.write(_log, logging.WARNING, {"event": "denied", "path": shown, **facts})
+    log_facts(_log, logging.WARNING, {"event": "denied", "path": shown, **facts})
 
 
 def log_change(event: str, /, **facts: object) -> None:
     """Log a change of clients or their permissions: `client created` and the like."""
-    log_lines.write(_log, logging.INFO, {"event": event, **facts})
+    log_facts(_log, logging.INFO, {"event": event, **facts})
 
 
 # A trigger (edfi_api/core/data_stores/sql/triggers.sql) fills them with what is named here, or `command`.

@@ -17,8 +17,7 @@ from django.core.management.base import CommandError, CommandParser, OutputWrapp
 from django.db import DEFAULT_DB_ALIAS, connections
 from tqdm import tqdm
 
-from edfi_api.common.arguments import integer, name, text
-from edfi_api.common.commands import ErrorTexts, ReportingCommand
+from edfi_api.common.commands import ErrorTexts, ReportingCommand, integer, name, text
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.connection_strings import MAIN
 from edfi_api.core.data_stores.databases import alias_of, allowed_destination

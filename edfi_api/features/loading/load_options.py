@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import integer, not_empty, path, text
+from edfi_api.common.commands import integer, not_empty, path, text
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.served import current_surface

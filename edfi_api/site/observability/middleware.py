@@ -23,7 +23,7 @@ from prometheus_client import Histogram
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.contributions import contributions
-from edfi_api.common.logs import log_lines
+from edfi_api.common.logs.printable import log_facts
 from edfi_api.site.observability.metrics import (
     BATCH_ALONE,
     BATCH_OPERATIONS,
@@ -213,7 +213,7 @@ def log_request(answered: AnsweredRequest, tenant: str | None = None, known: Map
         "milliseconds": round(answered.seconds * 1000, 1),
         **known,
     }
-    log_lines.write(_log, logging.ERROR if answered.status >= 500 else logging.INFO, facts)
+    log_facts(_log, logging.ERROR if answered.status >= 500 else logging.INFO, facts)
 
 
 def observe_prepared(answered: AnsweredRequest) -> None:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import orjson
 from django.http import HttpRequest
 
-from edfi_api.common.logs import audit, log_lines
+from edfi_api.common.logs import audit
+from edfi_api.common.logs.printable import log_facts
 from edfi_api.common.logs.remote_address import remote_address
 from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.web.batch.operations import Kind, Operation, Result, SentOperations
@@ -129,7 +130,7 @@ class BatchFigures:
             "refused": self.refused,
             "seconds": round(self.seconds, 3),
         }
-        log_lines.write(_log, logging.INFO, facts)
+        log_facts(_log, logging.INFO, facts)
         self._has_ended = True
         if self._when_ended is not None:
             self._when_ended(self)

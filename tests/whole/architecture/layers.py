@@ -31,7 +31,7 @@ FEATURES_IMPORT = {
 
 # Packages of one storey that have an order, bottom first: an import goes to one before its own, or stays in it.
 ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
-    ("edfi_api.common.logs.log_lines", "edfi_api.common.logs.audit"),
+    ("edfi_api.common.logs.printable", "edfi_api.common.logs.audit"),
     ("edfi_api.model.metaed", "edfi_api.model.surface", "edfi_api.model.xsd"),
     ("edfi_api.model.surface", "edfi_api.model.apischema"),
     ("edfi_api.model.surface", "edfi_api.model.profiles"),

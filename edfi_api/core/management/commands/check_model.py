@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import not_empty
+from edfi_api.common.commands import not_empty
 from edfi_api.common.conf import api_settings, bundled_standards, source_path
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.served import compiled, is_api_schema, refuse_text_without_standard

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import path
+from edfi_api.common.commands import path
 from edfi_api.core.served import current_surface
 from edfi_api.model.apischema.writer import api_schema
 from edfi_api.model.surface.resource import ProjectFacts, Surface

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from edfi_api.common.arguments import path
-from edfi_api.common.commands import ErrorTexts
+from edfi_api.common.commands import ErrorTexts, path
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.features.exchange.remote_api import RemoteFailed, Trust

@@ -3,8 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.common.arguments import name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.core.data_stores.data_store_command import (
     ERRORS_OF_STORES,
     add_connection,

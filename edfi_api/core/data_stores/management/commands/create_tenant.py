@@ -6,8 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import text
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, text
 from edfi_api.core.data_stores.stores import create_tenant, tenant_named
 
 

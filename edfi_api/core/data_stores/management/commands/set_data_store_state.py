@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, described, store_named

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.routing import NoSuchDataStore, described
 from edfi_api.core.security.clients import COMMAND

@@ -22,8 +22,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from edfi_api.common.arguments import text, timestamp
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, text, timestamp
 from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tenant
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.routing import NoSuchDataStore

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from edfi_api.common.arguments import text
+from edfi_api.common.commands import text
 from edfi_api.core.security.clients import disable_client
 from edfi_api.core.security.management.named_client import client_named
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from edfi_api.common.arguments import name
+from edfi_api.common.commands import name
 from edfi_api.core.data_stores.data_store_command import add_tenant, given_tenant
 from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.security.claims.exchange import export_claim_set

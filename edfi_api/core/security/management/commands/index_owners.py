@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.common.arguments import add_database
+from edfi_api.common.commands import add_database
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.security.strategies import ownership
 

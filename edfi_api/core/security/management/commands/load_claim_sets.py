@@ -12,8 +12,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import path
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, path
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import add_tenant, given_tenant
 from edfi_api.core.security.claims.file import UnusableClaimsFile, bundled_claims, read_claims

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from edfi_api.common.arguments import name, timestamp
+from edfi_api.common.commands import name, timestamp
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.federation.validation import refuse_tokens
 from edfi_api.core.security.issuers import issuers

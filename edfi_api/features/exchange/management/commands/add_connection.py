@@ -14,8 +14,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import integer, name, path, text
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, integer, name, path, text
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore

@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.served import current_surface
 from edfi_api.features.exchange.capabilities import Capabilities

@@ -3,8 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.common.arguments import name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.features.exchange.management.exchange_commands import ERRORS_OF_CONNECTIONS
 from edfi_api.features.exchange.stored_connections import connection_named, store_connection

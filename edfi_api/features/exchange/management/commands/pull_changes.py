@@ -12,9 +12,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError, connections
 
-from edfi_api.common.arguments import integer, name, seconds
 from edfi_api.common.back_off import BackOff
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, integer, name, seconds
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage.driver.execution import is_outage

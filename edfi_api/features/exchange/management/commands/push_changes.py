@@ -9,8 +9,7 @@ from typing import Any, Self
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import integer, name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, integer, name
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.served import current_surface

@@ -11,8 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from edfi_api.common.arguments import name, text
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name, text
 from edfi_api.core.data_stores.data_store_command import ERRORS_OF_STORES, add_connection
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore, State

@@ -11,8 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from edfi_api.common.arguments import name, path
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name, path
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import DataStore

@@ -10,8 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from edfi_api.common.arguments import day, integer, not_empty
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, day, integer, not_empty
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents import json_text

@@ -4,7 +4,7 @@ import gc
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.common.arguments import not_empty, text
+from edfi_api.common.commands import not_empty, text
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from edfi_api.common.arguments import path
+from edfi_api.common.commands import path
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.served import current_surface

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import integer
+from edfi_api.common.commands import integer
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.bulk import Candidate

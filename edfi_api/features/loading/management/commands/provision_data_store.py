@@ -10,8 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from edfi_api.common.arguments import integer, name, text
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, integer, name, text
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import (
     ERRORS_OF_STORES,

@@ -16,7 +16,7 @@ import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from edfi_api.common.arguments import add_database, name, path, text
+from edfi_api.common.commands import add_database, name, path, text
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
 
-from edfi_api.common.arguments import name
+from edfi_api.common.commands import name
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.features.management_api.clients import create
 from edfi_api.features.management_api.models import LONGEST_NAME

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from edfi_api.common.arguments import name
+from edfi_api.common.commands import name
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.features.management_api.clients import disable
 from edfi_api.features.management_api.management.commands.rotate_management_secret import management_client_named

@@ -10,8 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from edfi_api.common.arguments import integer, not_empty, path, text
-from edfi_api.common.commands import text_of
+from edfi_api.common.commands import integer, not_empty, path, text, text_of
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import ERRORS_OF_STORES, DataStoreCommand, add_tenant, needed_tenant
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey

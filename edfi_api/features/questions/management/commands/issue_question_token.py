@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from edfi_api.common.arguments import integer, name
+from edfi_api.common.commands import integer, name
 from edfi_api.common.logs import audit
 from edfi_api.features.questions.models import QuestionReader
 from edfi_api.features.questions.people import token_digest

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.common.arguments import name
+from edfi_api.common.commands import name
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.features.questions.people import Place

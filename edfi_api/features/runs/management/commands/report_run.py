@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.common.arguments import name, timestamp
+from edfi_api.common.commands import name, timestamp
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.core.security.management.named_client import client_named

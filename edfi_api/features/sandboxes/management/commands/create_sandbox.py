@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from edfi_api.common.arguments import name, timestamp
+from edfi_api.common.commands import name, timestamp
 from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tenant
 from edfi_api.core.security.models import Vendor
 from edfi_api.features.loading.management.commands.provision_data_store import pairs

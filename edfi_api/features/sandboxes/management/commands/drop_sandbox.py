@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.features.sandboxes.creating import drop_sandbox
 from edfi_api.features.sandboxes.exceptions import ERRORS_OF_SANDBOXES, NoSuchSandbox
 

@@ -3,8 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from edfi_api.common.arguments import name
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.features.sandboxes.creating import reset_sandbox
 from edfi_api.features.sandboxes.exceptions import ERRORS_OF_SANDBOXES
 

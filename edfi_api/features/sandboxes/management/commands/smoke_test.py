@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from edfi_api.common.arguments import name
+from edfi_api.common.commands import name
 from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tenant
 from edfi_api.features.sandboxes.addresses import address_of, default_address
 from edfi_api.features.sandboxes.creating import Wanted, create_sandbox, drop_sandbox

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import connections
 
-from edfi_api.common.arguments import add_database, name
+from edfi_api.common.commands import add_database, name
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.served import current_surface

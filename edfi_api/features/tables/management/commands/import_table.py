@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
-from edfi_api.common.arguments import not_empty, path, text
+from edfi_api.common.commands import not_empty, path, text
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import add_database, name, path
+from edfi_api.common.commands import add_database, name, path
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.served import current_surface

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from edfi_api.common.arguments import name
+from edfi_api.common.commands import name
 from edfi_api.common.logs import audit
 from edfi_api.site.sign_in.second_factor import remove
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import text
-from edfi_api.common.commands import ReportingCommand
+from edfi_api.common.commands import ReportingCommand, text
 from edfi_api.core.data_stores.data_store_command import add_tenant, given_tenant
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.stores import visible_to

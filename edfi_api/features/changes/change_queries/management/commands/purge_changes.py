@@ -13,7 +13,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
-from edfi_api.common.arguments import add_database, add_retention
+from edfi_api.common.commands import add_database, add_retention
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from edfi_api.common.arguments import add_database
+from edfi_api.common.commands import add_database
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.features.changes.change_queries.restoring import CannotRestore, restore

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
 
-from edfi_api.common.arguments import name
+from edfi_api.common.commands import name
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 
 _LONGEST_IDENTIFIER = 63
