@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.coercion import Coercion, added_members, compile_coercion, reason_of
-from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.member_names import MemberNames, OtherNames, Renaming
-from edfi_api.core.documents.violations import Violation, as_many_as_reported
+from edfi_api.core.documents.violations import Leniency, Reason, Tolerated, Violation, as_many_as_reported
 from edfi_api.model.surface.resource import OtherName
 
 _LONGEST_NAME_REPORTED = 100

@@ -14,7 +14,7 @@ from typing import Any
 from edfi_api.core.documents import dates_and_times
 from edfi_api.core.documents.blanks import without_blanks
 from edfi_api.core.documents.json_text import as_integer
-from edfi_api.core.documents.leniency import Leniency, Reason
+from edfi_api.core.documents.violations import Leniency, Reason
 from edfi_api.model.surface.naming import EXTENSIONS, REFERENCE_SUFFIX, is_descriptor_name
 
 Coercion = Callable[[Any, Leniency], Any]

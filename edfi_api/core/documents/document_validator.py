@@ -28,11 +28,10 @@ from edfi_api.core.documents.extraction import (
     normalise_case,
 )
 from edfi_api.core.documents.json_text import MOST_REFERENCES
-from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.ods_form import OdsBodyValidator, compile_ods_coercion
 from edfi_api.core.documents.securables import Securables, SecurablesExtractor
 from edfi_api.core.documents.validation import BodyValidator
-from edfi_api.core.documents.violations import Violation, as_many_as_reported
+from edfi_api.core.documents.violations import Leniency, Reason, Tolerated, Violation, as_many_as_reported
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 # NUL as orjson writes it. PostgreSQL's jsonb cannot store it.

@@ -8,8 +8,7 @@ from typing import Any
 
 from edfi_api.core.documents import violations
 from edfi_api.core.documents.coercion import added_members
-from edfi_api.core.documents.leniency import Reason, Tolerated
-from edfi_api.core.documents.violations import MOST_REPORTED, Violation
+from edfi_api.core.documents.violations import MOST_REPORTED, Reason, Tolerated, Violation
 from edfi_api.model.surface.naming import EXTENSIONS, bare_key
 from edfi_api.model.surface.resource import ALL_ITEMS, OtherName
 

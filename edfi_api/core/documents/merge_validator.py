@@ -20,9 +20,8 @@ from edfi_api.core.documents.exceptions import (
     HiddenItemsSent,
 )
 from edfi_api.core.documents.extraction import DocumentReference, Extractor, StoredUris
-from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.paths import identifying_value
-from edfi_api.core.documents.violations import Violation
+from edfi_api.core.documents.violations import Leniency, Violation
 from edfi_api.core.documents.visible_part import (
     hidden_items,
     is_visible,

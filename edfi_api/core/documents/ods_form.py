@@ -20,10 +20,9 @@ from edfi_api.core.documents.coercion import (
 )
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.json_text import MOST_DIGITS
-from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.paths import Path, as_text, concrete, values_at
 from edfi_api.core.documents.validation import BodyValidator, decimal_places, largest_of
-from edfi_api.core.documents.violations import Violation
+from edfi_api.core.documents.violations import Leniency, Violation
 from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, Resource
 

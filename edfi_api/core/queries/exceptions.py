@@ -4,7 +4,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from edfi_api.core.documents.leniency import Reason
+from edfi_api.core.documents.violations import Reason
 
 
 @dataclass

@@ -13,7 +13,7 @@ from django.utils.datastructures import MultiValueDict
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import coercion, dates_and_times
 from edfi_api.core.documents.blanks import without_blanks
-from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
+from edfi_api.core.documents.violations import Leniency, Reason, Tolerated
 from edfi_api.core.documents.visible_part import is_always_visible
 from edfi_api.core.queries.exceptions import (
     InvalidQueryValue,

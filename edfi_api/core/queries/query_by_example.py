@@ -14,9 +14,9 @@ from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.blanks import without_blanks
 from edfi_api.core.documents.extraction import descriptor_id
-from edfi_api.core.documents.leniency import Leniency, Reason
 from edfi_api.core.documents.paths import as_text
 from edfi_api.core.documents.securables import COLUMNS, SecurableKind, groups
+from edfi_api.core.documents.violations import Leniency, Reason
 from edfi_api.core.queries.exceptions import InvalidQueryValue, InvalidQueryValues
 from edfi_api.core.queries.operators import Comparison, MeantFilters, Operator
 from edfi_api.core.queries.parameters import PAGING_PARAMETERS, Filter, read_filters, refused

@@ -2,14 +2,24 @@
 
 A secret is returned once, when it is generated; only its hash is stored. `by` names the user or command in the audit
 log; None writes no line, because the admin logs its own changes.
+
+A link shows the secret of a client one time, to be sent to a vendor. The secret is stored encrypted, and only the link
+has the key, in its fragment, which browsers do not send: neither the database nor a log reveals it. A client has at
+most one link, that of its latest secret.
 """
 
+import secrets
+from base64 import urlsafe_b64encode
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import NamedTuple
 
+from cryptography.fernet import Fernet
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Model, QuerySet
+from django.utils import timezone
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import get_access_token_model
 
@@ -17,7 +27,7 @@ from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.stores import visible_to
 from edfi_api.core.security.credentials import Credentials, hasher_of
-from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
+from edfi_api.core.security.models import ApiClient, Application, ClaimSet, ExternalIdentity, SecretLink, Vendor
 
 COMMAND = "command"
 _LONGEST_CLIENT_NAME = 255
@@ -247,3 +257,62 @@ class _Problems:
     def raise_any(self) -> None:
         if self._found:
             raise ValidationError(self._found)
+
+
+LINK_LIFETIME = timedelta(hours=24)
+_BYTES = 32
+_TAKE = """
+DELETE FROM secret_link l USING security_apiclient c
+  JOIN security_application a ON a.id = c.application_id JOIN security_vendor v ON v.id = a.vendor_id
+ WHERE c.id = l.api_client_id AND l.digest = %(digest)s AND l.expires_at > %(now)s
+   AND c.is_active AND (c.expires_at IS NULL OR c.expires_at > %(now)s)
+RETURNING v.name, a.name, c.client_id, l.ciphertext
+"""
+
+
+class ShownSecret(NamedTuple):
+    """The secret that a link shows, and whose it is."""
+
+    vendor: str
+    application: str
+    key: str
+    secret: str
+
+
+def make_link(client: ApiClient, credentials: Credentials) -> str:
+    """The token of a new link for the secret; an earlier one of the client is void."""
+    token = secrets.token_urlsafe(_BYTES)
+    SecretLink.objects.update_or_create(
+        api_client=client,
+        defaults={
+            "digest": _digest(token),
+            "ciphertext": _cipher(token).encrypt(credentials.secret.encode()).decode(),
+            "expires_at": timezone.now() + LINK_LIFETIME,
+        },
+    )
+    return token
+
+
+def take_secret(token: str) -> ShownSecret | None:
+    """Return what the link shows, the first time that it is asked; None afterwards, for any other text, and while the
+    client is inactive or has expired, whose link stays."""
+    with connection.cursor() as cursor:
+        row = cursor.execute(_TAKE, {"digest": _digest(token), "now": timezone.now()}).fetchone()
+    if row is None:
+        return None
+    vendor, application, key, ciphertext = row
+    return ShownSecret(vendor, application, key, _cipher(token).decrypt(ciphertext.encode()).decode())
+
+
+def remove_expired_links() -> int:
+    """The number of links that nobody has used in time."""
+    removed, _ = SecretLink.objects.filter(expires_at__lte=timezone.now()).delete()
+    return removed
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode(errors="replace")).hexdigest()
+
+
+def _cipher(token: str) -> Fernet:
+    return Fernet(urlsafe_b64encode(sha256(b"secret link\0" + token.encode(errors="replace")).digest()))

@@ -25,8 +25,8 @@ from edfi_api.core.documents.document_validator import (
 )
 from edfi_api.core.documents.exceptions import ContradictsHidden, DataValidationFailed
 from edfi_api.core.documents.extraction import StoredUris
-from edfi_api.core.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.core.documents.paths import steps_of, values_at
+from edfi_api.core.documents.violations import Leniency, Reason, Tolerated
 from edfi_api.core.documents.visible_part import is_visible_path, without_indexes
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.profiles.catalog import OfParts, ProfilePart, ProfileValidator

@@ -25,10 +25,9 @@ from edfi_api.core.data_stores.stores import (
     set_connection,
     visible_to,
 )
-from edfi_api.core.security.clients import COMMAND, create_application
+from edfi_api.core.security.clients import COMMAND, create_application, make_link
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor
-from edfi_api.core.security.secret_links import make_link
 from edfi_api.features.loading.demo_district import SchoolYear
 from edfi_api.features.sandboxes import databases
 from edfi_api.features.sandboxes.exceptions import NoSuchSandbox, SandboxFailed, step

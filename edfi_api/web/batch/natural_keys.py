@@ -9,10 +9,9 @@ from edfi_api.core.documents import violations
 from edfi_api.core.documents.body_reader import BodyReader
 from edfi_api.core.documents.coercion import trim_descriptor
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.member_names import OtherNames
 from edfi_api.core.documents.validation import BodyValidator
-from edfi_api.core.documents.violations import Violation
+from edfi_api.core.documents.violations import Leniency, Violation
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.web.problem_details.catalog.served_names import renamed
 

@@ -13,8 +13,7 @@ from uuid import UUID
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text, violations
 from edfi_api.core.documents.exceptions import DataValidationFailed, DocumentTooLarge, DuplicateProperty, MalformedJson
-from edfi_api.core.documents.leniency import Tolerated
-from edfi_api.core.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
+from edfi_api.core.documents.violations import MOST_REPORTED, Tolerated, Violation, as_many_as_reported
 from edfi_api.core.security.profiles.negotiation import is_of_a_profile
 from edfi_api.core.storage.write_requests import WriteCondition
 from edfi_api.core.writes.rules.ruled_write import Finding

@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.document_validator import ValidatedDocument, is_id_of, sent_id
-from edfi_api.core.documents.leniency import Tolerated
+from edfi_api.core.documents.violations import Tolerated
 from edfi_api.core.storage import resource_types, sets
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.core.storage.row_policy import NO_CONDITIONS, SetConditions

@@ -14,7 +14,7 @@ from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.document_validator import DocumentValidator
 from edfi_api.core.documents.extraction import DocumentIdentity, StoredUris
-from edfi_api.core.documents.leniency import Leniency, Tolerated
+from edfi_api.core.documents.violations import Leniency, Tolerated
 from edfi_api.core.security.claim_names import Action
 from edfi_api.core.security.exceptions import UNAUTHORIZABLE
 from edfi_api.core.security.requests.authorization import ACTIONS, Authorization, authorize, refusal_behind, row_policy

@@ -11,7 +11,7 @@ from django.db import transaction
 from edfi_api.common import addresses
 from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.leniency import Reason
+from edfi_api.core.documents.violations import Reason
 from edfi_api.core.security.exceptions import NoRelationship
 from edfi_api.core.storage.database_state import record_writer
 from edfi_api.core.storage.driver.execution import TooMuchContention, ending_at_deadlock, execute, holding

@@ -22,7 +22,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.request_body import BodyIncomplete, BodyTooLong, BodyUnreadable, read_body
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.exceptions import MalformedJson, UnreadableText
-from edfi_api.core.documents.leniency import Leniency, Tolerated
+from edfi_api.core.documents.violations import Leniency, Tolerated
 from edfi_api.core.security.profiles.catalog import ProfilePart
 from edfi_api.core.security.profiles.negotiation import is_of_a_profile
 from edfi_api.core.storage.stored import StoredDocument

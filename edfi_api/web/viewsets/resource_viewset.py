@@ -23,7 +23,7 @@ from rest_framework.status import (
 from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.documents.violations import Leniency
 from edfi_api.core.queries import collection, replica
 from edfi_api.core.queries.filters import requested_members
 from edfi_api.core.queries.parameters import CHANGE_VERSION_PARAMETERS

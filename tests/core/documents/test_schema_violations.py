@@ -6,8 +6,8 @@ from jsonschema_rs import Draft202012Validator
 
 from edfi_api.core.documents.coercion import compile_coercion
 from edfi_api.core.documents.dates_and_times import is_date, is_date_time, is_time
-from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.validation import SchemaPlace
+from edfi_api.core.documents.violations import Leniency
 from tests.whole.robustness.conftest import anything
 from tests.whole.robustness.edge_cases import Raw, corrupted
 

@@ -52,7 +52,7 @@ from edfi_api.common.request_body import ACCEPTED_CODINGS, BodyIncomplete, BodyT
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.claim_names import SERVICES, claim_name
 from edfi_api.core.security.claims.compile import Operations, operations
-from edfi_api.core.security.clients import is_still_as_recognised, recognise_client
+from edfi_api.core.security.clients import is_still_as_recognised, recognise_client, take_secret
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.exceptions import (
     AuthenticationFailed,
@@ -73,7 +73,6 @@ from edfi_api.core.security.oauth.token_request import (
 from edfi_api.core.security.organizations import reachable_organizations, undescribed_organizations
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.data_stores import lease_for_token_info
-from edfi_api.core.security.secret_links import take_secret
 from edfi_api.core.storage.driver.execution import is_outage
 from edfi_api.model.surface.resource import Surface
 

@@ -18,8 +18,8 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.core.documents.document_validator import DocumentValidators, PendingDocument, ValidatedDocument
 from edfi_api.core.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.core.documents.extraction import StoredUris
-from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.merge_validator import MergeValidator
+from edfi_api.core.documents.violations import Leniency
 from edfi_api.core.documents.visible_part import Projection, TextProjection, compile_projection, compile_text_projection
 from edfi_api.core.security.models import ClaimsVersion
 from edfi_api.core.security.profiles.exceptions import (

@@ -23,7 +23,7 @@ from psycopg.errors import QueryCanceled
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.document_validator import DocumentValidators, ValidatedDocument
-from edfi_api.core.documents.leniency import Leniency
+from edfi_api.core.documents.violations import Leniency
 from edfi_api.core.queries import collection
 from edfi_api.core.queries.query_by_example import QueryByExample
 from edfi_api.core.queries.selection import all_documents

@@ -6,7 +6,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from edfi_api.core.documents import json_text
-from edfi_api.core.documents.leniency import Tolerated
+from edfi_api.core.documents.violations import Tolerated
 from edfi_api.core.storage.sets import Refusal
 from edfi_api.core.storage.sets.staging import DocumentEnvelope
 from edfi_api.core.storage.stored import Outcome

@@ -20,8 +20,8 @@ from uuid_utils import uuid7
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.document_validator import DocumentValidator, ValidatedDocument
-from edfi_api.core.documents.leniency import Leniency, Tolerated
 from edfi_api.core.documents.paths import Path
+from edfi_api.core.documents.violations import Leniency, Tolerated
 from edfi_api.core.storage.exceptions import NotChecked
 from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.sets.staging import copy_line

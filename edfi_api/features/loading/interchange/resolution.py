@@ -11,8 +11,8 @@ from typing import Any
 
 from edfi_api.core.documents.coercion import Coercion, compile_coercion
 from edfi_api.core.documents.extraction import Extractor
-from edfi_api.core.documents.leniency import Leniency
 from edfi_api.core.documents.paths import as_text
+from edfi_api.core.documents.violations import Leniency
 from edfi_api.core.models import Document
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments

@@ -11,8 +11,8 @@ import orjson
 
 from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.documents.document_validator import DocumentValidator
-from edfi_api.core.documents.leniency import Reason, Tolerated
 from edfi_api.core.documents.paths import in_every_item
+from edfi_api.core.documents.violations import Reason, Tolerated
 from edfi_api.core.storage.sets import REFUSALS, Refusal
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.writes.rules.ruled_write import Finding

@@ -31,11 +31,10 @@ from edfi_api.common.logs.audit import attribute_to
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.security.claim_names import DOMAINS, actions_by_value
 from edfi_api.core.security.claims.compile import Granted, granted_actions
-from edfi_api.core.security.clients import disable_client, new_secret, rotate_secret
+from edfi_api.core.security.clients import LINK_LIFETIME, disable_client, make_link, new_secret, rotate_secret
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.issuers import issuers
 from edfi_api.core.security.models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
-from edfi_api.core.security.secret_links import VALID, make_link
 from edfi_api.features.refusals.models import SubmissionHour
 from edfi_api.site.admin.security.pages import named_organizations, remark
 from edfi_api.web.admin_kit.authorship import admin_user
@@ -157,7 +156,7 @@ def secret_context(request: HttpRequest, client: ApiClient, credentials: Credent
     root = base_of(request)
     return {
         "link": f"{root}/{addresses.SHOWN_ONCE}#{make_link(client, credentials)}",
-        "hours": VALID // timedelta(hours=1),
+        "hours": LINK_LIFETIME // timedelta(hours=1),
         "token_url": f"{root}/{addresses.OAUTH}",
     }
 

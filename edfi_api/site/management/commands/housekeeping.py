@@ -14,8 +14,8 @@ from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.models import State
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.management.commands import index_names
+from edfi_api.core.security.clients import remove_expired_links
 from edfi_api.core.security.management.commands import index_owners
-from edfi_api.core.security.secret_links import remove_expired
 
 
 class Command(BaseCommand):
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         steps: dict[str, Callable[[], object]] = {
             **{_name(command): partial(self._run, command()) for command in contributions("housekeeping")},
             "cleartokens": lambda: call_command("cleartokens"),
-            "secret_links": remove_expired,
+            "secret_links": remove_expired_links,
             "clearsessions": lambda: call_command("clearsessions"),
             "index_owners": lambda: self._run(index_owners.Command()),
             "index_names": lambda: self._run(index_names.Command()),

@@ -15,9 +15,8 @@ from rest_framework.exceptions import UnsupportedMediaType as UnsupportedMediaTy
 
 from edfi_api.common.ods_compatibility import OdsCompatibility
 from edfi_api.core.documents import exceptions as documents
-from edfi_api.core.documents.leniency import Reason
 from edfi_api.core.documents.paths import steps_of
-from edfi_api.core.documents.violations import BrokenRule, Violation
+from edfi_api.core.documents.violations import BrokenRule, Reason, Violation
 from edfi_api.core.queries import exceptions as queries
 from edfi_api.core.security import exceptions as security
 from edfi_api.core.security.profiles import exceptions as profiles

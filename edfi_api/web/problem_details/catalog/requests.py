@@ -6,7 +6,7 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import MethodNotAllowed
 
 from edfi_api.common import request_body
-from edfi_api.core.documents.leniency import Reason
+from edfi_api.core.documents.violations import Reason
 from edfi_api.core.queries import exceptions as queries
 from edfi_api.web.problem_details import http_exceptions as viewsets
 from edfi_api.web.problem_details.catalog.registry import bad_request, hinted, not_found, problem_of, validation_failed

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 
-from edfi_api.core.documents.leniency import Leniency, Reason
+from edfi_api.core.documents.violations import Leniency, Reason
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.profiles.negotiation import is_of_a_profile
 from edfi_api.core.writes.writing import Write
