@@ -177,11 +177,11 @@ def recognise_client(credentials: Credentials) -> ApiClient | None:
     if client is None or not is_right or not client.is_usable(None):
         return None
     if hasher_of(client.client_secret) is not None:
-        return _with_our_hash(client, credentials)
+        return _replace_hash(client, credentials)
     return client
 
 
-def _with_our_hash(client: ApiClient, credentials: Credentials) -> ApiClient | None:
+def _replace_hash(client: ApiClient, credentials: Credentials) -> ApiClient | None:
     """Replace the hash of an ODS/API, whose many rounds would go on to occupy a processor. None if the secret was
     changed meanwhile; a concurrent request may have replaced the hash as well."""
     ApiClient.objects.filter(pk=client.pk, client_secret=client.client_secret).update(client_secret=credentials.hash)

@@ -8,6 +8,7 @@ with the lock on the document.
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -108,20 +109,16 @@ def upsert(request: MergeRequest, new_id: UUID | None = None) -> Written:
     """Do what `store.upsert` does; a new document may get a given id. Raises also what the merge does, after the
     refusals of the stored document.
     """
+    return _Merge(request, new_id or uuid7(), _BY_ALIAS, _upsert_once).carry_out()
 
-    def write_once(merged: WriteRequest, values: Values) -> Written:
-        return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
 
-    return _Merge(request, new_id or uuid7(), _BY_ALIAS, write_once).carry_out()
+def _upsert_once(merged: WriteRequest, values: Values) -> Written:
+    return Written.of(execute(policy_statements.upsert(merged.policy).bound_to(values), merged.using))
 
 
 def update(request: MergeRequest, document_uuid: UUID, validators: DocumentValidators) -> Written:
     """Do what `store.update` does. Raises also what the merge does, after the refusals of the stored document."""
-
-    def write_once(merged: WriteRequest, values: Values) -> Written:
-        return replace_once(merged, values, validators)
-
-    return _Merge(request, document_uuid, _BY_UUID, write_once).carry_out()
+    return _Merge(request, document_uuid, _BY_UUID, partial(replace_once, validators=validators)).carry_out()
 
 
 class _Merge:
