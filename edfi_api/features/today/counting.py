@@ -2,7 +2,7 @@
 its absences by week, and whether it has sent the attendance of this week.
 
 Students and schools are columns of documents that indexes have, so most is read from indexes alone; days, and the
-school years of other documents, are in the bodies. All statements are for a cursor with a time limit (`bounded`).
+school years of other documents, are in the bodies. All statements are for a cursor with a time limit (`figure_cache`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

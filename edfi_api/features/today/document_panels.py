@@ -19,8 +19,8 @@ from edfi_api.features.refusals.admin.summaries import resource_of_entry, summar
 from edfi_api.features.refusals.admin.wording import problem_in_words
 from edfi_api.features.refusals.models import Refusal, of_data_store
 from edfi_api.features.refusals.personal_data import is_hashed
-from edfi_api.features.today.bounded import Figure
 from edfi_api.features.today.counting import monday
+from edfi_api.features.today.figure_cache import Figure
 from edfi_api.features.today.figures import SEES_REFUSALS, SEES_RESULTS, Number, SchoolCounts, counts_of
 from edfi_api.features.today.ledger_figures import REFUSED
 from edfi_api.features.today.measures import current_measures
@@ -110,7 +110,7 @@ def _week(shown: ShownDocument, counts: SchoolCounts, school: int) -> Iterator[S
 def _read(counts: SchoolCounts, using: str, what: str, rows: Any, school: int) -> list[Any]:
     """Return the first rows, one more than are shown, within the time limit."""
     find: Callable[[CursorWrapper], list[Any]] = lambda _: list(rows[: _MOST + 1])  # noqa: E731
-    return counts.notes.find(what, Figure(using, (what, counts.today, counts.data_store, school), find)) or []
+    return counts.notes.get(what, Figure(using, (what, counts.today, counts.data_store, school), find)) or []
 
 
 def _sentences(shown: ShownDocument, entries: list[Any]) -> Iterator[SafeString]:
@@ -137,7 +137,7 @@ def _kinds(counts: SchoolCounts, school: int) -> list[KindRow]:
     def find(cursor: CursorWrapper) -> list[Any]:
         return list(cursor.execute(_KINDS, {"types": list(names), "school": school}))
 
-    rows = counts.kept("What is written", find, school) or []
+    rows = counts.get("What is written", find, school) or []
     return [
         KindRow(
             kind_in_words(names[number].resource).plural,

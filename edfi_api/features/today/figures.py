@@ -1,4 +1,4 @@
-"""The figures of pages about schools: each with the address of the list behind it, which has the same number."""
+"""The figures of pages about schools: each with the address of a list that has as many rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from edfi_api.features.today import ledger_figures
-from edfi_api.features.today.bounded import Figure, Notes
 from edfi_api.features.today.counting import Counting, SchoolFigures, SchoolYear, StoredSchool, monday
+from edfi_api.features.today.figure_cache import Figure, PageFigures
 from edfi_api.features.today.measures import UnusableMeasures, current_measures
 from edfi_api.features.validation.admin.overview import open_at_and_below
 from edfi_api.web.admin_kit.store_choice import Shown
@@ -112,25 +112,25 @@ class SchoolCounts:
         self.data_store = ledger_number(shown)
         self.today = timezone.localdate()
         self.counting = Counting(current_measures(), self.using, self.today)
-        self.notes = Notes()
+        self.notes = PageFigures()
 
-    def kept(self, what: str, find: Any, *key: object, type: Any = None, is_shown: bool = True) -> Any:
-        """Return what was found lately or is found now by a function of a cursor; None if it takes too long. Other
-        processes are told values of this type, which have no personal data. What is not shown now is counted behind
-        the page, which will show it."""
+    def get(self, what: str, find: Any, *key: object, type: Any = None, is_shown: bool = True) -> Any:
+        """Return what a function of a cursor counts, or has counted lately; None if it takes too long. Values that have
+        a type are shared with other processes, and have no personal data. What is not shown now is counted in the
+        background, for the next time."""
         figure = Figure(self.using, (what, self.today, *key), find, type)
-        return self.notes.find(what, figure) if is_shown else self.notes.expect(figure)
+        return self.notes.get(what, figure) if is_shown else self.notes.prepare(figure)
 
     def year(self) -> SchoolYear | None:
         """Return the school year; None if there is none, or finding it took too long."""
-        found = self.kept(
+        found = self.get(
             "The school year", lambda cursor: [self.counting.school_year(cursor)], type=list[SchoolYear | None]
         )
         return found[0] if found else None
 
     def schools(self) -> list[StoredSchool]:
         """Return the schools by name."""
-        return self.kept("The schools", self.counting.schools, type=list[StoredSchool]) or []
+        return self.get("The schools", self.counting.schools, type=list[StoredSchool]) or []
 
     def completeness(self, schools: Sequence[int] | None = None) -> dict[int, SchoolFigures] | None:
         """Return the figures of these schools, or of all."""
@@ -140,7 +140,7 @@ class SchoolCounts:
             return self.counting.completeness(cursor, year, schools)
 
         types = dict[int, SchoolFigures]
-        found: dict[int, SchoolFigures] | None = self.kept(
+        found: dict[int, SchoolFigures] | None = self.get(
             "How complete schools are", find, year, _key(schools), type=types
         )
         return found
@@ -159,7 +159,7 @@ class SchoolCounts:
             return self.counting.absences(cursor, first, schools)
 
         types = dict[int, list[int]]
-        return self.kept("Absences by week", find, first, _key(schools), type=types, is_shown=is_shown) or {}
+        return self.get("Absences by week", find, first, _key(schools), type=types, is_shown=is_shown) or {}
 
     def table(
         self,
@@ -201,12 +201,12 @@ class SchoolCounts:
             return ledger_figures.open_by_organization(self.data_store, ids, cursor)
 
         key = ("refused by school", self.data_store, tuple(ids))
-        return self.notes.find("Refused writes by school", Figure(DEFAULT_DB_ALIAS, key, find, dict[int, int]))
+        return self.notes.get("Refused writes by school", Figure(DEFAULT_DB_ALIAS, key, find, dict[int, int]))
 
     def _findings(self, ids: list[int]) -> dict[int, int] | None:
         if not self._user.has_perm(SEES_RESULTS):
             return None
-        found: dict[int, int] | None = self.kept(
+        found: dict[int, int] | None = self.get(
             "Findings by school", lambda _: open_at_and_below(ids, self.using), tuple(ids), type=dict[int, int]
         )
         return found

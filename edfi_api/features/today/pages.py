@@ -1,4 +1,4 @@
-"""Today, the first page of the admin, and the pages of schools behind it."""
+"""Today, the first page of the admin, and the pages of schools to which it leads."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from django.utils.safestring import SafeString
 from edfi_api.common.logs import audit
 from edfi_api.core.models import Document
 from edfi_api.features.today import ledger_figures
-from edfi_api.features.today.bounded import Figure, Notes
 from edfi_api.features.today.counting import StoredSchool, monday
+from edfi_api.features.today.figure_cache import Figure, PageFigures
 from edfi_api.features.today.figures import (
     RESULTS,
     SEES_DATA,
@@ -56,7 +56,7 @@ _SILENT_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A number that leads to a list, and the words behind it; `level` is good, warning or alarm."""
+    """A number that leads to a list, and the words after it; `level` is good, warning or alarm."""
 
     number: str
     address: str
@@ -83,7 +83,7 @@ def today_context(request: HttpRequest, shown: Shown | None) -> dict[str, Any]:
     """Return what Today has for the user; without a chosen data store, what does not need one."""
     user: Any = request.user
     counts = counts_of(request, shown) if shown and user.has_perm(SEES_DATA) else None
-    notes = counts.notes if counts else Notes()
+    notes = counts.notes if counts else PageFigures()
     sentences: list[Sentence | None] = []
     context: dict[str, Any] = {}
     if user.has_perm(SEES_REFUSALS):
@@ -104,7 +104,7 @@ def today_context(request: HttpRequest, shown: Shown | None) -> dict[str, Any]:
 
 
 def school_pages(site: AdminSite) -> list[URLPattern]:
-    """Return the routes of the pages behind Today."""
+    """Return the routes of the pages to which Today leads."""
 
     def page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         def with_rights(request: HttpRequest, **kwargs: Any) -> HttpResponse:
@@ -155,7 +155,7 @@ def students_page(site: AdminSite, request: HttpRequest, school: int) -> HttpRes
             cursor, school, without=measure, year=year, size=_STUDENTS_PER_PAGE, offset=offset
         )
 
-    rows, total = counts.kept("The students", find, school, name, number) or ([], 0)
+    rows, total = counts.get("The students", find, school, name, number) or ([], 0)
     linked = _links([row for row, _ in rows if row is not None], counts.using)
     shown = [(linked.get(row) if row else None, student) for row, student in rows]
     title = f"Enrolled students without {measure.title.lower()}" if measure else "Enrolled students"
@@ -180,7 +180,7 @@ def absences_page(site: AdminSite, request: HttpRequest, school: int) -> HttpRes
         offset = (number - 1) * _STUDENTS_PER_PAGE
         return counts.counting.absences_of_week(cursor, school, chosen, size=_STUDENTS_PER_PAGE, offset=offset)
 
-    rows, total = counts.kept("The absences", find, school, chosen, number) or ([], 0)
+    rows, total = counts.get("The absences", find, school, chosen, number) or ([], 0)
     linked = _links(rows, counts.using)
     top = max(weeks, default=0) or 1
     by_week = [(day, each, round(each / top * 100, 1), day == chosen) for day, each in zip(mondays, weeks, strict=True)]
@@ -241,10 +241,10 @@ def _links(rows: Sequence[int], using: str) -> dict[int, SafeString]:
     return {document.pk: link for document, link in zip(found, links(found), strict=True)}
 
 
-def _open_writes(data_store: int | None, notes: Notes) -> Sentence | None:
+def _open_writes(data_store: int | None, notes: PageFigures) -> Sentence | None:
     key = ("open writes", data_store)
     find: Callable[[CursorWrapper], OpenWrites] = lambda _: ledger_figures.open_writes(data_store)  # noqa: E731
-    found = notes.find("Refused writes", Figure(DEFAULT_DB_ALIAS, key, find, OpenWrites))
+    found = notes.get("Refused writes", Figure(DEFAULT_DB_ALIAS, key, find, OpenWrites))
     if found is None:
         return None
     gone = Number(
@@ -255,13 +255,13 @@ def _open_writes(data_store: int | None, notes: Notes) -> Sentence | None:
     return Sentence(f"{found.entries:,}", refusals_address(data_store), text, level, [gone] if gone.value else [])
 
 
-def _open_findings(using: str, notes: Notes) -> Sentence | None:
+def _open_findings(using: str, notes: PageFigures) -> Sentence | None:
     since = timezone.make_aware(datetime.combine(monday(timezone.localdate()), datetime.min.time()))
 
     def find(_: CursorWrapper) -> tuple[int, int]:
         return number_of_open(using), open_results(using).filter(appeared_at__gte=since).count()
 
-    found = notes.find("Findings", Figure(using, ("findings", since), find, tuple[int, int]))
+    found = notes.get("Findings", Figure(using, ("findings", since), find, tuple[int, int]))
     if found is None:
         return None
     are_open, are_new = found
@@ -289,7 +289,7 @@ def _schools_of_today(counts: SchoolCounts, context: dict[str, Any]) -> Sentence
         "number_of_schools": len(schools),
         "year": (year := counts.year()),
         "week": year.week(counts.today) if year else None,
-        "organization": counts.kept("The name", lambda cursor: counts.counting.name_above(cursor, schools), type=str),
+        "organization": counts.get("The name", lambda cursor: counts.counting.name_above(cursor, schools), type=str),
     }
     without = _without_attendance(counts)
     if without is None or not without[1]:
@@ -315,14 +315,14 @@ def _without_attendance(counts: SchoolCounts) -> tuple[list[StoredSchool], int] 
     def find(cursor: CursorWrapper) -> set[int]:
         return set(counts.counting.without_attendance(cursor, ids))
 
-    late = counts.kept("Attendance of this week", find, type=set[int], is_shown=figures is not None)
+    late = counts.get("Attendance of this week", find, type=set[int], is_shown=figures is not None)
     if figures is None or late is None:
         return None
     with_students = [each for each in schools if each.organization in figures]
     return [each for each in with_students if each.organization in late], len(with_students)
 
 
-def _refused_by_day(data_store: int | None, notes: Notes) -> dict[str, Any]:
+def _refused_by_day(data_store: int | None, notes: PageFigures) -> dict[str, Any]:
     today = timezone.localdate()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
 
@@ -330,7 +330,7 @@ def _refused_by_day(data_store: int | None, notes: Notes) -> dict[str, Any]:
         return ledger_figures.refused_by_day(data_store, days[0], cursor)
 
     figure = Figure(DEFAULT_DB_ALIAS, ("by day", days[0], data_store), find, list[RefusedByDay])
-    found = notes.find("What was refused by day", figure)
+    found = notes.get("What was refused by day", figure)
     if found is None:
         return {}
     rows = [_refused_row(each, days, data_store) for each in found[:_ROWS_SHOWN]]
@@ -364,14 +364,14 @@ def _heat(number: int) -> str:
     return "few" if number < _FEW else "some" if number < _SOME else "many"
 
 
-def _feeds(data_store: int | None, notes: Notes, context: dict[str, Any]) -> Sentence | None:
+def _feeds(data_store: int | None, notes: PageFigures, context: dict[str, Any]) -> Sentence | None:
     """Add the feeds to the context, and return the sentence about those that are silent."""
     now, today = timezone.now(), timezone.localdate()
 
     def find(cursor: CursorWrapper) -> list[Feed]:
         return ledger_figures.feeds(data_store, today, cursor)
 
-    found = notes.find("Feeds", Figure(DEFAULT_DB_ALIAS, ("feeds", today, data_store), find, list[Feed]))
+    found = notes.get("Feeds", Figure(DEFAULT_DB_ALIAS, ("feeds", today, data_store), find, list[Feed]))
     if found is None:
         return None
     late = ledger_figures.silent(found, _silent_days(), now)

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from edfi_api.core.models import Document
-from edfi_api.features.today import bounded
+from edfi_api.features.today import figure_cache
 from tests.support.admin_users import client_of
 from tests.support.factories import STUDENT
 
@@ -17,9 +17,9 @@ from tests.support.factories import STUDENT
 @pytest.fixture(autouse=True)
 def _nothing_is_kept() -> Iterator[None]:
     """Figures of other tests are of other transactions."""
-    bounded.figures.forget()
+    figure_cache.cache.clear()
     yield
-    bounded.figures.forget()
+    figure_cache.cache.clear()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Today: the front page of the admin, and the lists behind its figures."""
+"""Today: the front page of the admin, and the lists of what its figures count."""
 
 import re
 from contextlib import nullcontext
@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from edfi_api.features.refusals.models import SubmissionHour
-from edfi_api.features.today import bounded
+from edfi_api.features.today import figure_cache
 from edfi_api.features.today.counting import Counting
 from edfi_api.features.validation.models import ValidationDismissal, ValidationRule
 from tests.features.today.conftest import this_monday
@@ -95,7 +95,7 @@ def test_a_school_without_attendance_this_week_is_named(steward, school):
     silent = text_of(steward)
     listed = text_of(steward, "/admin/schools/?attendance=none")
     school.absent(this_monday(), "In Attendance")
-    bounded.figures.forget()
+    figure_cache.cache.clear()
 
     assert "1 of 1 school sent no attendance this week · Value" in silent
     assert "Schools without attendance this week" in listed
@@ -107,7 +107,7 @@ def test_no_attendance_is_expected_in_a_week_of_holidays(steward, school):
     school.calendar(this_monday(), "Holiday")
     in_holidays = text_of(steward)
     school.calendar(this_monday(), "Instructional day")
-    bounded.figures.forget()
+    figure_cache.cache.clear()
 
     assert "sent no attendance" not in in_holidays
     assert "1 of 1 school sent no attendance this week" in text_of(steward)
@@ -172,30 +172,30 @@ def test_each_role_sees_its_own(school, api, refused):
 
 
 @pytest.fixture
-def behind_the_page(monkeypatch) -> list:
-    """What is counted behind the page, in its transaction; called by the test."""
+def in_the_background(monkeypatch) -> list:
+    """What is counted in the background, but in the transaction of the page; called by the test."""
     waiting: list = []
-    monkeypatch.setattr(bounded.figures, "start", waiting.append)
-    monkeypatch.setattr(bounded, "connections_of_its_own", lambda aliases: nullcontext())
+    monkeypatch.setattr(figure_cache.cache, "start", waiting.append)
+    monkeypatch.setattr(figure_cache, "connections_of_its_own", lambda aliases: nullcontext())
     return waiting
 
 
-def test_what_takes_long_is_counted_behind_the_page(steward, school, monkeypatch, behind_the_page):
+def test_what_takes_long_is_counted_in_the_background(steward, school, monkeypatch, in_the_background):
     counted = Counting.completeness
 
     def completeness(self, cursor, *arguments):
         cursor.execute("SELECT pg_sleep(0.3)")
         return counted(self, cursor, *arguments)
 
-    monkeypatch.setattr(bounded, "SECONDS", 0.2)
-    monkeypatch.setattr(bounded, "_SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(figure_cache, "PAGE_SECONDS", 0.2)
+    monkeypatch.setattr(figure_cache, "_SLOW_SECONDS", 0.2)
     monkeypatch.setattr(Counting, "completeness", completeness)
 
     pages = [text_of(steward)]
-    for run in behind_the_page:
+    for run in in_the_background:
         run()
     pages.append(text_of(steward))
-    bounded.figures.forget()
+    figure_cache.cache.clear()
     pages.append(text_of(steward))
 
     assert "How complete schools are: still being counted. Load the page again in some seconds." in pages[0]
@@ -204,19 +204,19 @@ def test_what_takes_long_is_counted_behind_the_page(steward, school, monkeypatch
     # What a process does not know is read from the admin database, where another one has written it.
     assert "1 enrolled" in pages[2]
     assert "still being counted" not in pages[1] + pages[2]
-    assert len(behind_the_page) == 1
+    assert len(in_the_background) == 1
 
 
-def test_what_takes_too_long_is_left_out(steward, school, monkeypatch, behind_the_page):
+def test_what_takes_too_long_is_left_out(steward, school, monkeypatch, in_the_background):
     def completeness(self, cursor, *arguments):
         cursor.execute("SELECT pg_sleep(1)")
 
-    monkeypatch.setattr(bounded, "SECONDS", 0.2)
-    monkeypatch.setattr(bounded, "SECONDS_BEHIND", 0.2)
+    monkeypatch.setattr(figure_cache, "PAGE_SECONDS", 0.2)
+    monkeypatch.setattr(figure_cache, "BACKGROUND_SECONDS", 0.2)
     monkeypatch.setattr(Counting, "completeness", completeness)
 
     text_of(steward)
-    for run in behind_the_page:
+    for run in in_the_background:
         run()
     page = text_of(steward)
 

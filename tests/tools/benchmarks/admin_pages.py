@@ -93,18 +93,18 @@ def _measure(page: str, with_plans: bool) -> None:
     from django.db import connection  # noqa: PLC0415
     from django.test import Client  # noqa: PLC0415
 
-    from edfi_api.features.today.bounded import figures  # noqa: PLC0415
+    from edfi_api.features.today.figure_cache import cache  # noqa: PLC0415
     from edfi_api.features.today.models import CountedFigure  # noqa: PLC0415
 
     client = Client(headers={"host": _HOST})
     client.force_login(User.objects.get_or_create(username="pages", is_staff=True, is_superuser=True)[0])
-    figures.forget()
+    cache.clear()
     CountedFigure.objects.all().delete()
     client.get("/admin/nothing/")  # Templates and addresses are read once in a process.
     columns, without = [], ""
     for turn in range(3):
         if turn == 2:
-            _wait(figures)
+            _wait(cache)
         log = _Log()
         before, began, own = processor_time(connection.connection), time.perf_counter(), time.thread_time()
         with connection.execute_wrapper(log):
@@ -138,14 +138,14 @@ class _Log:
             self.statements.append((time.perf_counter() - began, f"{sql} {str(parameters)[:300]}"))
 
 
-def _wait(figures: Any) -> None:
-    """Until what is counted behind a page is done."""
+def _wait(cache: Any) -> None:
+    """Wait until everything that a page leaves to the background is counted."""
     end = time.monotonic() + _SECONDS_BEHIND
     began = time.monotonic()
-    while figures.is_running and time.monotonic() < end:
+    while cache.is_running and time.monotonic() < end:
         time.sleep(0.05)
     if (seconds := time.monotonic() - began) > 0.1:
-        print(f"counted behind the page: {seconds:.1f} s")
+        print(f"counted in the background: {seconds:.1f} s")
 
 
 _REFUSALS = """
