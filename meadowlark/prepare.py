@@ -101,7 +101,7 @@ def wait_for_database(seconds: float) -> None:
 def refuse_unusable_database(refuse_newer: bool) -> None:
     """Raises CommandError, with a line for each reason why this version cannot serve the database, apart from missing
     migrations. A database migrated by a newer version is accepted, for upgrades, unless `refuse_newer`."""
-    from edfi_api.site.checks.database import NEWER, database_can_be_served  # noqa: PLC0415  Needs the app registry.
+    from edfi_api.site.checks import NEWER, database_can_be_served  # noqa: PLC0415  Needs the app registry.
 
     found = database_can_be_served(databases=[DEFAULT_DB_ALIAS])
     reasons = [check.msg for check in found if check.level > WARNING or (refuse_newer and check.id == NEWER)]

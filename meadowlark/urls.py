@@ -41,8 +41,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("edfi_api.features.validation.http.urls")),
     path("", include("edfi_api.features.changes.history.urls")),
     # Before those of refusals, which end with all unknown addresses.
-    path("", include("edfi_api.features.runs.http.urls")),
-    path("", include("edfi_api.features.sandboxes.http.urls")),
+    path("", include("edfi_api.features.runs.urls")),
+    path("", include("edfi_api.features.sandboxes.urls")),
     path("", include("edfi_api.features.refusals.http.urls")),
     path("", include("edfi_api.web.metadata.urls")),
     path("", include("edfi_api.site.guides.urls")),

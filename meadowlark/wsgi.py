@@ -27,15 +27,15 @@ _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
 pause_garbage_collection()
 django.setup(set_prefix=False)
-import_module("edfi_api.site.checks.environment").log_unknown_variables()
+import_module("edfi_api.site.checks").log_unknown_variables()
 _django = LeanHandler()
 # A wrong file of identity providers stops the server, not the first request.
 import_module("edfi_api.core.security.issuers").issuers()
 
 import_module(settings.ROOT_URLCONF)
-import_module("edfi_api.site.checks.environment").log_warnings_of_the_model()
+import_module("edfi_api.site.checks").log_warnings_of_the_model()
 if api_settings.PERSON_PAGES:
-    import_module("edfi_api.site.checks.environment").log_problems_of_person_pages()
+    import_module("edfi_api.site.checks").log_problems_of_person_pages()
 if api_settings.WRITE_RULES:
     import_module("edfi_api.core.writes.rules.configured").valid_rules()  # Likewise.
 # Collections in the workers would also write to the memory that they share.

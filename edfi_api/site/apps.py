@@ -12,4 +12,4 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         # They import what needs the app registry, and register themselves.
-        from edfi_api.site.checks import database, environment  # noqa: F401, PLC0415
+        from edfi_api.site import checks  # noqa: F401, PLC0415

@@ -3,6 +3,7 @@
 A reset makes another database, and leads the data store to it: until that is done, the one before is served.
 """
 
+import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,10 +14,12 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
 
+from edfi_api.common import addresses
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.audit import attribute_to
 from edfi_api.common.one_process import exclusively
+from edfi_api.common.settings_table import SETTINGS
 from edfi_api.core.data_stores.models import State, Tenant
 from edfi_api.core.data_stores.stores import (
     check_qualifiers,
@@ -209,3 +212,23 @@ def _locked(name: str) -> Sandbox:
     if sandbox is None:
         raise NoSuchSandbox(f"There is no sandbox {name}.")
     return sandbox
+
+
+def default_address() -> str:
+    """Return the address of a server of this machine with these settings."""
+    port = SETTINGS["PORT"]
+    return f"http://127.0.0.1:{os.environ.get(port.variable) or port.default}"
+
+
+def address_of(sandbox: Sandbox, server: str) -> str:
+    """Return the base address for the client of a sandbox."""
+    store = sandbox.data_store
+    values = {each.key.casefold(): each.value for each in store.contexts.all()}
+    segments = [store.tenant.name] if store.tenant else []
+    segments += [values[name.casefold()] for name in api_settings.ROUTE_QUALIFIERS if name.casefold() in values]
+    return "/".join([server.rstrip("/"), *segments])
+
+
+def link_of(server: str, token: str) -> str:
+    """Return the address of the page that shows a secret once."""
+    return f"{server.rstrip('/')}/{addresses.SHOWN_ONCE}#{token}"

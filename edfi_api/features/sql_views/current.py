@@ -1,22 +1,27 @@
-"""Model and surface → all views; those of the configured model, for a database."""
+"""Model and surface → all views; those of the configured model, for a database; and the texts of what can keep them
+from being created."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.common.commands import ErrorTexts
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents.securables import SecurableKind
 from edfi_api.core.served import current_surface, is_api_schema
 from edfi_api.core.storage import resource_types
 from edfi_api.features.sql_views.bodies import ResourceBodies
 from edfi_api.features.sql_views.casts import column_type
-from edfi_api.features.sql_views.current_fingerprint import current_fingerprint
+from edfi_api.features.sql_views.changes import ViewsNotInstalled
+from edfi_api.features.sql_views.checks import current_fingerprint
 from edfi_api.features.sql_views.definitions import Definition, definitions
-from edfi_api.features.sql_views.tables import sql_tables
+from edfi_api.features.sql_views.tables import UnusableNames, sql_tables
 from edfi_api.features.sql_views.views import READ_ONLY, Person, View, views
+from edfi_api.model.apischema.format import ApiSchemaError
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.core_names import (
     CONTACT_PATHWAY,
@@ -25,6 +30,7 @@ from edfi_api.model.metaed.core_names import (
     STAFF_PATHWAY,
     STUDENT_PATHWAY,
 )
+from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind, Model
 from edfi_api.model.surface.resource import ResourceName, Surface
 
@@ -131,3 +137,17 @@ class _Associations:
     def _on(self, pathway: str) -> list[int]:
         resources = self.surface.resources
         return sorted(self.numbers[each.name] for each in resources if pathway in each.authorization_pathways)
+
+
+def _lines(values: Any) -> str:
+    return "\n".join(map(str, values))
+
+
+ERRORS_OF_SQL_VIEWS: ErrorTexts = {
+    ViewsNotInstalled: lambda refused: _lines(refused.args),
+    UnusableNames: lambda refused: _lines(refused.args),
+    ModelErrors: lambda errors: _lines(errors.problems),
+    ApiSchemaError: str,
+    ImproperlyConfigured: str,
+    LookupError: str,
+}

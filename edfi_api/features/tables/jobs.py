@@ -2,14 +2,19 @@
 
 A load that a process has begun belongs to it as long as it reports. When it has ended meanwhile, the load is said to
 have stopped, and can be started again: an upsert that is repeated changes nothing.
+
+A preview tries the first rows of a table as the client would write them, and shows each problem at its cell.
 """
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import cast
 
+import orjson
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -23,14 +28,15 @@ from edfi_api.core.security.authenticated_client import client_of_row
 from edfi_api.core.served import current_surface
 from edfi_api.features.tables.descriptor_words import DescriptorWords
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
-from edfi_api.features.tables.loading import OUTCOMES, Loader, RowResult
-from edfi_api.features.tables.mapping import TableMapping
+from edfi_api.features.tables.loading import OUTCOMES, REFUSED, Loader, RowResult
+from edfi_api.features.tables.mapping import MappedDocument, Problem, TableMapping
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import LoadState, TableLoad, TableRow
-from edfi_api.features.tables.reading import Table, open_table
+from edfi_api.features.tables.reading import Table, column_letter, open_table
 from edfi_api.features.tables.template import Template, template_of
 from edfi_api.model.surface.resource import Resource
 
+ROWS_OF_PREVIEW = 10
 # A process that loads reports more often.
 SILENT = timedelta(seconds=90)
 _CONTENT_IS_KEPT = timedelta(days=1)
@@ -226,3 +232,65 @@ class Worker:
 
 
 worker = Worker()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCell:
+    """A cell of a mapped column, with what is wrong with it."""
+
+    name: str
+    text: str
+    problems: Sequence[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """A row with its mapped cells, what is wrong without a cell, and the document that begins with it."""
+
+    number: int
+    outcome: str
+    cells: Sequence[ShownCell]
+    others: Sequence[Problem]
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The mapped columns, by name and member, and rows. `refused` is the number of those that would be refused."""
+
+    columns: Sequence[tuple[str, str]]
+    rows: Sequence[ShownRow]
+    refused: int
+
+
+def preview_of(opened: OpenedLoad) -> Preview:
+    """Try the first rows. Raises UnreadableTable, InvalidTemplate, and what `database_of` does."""
+    load = opened.load
+    rows = list(islice(opened.table.rows(), ROWS_OF_PREVIEW))
+    with database_of(load.client_id, load.data_store) as leased:
+        loader, mapping = loader_of(opened, leased.using, is_dry_run=True)
+        documents = list(mapping.documents(rows))
+        results = {each.row: each for chunk in loader.results(documents) for each in chunk}
+    columns = opened.table.header.columns
+    begun = {each.rows[0]: each for each in documents}
+    shown = [
+        ShownRow(
+            row.number,
+            results[row.number].outcome,
+            [_cell(columns[number], number, row.cells[number], results[row.number]) for number in mapping.members],
+            [each for each in results[row.number].problems if not each.column],
+            _text(begun.get(row.number)),
+        )
+        for row in rows
+    ]
+    heads = [(columns[number], ", ".join(members)) for number, members in mapping.members.items()]
+    return Preview(heads, shown, sum(row.outcome == REFUSED for row in shown))
+
+
+def _cell(name: str, number: int, text: str, result: RowResult) -> ShownCell:
+    letter = column_letter(number)
+    return ShownCell(name, text, [each for each in result.problems if each.column == letter])
+
+
+def _text(document: MappedDocument | None) -> str:
+    return "" if document is None else orjson.dumps(document.body, option=orjson.OPT_INDENT_2).decode(errors="replace")

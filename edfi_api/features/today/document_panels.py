@@ -15,8 +15,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.storage import resource_types
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
-from edfi_api.features.refusals.admin.summaries import resource_of_entry, summary
-from edfi_api.features.refusals.admin.wording import problem_in_words
+from edfi_api.features.refusals.admin.summaries import problem_in_words, resource_of_entry, summary
 from edfi_api.features.refusals.models import Refusal, of_data_store
 from edfi_api.features.refusals.personal_data import is_hashed
 from edfi_api.features.today.counting import monday

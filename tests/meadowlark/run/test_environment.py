@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.common.settings_table import SETTINGS, Setting, SettingKind
-from edfi_api.site.checks.environment import unknown_variables
+from edfi_api.site.checks import unknown_variables
 from meadowlark.configuration.environment import read
 
 TOP = Path(__file__).parents[3]

@@ -10,9 +10,8 @@ import pytest
 from lxml import etree
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
-from edfi_api.features.loading.interchange.document_reader import DocumentReader
+from edfi_api.features.loading.interchange.document_reader import DocumentReader, documents
 from edfi_api.features.loading.interchange.entities import Entities
-from edfi_api.features.loading.interchange.xml_stream import documents
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import InterchangeElement, InterchangeKind, Resource, ResourceKind, Surface

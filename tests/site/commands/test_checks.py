@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from edfi_api.core.served import current_compilation
-from edfi_api.site.checks.environment import log_warnings_of_the_model
+from edfi_api.site.checks import log_warnings_of_the_model
 from tests.model.surface.models import write_project
 from tests.site.commands.conftest import CommonExtension, Run
 from tests.support.serving import LAKE_COUNTY

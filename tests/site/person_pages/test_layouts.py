@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.common.conf import BUNDLED_STANDARDS
 from edfi_api.core.served import compilation_of
-from edfi_api.site.checks.environment import pages_of_persons_fit
+from edfi_api.site.checks import pages_of_persons_fit
 from edfi_api.site.person_pages.layout import BUNDLED, InvalidLayout, read_layout
 
 BLOCK = """

@@ -20,7 +20,7 @@ from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
 from edfi_api.features.loading.files import LoadProgress, files_at, load_progress, open_counted, size
 from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue, QueuedDocument
-from edfi_api.features.loading.interchange.document_reader import DocumentReader
+from edfi_api.features.loading.interchange.document_reader import DocumentReader, XmlElement, documents
 from edfi_api.features.loading.interchange.entities import Entities
 from edfi_api.features.loading.interchange.exceptions import (
     NeedsLookUp,
@@ -30,7 +30,6 @@ from edfi_api.features.loading.interchange.exceptions import (
     UnreadableInterchange,
 )
 from edfi_api.features.loading.interchange.resolution import Resolver
-from edfi_api.features.loading.interchange.xml_stream import XmlElement, documents
 from edfi_api.features.loading.mapping import Translator
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.features.loading.reports.causes import Causes

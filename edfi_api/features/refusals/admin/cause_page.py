@@ -19,7 +19,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents.paths import steps_of
 from edfi_api.core.security.models import ApiClient, Vendor
 from edfi_api.features.refusals.admin import summaries
-from edfi_api.features.refusals.admin.wording import (
+from edfi_api.features.refusals.admin.summaries import (
     cause_in_words,
     kind_of_cause,
     outcome,

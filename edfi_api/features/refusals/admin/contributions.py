@@ -16,15 +16,17 @@ from edfi_api.core.security.organizations import names_in
 from edfi_api.features.refusals.admin.refusal_admin import VIEW_KEYS
 from edfi_api.features.refusals.admin.summaries import (
     database_of,
+    kind_of_cause,
     latest,
+    outcome,
     own_element,
     related_refusals,
     resource_of_entry,
     searched_part,
     summary,
+    why,
     with_element,
 )
-from edfi_api.features.refusals.admin.wording import kind_of_cause, outcome, why
 from edfi_api.features.refusals.models import OpenRefusals, Refusal, of_data_store
 from edfi_api.features.refusals.overview import open_by_vendor, top_causes
 from edfi_api.features.refusals.personal_data import is_hashed, kept_id

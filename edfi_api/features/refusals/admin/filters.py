@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from edfi_api.core.security.models import ApiClient, Application, Vendor
-from edfi_api.features.refusals.admin.wording import cause_in_words, problem_in_words
+from edfi_api.features.refusals.admin.summaries import cause_in_words, problem_in_words
 from edfi_api.features.refusals.models import OpenRefusals, Refusal
 from edfi_api.features.refusals.overview import LOOKED_AT, found_by_rules
 from edfi_api.web.admin_kit.kinds import kinds_at

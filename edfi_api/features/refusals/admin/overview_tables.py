@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import reverse
 
 from edfi_api.core.writes.rules.ruled_write import WriteRule
-from edfi_api.features.refusals.admin.wording import cause_in_words, kind_of_cause, problem_in_words
+from edfi_api.features.refusals.admin.summaries import cause_in_words, kind_of_cause, problem_in_words
 from edfi_api.features.refusals.overview import LOOKED_AT, Activity, CauseCount, FoundByRule, Writes
 from edfi_api.features.refusals.overview import EntryCount as Open
 from edfi_api.web.admin_kit.follow_up import state_in_words

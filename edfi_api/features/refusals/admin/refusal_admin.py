@@ -35,7 +35,7 @@ from edfi_api.features.refusals.admin.filters import (
     VendorFilter,
     WriteRuleFilter,
 )
-from edfi_api.features.refusals.admin.wording import outcome, problem_in_words, why
+from edfi_api.features.refusals.admin.summaries import outcome, problem_in_words, why
 from edfi_api.features.refusals.export import COLUMNS, exported_rows
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.features.refusals.personal_data import is_hashed

@@ -33,9 +33,8 @@ from edfi_api.features.tables.admin.forms import (
     constant_fields,
     read_columns,
 )
-from edfi_api.features.tables.admin.preview import ROWS, preview_of
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
-from edfi_api.features.tables.jobs import OpenedLoad, has_stopped, queue, worker
+from edfi_api.features.tables.jobs import ROWS_OF_PREVIEW, OpenedLoad, has_stopped, preview_of, queue, worker
 from edfi_api.features.tables.kept_templates import suggested_template, templates_in
 from edfi_api.features.tables.loading import COLUMNS, REFUSED, RowResult, problem_text, report_rows
 from edfi_api.features.tables.mapping import Problem
@@ -138,7 +137,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
                 return _to("documents", load)
             except InvalidTemplate as error:
                 errors = error.reasons
-        rows = [row.cells for row in islice(opened.table.rows(), ROWS)]
+        rows = [row.cells for row in islice(opened.table.rows(), ROWS_OF_PREVIEW)]
         missing = _missing(members, template)
         return self._page(
             request,

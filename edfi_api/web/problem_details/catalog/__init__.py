@@ -31,7 +31,6 @@ from edfi_api.web.problem_details.catalog import (
     data_stores,
     profiles,
     requests,
-    service,
 )
 from edfi_api.web.problem_details.catalog.registry import problem_of
 from edfi_api.web.problem_details.problem import SYSTEM_ERROR
@@ -39,7 +38,6 @@ from edfi_api.web.problem_details.problem import SYSTEM_ERROR
 __all__ = [
     "SYSTEM_ERROR",
     "authorization",
-    "batches",
     "bodies",
     "clients",
     "conflicts",
@@ -47,5 +45,4 @@ __all__ = [
     "problem_of",
     "profiles",
     "requests",
-    "service",
 ]

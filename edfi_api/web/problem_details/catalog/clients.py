@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from edfi_api.core.security import exceptions as security
+from edfi_api.web.problem_details.catalog.data_stores import unavailable
 from edfi_api.web.problem_details.catalog.registry import hinted, problem_of, quoted
-from edfi_api.web.problem_details.catalog.service import unavailable
 from edfi_api.web.problem_details.hints import document_hints, request_hints
 from edfi_api.web.problem_details.problem import Problem
 

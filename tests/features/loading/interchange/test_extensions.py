@@ -4,9 +4,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from edfi_api.features.loading.interchange.document_reader import DocumentReader
+from edfi_api.features.loading.interchange.document_reader import DocumentReader, documents
 from edfi_api.features.loading.interchange.entities import Entities
-from edfi_api.features.loading.interchange.xml_stream import documents
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from tests.features.loading.interchange.documents import interchange

@@ -13,8 +13,7 @@ from edfi_api.common.commands import name, timestamp
 from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tenant
 from edfi_api.core.security.models import Vendor
 from edfi_api.features.loading.management.commands.provision_data_store import pairs
-from edfi_api.features.sandboxes.addresses import address_of, default_address, link_of
-from edfi_api.features.sandboxes.creating import Wanted, create_sandbox
+from edfi_api.features.sandboxes.creating import Wanted, address_of, create_sandbox, default_address, link_of
 from edfi_api.features.sandboxes.exceptions import SandboxFailed
 from edfi_api.features.sandboxes.models import Sandbox, Shape
 

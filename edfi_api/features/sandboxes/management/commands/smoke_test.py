@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from edfi_api.common.commands import name
 from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tenant
-from edfi_api.features.sandboxes.addresses import address_of, default_address
-from edfi_api.features.sandboxes.creating import Wanted, create_sandbox, drop_sandbox
+from edfi_api.features.sandboxes.creating import Wanted, address_of, create_sandbox, default_address, drop_sandbox
 from edfi_api.features.sandboxes.exceptions import SandboxFailed
 from edfi_api.features.sandboxes.models import Shape
 from edfi_api.features.sandboxes.request_files import file_of, over_http, send_all

@@ -9,8 +9,7 @@ from edfi_api.common.commands import add_database
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.features.sql_views.catalog import view_problems
-from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
-from edfi_api.features.sql_views.current import current_views
+from edfi_api.features.sql_views.current import ERRORS_OF_SQL_VIEWS, current_views
 
 
 class Command(DataStoreCommand):

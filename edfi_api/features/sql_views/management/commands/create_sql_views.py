@@ -12,9 +12,8 @@ from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.served import current_surface
 from edfi_api.features.sql_views import copies, indexes
 from edfi_api.features.sql_views.changes import Changes
-from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.copies import Copying
-from edfi_api.features.sql_views.current import CurrentViews, current_views
+from edfi_api.features.sql_views.current import ERRORS_OF_SQL_VIEWS, CurrentViews, current_views
 from edfi_api.features.sql_views.indexes import ColumnIndex
 from edfi_api.features.sql_views.installation import Installation, NewReader
 from edfi_api.features.sql_views.refreshing import refresh

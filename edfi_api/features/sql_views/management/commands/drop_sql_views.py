@@ -8,7 +8,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.served import current_surface
 from edfi_api.features.sql_views import indexes
-from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
+from edfi_api.features.sql_views.current import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.installation import Installation
 from edfi_api.features.sql_views.row_filter import RowFilter
 

@@ -13,8 +13,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.commands import add_database, path
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
-from edfi_api.features.sql_views.current import current_views
+from edfi_api.features.sql_views.current import ERRORS_OF_SQL_VIEWS, current_views
 from edfi_api.features.sql_views.tables import ForeignKey
 from edfi_api.features.sql_views.views import View
 

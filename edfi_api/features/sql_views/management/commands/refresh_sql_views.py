@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api.common.commands import add_database
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.features.sql_views.command_errors import ERRORS_OF_SQL_VIEWS
+from edfi_api.features.sql_views.current import ERRORS_OF_SQL_VIEWS
 from edfi_api.features.sql_views.refreshing import refresh
 
 

@@ -2,7 +2,7 @@
 
 from edfi_api.common import addresses
 from edfi_api.common.addresses import fixed_path
-from edfi_api.features.runs.http.views import ReportView, RunsView
+from edfi_api.features.runs.views import ReportView, RunsView
 
 urlpatterns = [
     fixed_path(f"{addresses.SUBMISSIONS}/runs", RunsView.as_view(), "runs"),

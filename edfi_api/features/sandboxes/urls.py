@@ -2,7 +2,7 @@
 
 from edfi_api.common import addresses
 from edfi_api.common.addresses import fixed_path
-from edfi_api.features.sandboxes.http.views import ResetView, SandboxView
+from edfi_api.features.sandboxes.views import ResetView, SandboxView
 
 urlpatterns = [
     fixed_path(f"{addresses.SUBMISSIONS}/sandbox", SandboxView.as_view(), "sandbox"),

@@ -1,1 +1,0 @@
-"""Runs and their reports over HTTP."""

@@ -1,1 +1,0 @@
-"""The sandbox of a client over HTTP, beside the ledger of its refusals."""

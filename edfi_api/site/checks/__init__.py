@@ -1,1 +1,0 @@
-"""System checks of the model and of the database."""
