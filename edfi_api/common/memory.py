@@ -47,23 +47,23 @@ def cost_of_json(text: bytes) -> int:
 
 
 class MemoryBudget:
-    """A number of bytes that is lent to whoever comes first."""
+    """A number of bytes that is reserved for whoever comes first."""
 
     def __init__(self, size: int) -> None:
         self.size = self._free = size
-        self._given_back = Condition()
+        self._released = Condition()
         # Who waits for much is not overtaken by those who need little.
         self._turn = Lock()
-        self._was_lent = False
+        self._was_reserved = False
 
-    def has_been_lent(self) -> bool:
+    def was_reserved(self) -> bool:
         """Whether anything has, since this was called before."""
-        was_lent, self._was_lent = self._was_lent, False
-        return was_lent
+        was_reserved, self._was_reserved = self._was_reserved, False
+        return was_reserved
 
     @contextmanager
-    def lent(self, least: int, most: int = 0) -> Iterator[int]:
-        """Lends `least` bytes, or the whole budget if that is less; up to `most` while half of what is free suffices.
+    def reserve(self, least: int, most: int = 0) -> Iterator[int]:
+        """Reserve `least` bytes, or the whole budget if that is less; up to `most` while half of what is free suffices.
 
         Raises MemoryExhausted if there is too little for some seconds.
         """
@@ -71,15 +71,15 @@ class MemoryBudget:
         try:
             yield taken
         finally:
-            self._give_back(taken)
+            self._release(taken)
 
     def _take(self, least: int, most: int) -> int:
         end = time.monotonic() + _SECONDS
         if not self._turn.acquire(timeout=_SECONDS):
             raise MemoryExhausted
         try:
-            with self._given_back:
-                if not self._given_back.wait_for(lambda: self._free >= least, end - time.monotonic()):
+            with self._released:
+                if not self._released.wait_for(lambda: self._free >= least, end - time.monotonic()):
                     raise MemoryExhausted
                 taken = max(least, min(most, self._free // 2))
                 self._free -= taken
@@ -87,11 +87,11 @@ class MemoryBudget:
         finally:
             self._turn.release()
 
-    def _give_back(self, taken: int) -> None:
-        with self._given_back:
+    def _release(self, taken: int) -> None:
+        with self._released:
             self._free += taken
-            self._was_lent = self._was_lent or taken > 0
-            self._given_back.notify()
+            self._was_reserved = self._was_reserved or taken > 0
+            self._released.notify()
 
 
 @cache

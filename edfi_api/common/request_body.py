@@ -118,7 +118,7 @@ def _decompressed(body: bytes, request: HttpRequest, limit: int) -> bytes:
     found = b"".join(blocks)
     held: ExitStack | None = request.META.get(HELD_UNTIL_ANSWERED)
     if held is not None and (cost := cost_of_json(found)) > SMALL:
-        held.enter_context(process_memory().lent(cost))
+        held.enter_context(process_memory().reserve(cost))
     return found
 
 

@@ -44,7 +44,7 @@ def memory_for(body: Body | Unread) -> AbstractContextManager[int]:
     """The share of the memory for large requests that a body takes while it is worked on. Those that are spooled are
     decoded in parts, whose receiver takes a share. Raises MemoryExhausted."""
     if isinstance(body, bytes) and len(body) > _SMALL and (cost := cost_of_json(body)) > SMALL:
-        return process_memory().lent(cost)
+        return process_memory().reserve(cost)
     return nullcontext(0)
 
 

@@ -220,7 +220,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         """Until a signal arrives, or for so many seconds."""
         self.notify()
         self._bodies.expire()
-        if process_memory().has_been_lent():
+        if process_memory().was_reserved():
             give_small_blocks_back()
         if self._refusals.send_due():
             interval = _SHORT_INTERVAL

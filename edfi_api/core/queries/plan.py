@@ -80,12 +80,12 @@ def ranges(selection: Selection) -> dict[str, Any]:
 def require_index(selection: Selection) -> None:
     """Raises IndexRequired if a predicate lacks an index, and the others leave more rows than are looked at one by
     one."""
-    lacking = [each for each in selection.predicates if each.lacks_index]
-    if lacking and _leaves_many(_without_lacking(selection)):
-        raise IndexRequired(str(lacking[0].lacks_index), api_settings.MAX_ROWS_WITHOUT_INDEX)
+    unindexed = [each for each in selection.predicates if each.lacks_index]
+    if unindexed and _leaves_many(_without_unindexed(selection)):
+        raise IndexRequired(str(unindexed[0].lacks_index), api_settings.MAX_ROWS_WITHOUT_INDEX)
 
 
-def _without_lacking(selection: Selection) -> Selection:
+def _without_unindexed(selection: Selection) -> Selection:
     """The selection by the predicates that need no index, or have one."""
     return replace(selection, predicates=tuple(each for each in selection.predicates if not each.lacks_index))
 
@@ -178,7 +178,7 @@ def ordered_plan(selection: Selection, order_by: OrderBy) -> Plan:
     has_index = is_indexed(order_by.index, selection.using)
     if has_index and not selection.predicates:
         return Plan(Way.CHOSEN_ORDER_OF_ALL if selection.is_of_all_versions else Way.CHOSEN_ORDER)
-    if not _leaves_many(_without_lacking(selection)):
+    if not _leaves_many(_without_unindexed(selection)):
         return Plan(Way.SORTED)
     if has_index:
         return Plan(Way.CHOSEN_ORDER)

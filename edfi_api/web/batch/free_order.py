@@ -197,7 +197,7 @@ class FreeRun:
         largest = min(_LARGEST_CIRCLE, (process_memory().size - self._limits.memory) // heaviest)
         while members := next_circles(waiting, enough, largest):
             try:
-                with process_memory().lent(sum(map(self._operations.cost, members)) - self._limits.memory):
+                with process_memory().reserve(sum(map(self._operations.cost, members)) - self._limits.memory):
                     for result in self._sets.together([self._operations.read(position) for position in members]):
                         waiting.remove(result.operation.position)
                         yield result, None

@@ -175,7 +175,7 @@ def _memory_for(body: Body) -> AbstractContextManager[int]:
     if total <= SMALL:
         return nullcontext(total)
     least = max(min(total, _FEWEST_BYTES), *body.costs)
-    return process_memory().lent(least, min(total, _MOST_BYTES))
+    return process_memory().reserve(least, min(total, _MOST_BYTES))
 
 
 class _UnderWay:
