@@ -247,11 +247,11 @@ FILE_UPLOAD_HANDLERS = ["edfi_api.web.admin_kit.uploads.BoundedUpload", *default
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": values["TOKEN_SECONDS"],
-    "ACCESS_TOKEN_ADMIN_CLASS": "edfi_api.site.admin.security.AccessTokenAdmin",
-    "APPLICATION_ADMIN_CLASS": "edfi_api.site.admin.security.ApiClientAdmin",
+    "ACCESS_TOKEN_ADMIN_CLASS": "edfi_api.site.model_admins.security.AccessTokenAdmin",
+    "APPLICATION_ADMIN_CLASS": "edfi_api.site.model_admins.security.ApiClientAdmin",
     **dict.fromkeys(
         ("GRANT_ADMIN_CLASS", "ID_TOKEN_ADMIN_CLASS", "REFRESH_TOKEN_ADMIN_CLASS"),
-        "edfi_api.site.admin.security.UnusedAdmin",
+        "edfi_api.site.model_admins.security.UnusedAdmin",
     ),
     **OAUTH_SETTINGS,
 }

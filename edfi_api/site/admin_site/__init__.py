@@ -1,1 +1,1 @@
-"""The admin site, and its pages of documents."""
+"""The admin site: its front page, navigation and search."""

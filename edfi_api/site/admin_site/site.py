@@ -1,4 +1,4 @@
-"""The admin site: its index page is Today.
+"""The admin site: its index page, which is Today, its navigation and its search.
 
 Each deletion has a log entry of its own, also on Django's pages for users and groups.
 """

@@ -75,7 +75,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
         "edfi_api.features.loading.provisioning",
     ),
     ("edfi_api.features.changes.change_queries", "edfi_api.features.changes.change_stream"),
-    ("edfi_api.site.admin_site", "edfi_api.site.admin"),
+    ("edfi_api.site.admin_site", "edfi_api.site.model_admins"),
 )
 
 

@@ -22,7 +22,7 @@ from edfi_api.core.security.claims.model import ByAction, ClaimNames, Strategies
 from edfi_api.core.security.claims.stored_claims import hold_claims
 from edfi_api.core.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.core.served import current_surface
-from edfi_api.site.admin.security.pages import DefaultStrategiesInline, links
+from edfi_api.site.model_admins.security.pages import DefaultStrategiesInline, links
 from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 from edfi_api.web.admin_kit.kinds import claim_in_words
 

@@ -4,10 +4,10 @@ Importing the modules registers their pages; django-oauth-toolkit registers thos
 its settings (`oauth/oauth_settings.py`).
 """
 
-from edfi_api.site.admin.security.api_clients import AccessTokenAdmin, ApiClientAdmin, UnusedAdmin
-from edfi_api.site.admin.security.claim_sets import ClaimSetAdmin, GrantAdmin
-from edfi_api.site.admin.security.resource_claims import ResourceClaimAdmin
-from edfi_api.site.admin.security.vendors import ApplicationAdmin, VendorAdmin
+from edfi_api.site.model_admins.security.api_clients import AccessTokenAdmin, ApiClientAdmin, UnusedAdmin
+from edfi_api.site.model_admins.security.claim_sets import ClaimSetAdmin, GrantAdmin
+from edfi_api.site.model_admins.security.resource_claims import ResourceClaimAdmin
+from edfi_api.site.model_admins.security.vendors import ApplicationAdmin, VendorAdmin
 
 __all__ = [
     "AccessTokenAdmin",

@@ -20,7 +20,7 @@ from edfi_api.core.served import current_surface
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import Finding, FindingSeverity, ProfileDefinition, UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, write_json
-from edfi_api.site.admin.data_stores import TenantOwnedAdmin
+from edfi_api.site.model_admins.data_stores import TenantOwnedAdmin
 from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 
 _EDITOR = forms.Textarea(attrs={"rows": 30, "class": "vLargeTextField", "spellcheck": "false"})

@@ -32,8 +32,8 @@ from edfi_api.core.security.claims.exchange import (
 from edfi_api.core.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
 from edfi_api.core.security.models import ClaimSet, Grant
 from edfi_api.core.served import current_surface
-from edfi_api.site.admin.data_stores import TenantOwnedAdmin
-from edfi_api.site.admin.security.pages import OverridingStrategiesInline, links
+from edfi_api.site.model_admins.data_stores import TenantOwnedAdmin
+from edfi_api.site.model_admins.security.pages import OverridingStrategiesInline, links
 from edfi_api.web.admin_kit.authorship import admin_user
 from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 from edfi_api.web.admin_kit.kinds import claim_in_words

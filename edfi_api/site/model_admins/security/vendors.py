@@ -26,10 +26,10 @@ from edfi_api.core.security.profiles.models import Profile
 from edfi_api.features.sandboxes.creating import Wanted, create_sandbox
 from edfi_api.features.sandboxes.exceptions import SandboxFailed
 from edfi_api.features.sandboxes.models import Shape
-from edfi_api.site.admin.data_stores import TenantOwnedAdmin
-from edfi_api.site.admin.profiles import ApplicationForm
-from edfi_api.site.admin.security.api_clients import secret_context
-from edfi_api.site.admin.security.pages import assign, named_organizations, remark
+from edfi_api.site.model_admins.data_stores import TenantOwnedAdmin
+from edfi_api.site.model_admins.profiles import ApplicationForm
+from edfi_api.site.model_admins.security.api_clients import secret_context
+from edfi_api.site.model_admins.security.pages import assign, named_organizations, remark
 from edfi_api.web.admin_kit.authorship import admin_user
 from edfi_api.web.admin_kit.deletion import CheckedItems, OneByOneAdmin
 from edfi_api.web.admin_kit.readable_values import shown_time

@@ -36,7 +36,7 @@ from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.issuers import issuers
 from edfi_api.core.security.models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
 from edfi_api.features.refusals.models import SubmissionHour
-from edfi_api.site.admin.security.pages import named_organizations, remark
+from edfi_api.site.model_admins.security.pages import named_organizations, remark
 from edfi_api.web.admin_kit.authorship import admin_user
 from edfi_api.web.admin_kit.deletion import OneByOneAdmin
 from edfi_api.web.admin_kit.kinds import claim_in_words
