@@ -59,18 +59,18 @@ def main() -> None:
 
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    moment = _git("log", "-1", "--format=%ct")
-    files = [_write_dependencies(folder, moment)]
+    timestamp = _git("log", "-1", "--format=%ct")
+    files = [_write_dependencies(folder, timestamp)]
     files.append(_write_source(folder, files[0]))
     if builder and not options.without_image:
-        files.append(_write_image(folder, builder, moment))
+        files.append(_write_image(folder, builder, timestamp))
     sums = folder / f"{_NAME}.sha256"
     sums.write_text("".join(f"{_digest(file)}  {file.name}\n" for file in files))
     for file in [*files, sums]:
         print(file)  # noqa: T201
 
 
-def _write_dependencies(folder: Path, moment: str) -> Path:
+def _write_dependencies(folder: Path, timestamp: str) -> Path:
     """Write what the locks pin, each library once, with its checksums."""
     pins = {pin[1]: pin[0].strip() for lock in _LOCKS for pin in _PIN.finditer((_TOP / lock).read_text())}
     file = folder / f"{_NAME}.cdx.json"
@@ -84,7 +84,7 @@ def _write_dependencies(folder: Path, moment: str) -> Path:
                 *("--output-reproducible", "--output-file", file),
             ],
             input="\n".join(pins[name] for name in sorted(pins)).encode(),
-            env=os.environ | {"SOURCE_DATE_EPOCH": moment},
+            env=os.environ | {"SOURCE_DATE_EPOCH": timestamp},
             check=True,
         )
     return file
@@ -103,7 +103,7 @@ def _write_source(folder: Path, dependencies: Path) -> Path:
     return file
 
 
-def _write_image(folder: Path, builder: str, moment: str) -> Path:
+def _write_image(folder: Path, builder: str, timestamp: str) -> Path:
     """Write the image that is built from the files of the commit, as `docker load` reads it."""
     # With a host, since buildah looks for other names in several places.
     tag = f"localhost/{_IMAGE}"
@@ -114,11 +114,11 @@ def _write_image(folder: Path, builder: str, moment: str) -> Path:
         with subprocess.Popen(_archive(), cwd=_TOP, stdout=subprocess.PIPE) as archive:
             subprocess.run(["tar", "--extract", "--same-permissions"], cwd=context, stdin=archive.stdout, check=True)
         dockerfile = context / "docker/Dockerfile"
-        argument = f"--build-arg=SOURCE_DATE_EPOCH={moment}"
+        argument = f"--build-arg=SOURCE_DATE_EPOCH={timestamp}"
         described = ["--file", str(dockerfile), argument, "--tag", tag, str(context)]
         if builder == "buildah":
             # The format of OCI has no health check.
-            form = ["--format=docker", f"--timestamp={moment}", f"--ignorefile={dockerfile}.dockerignore"]
+            form = ["--format=docker", f"--timestamp={timestamp}", f"--ignorefile={dockerfile}.dockerignore"]
             subprocess.run(["buildah", "build", *form, *described], check=True)
             subprocess.run(["buildah", "push", tag, f"docker-archive:{image}:{tag}"], check=True)
         else:

@@ -170,7 +170,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "edfi_api.web.page_context.shared_by_pages",
+                "edfi_api.web.context_processors.shared_by_pages",
             ]
         },
     }

@@ -155,7 +155,7 @@ class _Exchange:
     def _read_body(self, length: int | None) -> None:
         bodies = self._gateway.bodies
         if limit := environ.spooled_bytes(self._variables):
-            bodies.spool(self._protocol, length, limit, self.body_has_arrived)
+            bodies.read_into_file(self._protocol, length, limit, self.body_has_arrived)
         else:
             bodies.read(self._protocol, length, self.body_has_arrived)
 

@@ -59,7 +59,7 @@ class RequestBodies:
         self._lock = Lock()
 
     def read(self, protocol: HTTPProtocol, length: int | None, finish: Finish) -> None:
-        """Calls `finish` with the body, possibly later and in another thread. `length` is None for a chunked body.
+        """Call `finish` with the body, possibly later and in another thread. `length` is None for a chunked body.
 
         A body that is longer than the limit is read to its end, since a client that is still sending when its
         connection is closed loses the answer; but only the limit and one byte are kept.
@@ -69,10 +69,10 @@ class RequestBodies:
         else:
             _WholeBody(self, finish).read(protocol, length)
 
-    def spool(self, protocol: HTTPProtocol, length: int | None, limit: int, finish: Finish) -> None:
-        """As `read`, with another limit; a long body into a file, of which little is in memory."""
+    def read_into_file(self, protocol: HTTPProtocol, length: int | None, limit: int, finish: Finish) -> None:
+        """Read a body as `read` does, with another limit; a long one into a file, of which little is in memory."""
         if length is None or length > min(limit, _SMALL):
-            _SpooledBody(self, limit, finish).read(protocol)
+            _BodyInFile(self, limit, finish).read(protocol)
         else:
             _WholeBody(self, finish).read(protocol, length)
 
@@ -203,7 +203,7 @@ class _ChunkedBody(RequestBody):
         return self._kept.read()
 
 
-class _SpooledBody(_ChunkedBody):
+class _BodyInFile(_ChunkedBody):
     """A body in a file, which the receiver closes."""
 
     def __init__(self, bodies: RequestBodies, limit: int, finish: Finish) -> None:

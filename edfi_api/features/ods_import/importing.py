@@ -345,9 +345,9 @@ class _Pass:
         body = json_text.parse_object(candidate.text)
         imported, using = pop_imported(body, PreservedFields.ENVELOPES), self._context.using
         stored_uris = partial(descriptor_uri_cache.stored_uris, using=using)
-        incoming = self._validators[candidate.resource.name].validate(body, stored_uris)
+        validated = self._validators[candidate.resource.name].validate(body, stored_uris)
         document_uuid = UUID(imported.document_uuid)
         with transaction.atomic(using), connections[using].cursor() as cursor, keeping_versions(cursor):
-            store.update(WriteRequest(document=incoming, using=using), document_uuid, self._validators)
+            store.update(WriteRequest(document=validated, using=using), document_uuid, self._validators)
             if imported.envelope is not None:
                 give_envelope(document_uuid, imported.envelope, using)

@@ -77,7 +77,7 @@ class Pending:
         return bool(self._parts or self._hours)
 
     def refuse(self, write: RefusedWrite) -> bool:
-        """Whether there was room for the write. Of one that is only counted nothing is kept."""
+        """Keep or count a refused write; return whether there was room for it."""
         group = group_of(write)
         with self._lock:
             if self._parts and self._parts[-1].counts_only(group, write.at):
@@ -102,7 +102,7 @@ class Pending:
         return True
 
     def accept(self, write: AcceptedWrite) -> bool:
-        """Whether there was room for the write."""
+        """Keep an accepted write; return whether there was room for it."""
         with self._lock:
             part = self._parts[-1] if self._parts else Part()
             if not self._reserve(part, 1, 0):
@@ -128,43 +128,43 @@ class Pending:
                 hour.refused += each.count
                 hour.last_refused_at = max(hour.last_refused_at, each.last_at)
 
-    def taken_parts(self) -> list[Part]:
-        """All parts, in their order; none are left. Each is to be released, or put back."""
+    def take_parts(self) -> list[Part]:
+        """Take all parts, in their order. Each is to be released, or put back."""
         with self._lock:
             parts, self._parts = self._parts, []
         return parts
 
     def put_back(self, parts: list[Part]) -> None:
-        """Parts that could not be recorded go to the front."""
+        """Put parts that could not be recorded before all others."""
         with self._lock:
             self._parts = parts + self._parts
 
     def release(self, part: Part) -> None:
-        """A part needs no room any more."""
+        """Free the room that a part takes."""
         with self._lock:
             self._writes -= part.writes
             self._bytes -= part.size
 
-    def taken_hours(self) -> Hours:
-        """The counts; none are left."""
+    def take_hours(self) -> Hours:
+        """Take the counts by hour."""
         with self._lock:
             hours, self._hours = self._hours, {}
         return hours
 
     def put_back_hours(self, hours: Hours) -> None:
-        """Counts that could not be recorded are added to those since."""
+        """Add counts that could not be recorded to those since."""
         with self._lock:
             for key, hour in hours.items():
                 self._hours.setdefault(key, _Hour()).add(hour)
 
     def _succeeded(self, write: RefusedWrite) -> Set[UUID]:
         """The ids of which one may be that of the refused document, which then begins a part. Without the lock: to read
-        the identity in a large body takes longer than an append, and what succeeds at the same moment has no order."""
+        the identity in a large body takes longer than an append, and what succeeds at the same time has no order."""
         parts = self._parts
         return parts[-1].succeeded.get(write[:3], _NONE) if parts else _NONE
 
     def _reserve(self, part: Part, writes: int, size: int) -> bool:
-        """Whether there is room in the part, which becomes the last one."""
+        """Take room for the part, which becomes the last one; return whether there is any."""
         if self._writes + writes > MOST_WRITES or self._bytes + size > MOST_BYTES:
             return False
         part.writes += writes

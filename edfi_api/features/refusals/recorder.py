@@ -167,7 +167,7 @@ class LedgerWriter:
         self._looks = []
 
     def _write(self, ledger: Ledger) -> None:
-        parts = self._pending.taken_parts()
+        parts = self._pending.take_parts()
         while parts:
             part = parts[0]
             refusals = list(part.refusals.values())
@@ -191,7 +191,7 @@ class LedgerWriter:
             parts.pop(0)
 
     def _count_hours(self, ledger: Ledger) -> None:
-        hours = self._pending.taken_hours()
+        hours = self._pending.take_hours()
         try:
             if hours:
                 ledger.count_hours(rows_of(hours))

@@ -26,13 +26,13 @@ from edfi_api.core.data_stores.exceptions import DataStoreNotFound
 from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.security.authenticated_client import client_of_row
 from edfi_api.core.served import current_surface
-from edfi_api.features.tables.descriptor_words import DescriptorWords
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
 from edfi_api.features.tables.loading import OUTCOMES, REFUSED, Loader, RowResult
 from edfi_api.features.tables.mapping import MappedDocument, Problem, TableMapping
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import LoadState, TableLoad, TableRow
 from edfi_api.features.tables.reading import Table, column_letter, open_table
+from edfi_api.features.tables.suggesting import DescriptorWords
 from edfi_api.features.tables.template import Template, template_of
 from edfi_api.model.surface.resource import Resource
 

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 from edfi_api.core.documents import json_text
 from edfi_api.features.loading.cells import NoSuchColumn, Row, Steps, as_path, column_steps, put, with_arrays
-from edfi_api.features.tables.descriptor_words import DescriptorWords, NoDescriptor
 from edfi_api.features.tables.exceptions import InvalidTemplate
 from edfi_api.features.tables.members import Member, Members
 from edfi_api.features.tables.reading import Header, column_letter, in_order
-from edfi_api.features.tables.suggesting import COUNTED, bundled_words
+from edfi_api.features.tables.suggesting import COUNTED, DescriptorWords, NoDescriptor, bundled_words
 from edfi_api.features.tables.template import MappedMember, Template
 from edfi_api.web.admin_kit.titles import id_called
 

@@ -24,6 +24,6 @@ class ValidationConfig(Contributor, AppConfig):
     def ready(self) -> None:
         # Their imports need the app registry.
         from edfi_api.features.validation import checks  # noqa: F401, PLC0415
-        from edfi_api.features.validation.login import grant_reading  # noqa: PLC0415
+        from edfi_api.features.validation.connections import grant_reading  # noqa: PLC0415
 
         post_migrate.connect(grant_reading, sender=self)

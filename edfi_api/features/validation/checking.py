@@ -10,9 +10,8 @@ from psycopg import errors
 
 from edfi_api.core.storage.driver.execution import execute
 from edfi_api.core.storage.driver.sql import Sql
-from edfi_api.features.validation.connections import Reading, reading
+from edfi_api.features.validation.connections import NoLogin, Reading, reading
 from edfi_api.features.validation.finding import RuleFault, checked_columns, fault_of, resource_of
-from edfi_api.features.validation.login import NoLogin
 from edfi_api.features.validation.rule import SCOPE, Problem, Rule
 from edfi_api.features.validation.values import (
     ROW_LIMIT,

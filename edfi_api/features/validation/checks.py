@@ -11,8 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import POWERS, ROLES_PAGE
-from edfi_api.features.validation.connections import connected
-from edfi_api.features.validation.login import TABLES, login_parameters
+from edfi_api.features.validation.connections import TABLES, connected, login_parameters
 
 _MOST_TABLES = 5
 _IS_MEMBER = "SELECT coalesce(pg_has_role(session_user, to_regrole(quote_ident(%s)), 'MEMBER'), false)"

@@ -15,8 +15,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 from uuid_utils.compat import uuid7
 
-from edfi_api.features.validation.connections import BATCH, Reading
-from edfi_api.features.validation.login import NoLogin
+from edfi_api.features.validation.connections import BATCH, NoLogin, Reading
 from edfi_api.features.validation.rule import Rule, RuleViolation, Scope
 from edfi_api.features.validation.values import ROW_LIMIT, QueryFault, UnusableValue, violations_statement
 from edfi_api.model.surface.resource import Resource, Surface

@@ -109,7 +109,7 @@ class DatabaseCollector(Collector):
         try:
             for state, count in _connection_states():
                 connections.add_metric([state], count)
-            tokens.add_metric([], _valid_tokens())
+            tokens.add_metric([], int(get_access_token_model().objects.filter(expires__gt=timezone.now()).count()))
             is_up.add_metric([], 1)
         except (DatabaseError, InterfaceError):
             is_up.add_metric([], 0)
@@ -210,7 +210,3 @@ def _connection_states() -> list[tuple[str, int]]:
     with connection.cursor() as cursor:
         cursor.execute(_CONNECTIONS)
         return list(cursor)
-
-
-def _valid_tokens() -> int:
-    return int(get_access_token_model().objects.filter(expires__gt=timezone.now()).count())

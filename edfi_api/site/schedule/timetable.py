@@ -20,7 +20,7 @@ class Entry:
         return f"{self.when} {self.command}"
 
     def due_after(self, last: datetime) -> datetime:
-        """Return when it is due, if it was started last at this moment."""
+        """Return when it is due, if it was started last at this time."""
         if interval := _INTERVAL.fullmatch(self.when):
             return last + timedelta(**{_UNITS[interval[2]]: int(interval[1])})
         same_day = datetime.combine(last.astimezone(UTC).date(), time.fromisoformat(self.when), UTC)

@@ -70,7 +70,7 @@ class ValidatedOperation:
     alone for another reason."""
 
     operation: Operation
-    incoming: ValidatedDocument | None = None
+    document: ValidatedDocument | None = None
     refusal: Exception | None = None
     # Whether the natural key of the operation is not that of its document.
     changes_key: bool = False
@@ -81,36 +81,36 @@ class ValidatedOperation:
 
     @property
     def own(self) -> set[int]:
-        return {alias.int for alias in self.incoming.identity.aliases} if self.incoming else set()
+        return {alias.int for alias in self.document.identity.aliases} if self.document else set()
 
     @property
     def targets(self) -> set[int]:
-        return {target.int for target in self.incoming.targets} if self.incoming else set()
+        return {target.int for target in self.document.targets} if self.document else set()
 
     @property
     def id(self) -> UUID:
         """The referential id of the document."""
-        assert self.incoming is not None  # noqa: S101  Callers look before.
-        return self.incoming.identity.referential_id
+        assert self.document is not None  # noqa: S101  Callers look before.
+        return self.document.identity.referential_id
 
     def row(self, known: Mapping[UUID, StoredVersion]) -> Row:
         """The row to write. `known` has what is stored of updates, and of operations with conditions.
 
         Raises DocumentNotFound, NothingToMatch, and what `WriteCondition.expected_version` does.
         """
-        operation, incoming = self.operation, self.incoming
-        assert incoming is not None  # noqa: S101  Callers look before.
+        operation, document = self.operation, self.document
+        assert document is not None  # noqa: S101  Callers look before.
         found = known.get(self.id)
         if operation.kind is Kind.UPDATE and (
             found is None or operation.document_uuid not in (None, found.document_uuid)
         ):
-            raise NothingToMatch if self.condition.needs_a_document else DocumentNotFound(incoming.resource)
+            raise NothingToMatch if self.condition.needs_a_document else DocumentNotFound(document.resource)
         expected = None
         if self.condition.is_given:
             expected = self.condition.expected_version(found.change_version if found else None)
         elif operation.kind is Kind.UPDATE and found is not None:
             expected = found.change_version
-        return Row(incoming, uuid7(), expected)
+        return Row(document, uuid7(), expected)
 
 
 class Sets:
@@ -128,7 +128,7 @@ class Sets:
         elif chunk[0].kind is Kind.DELETE:
             yield chunk, self._deleted(chunk, conditions)
         else:
-            for group in independent([validated(operation, self._singles) for operation in chunk]):
+            for group in independent([validate(operation, self._singles) for operation in chunk]):
                 yield from self._in_place(group, conditions)
 
     def together(self, operations: Sequence[Operation]) -> list[Result]:
@@ -140,7 +140,7 @@ class Sets:
         provided: set[int] = set()
         numbers = resource_types.numbers(self._using)
         allowed = [(each, self._conditions_of(each)) for each in operations if not goes_alone(each)]
-        able = [(validated(each, self._singles), conditions) for each, conditions in allowed if conditions is not None]
+        able = [(validate(each, self._singles), conditions) for each, conditions in allowed if conditions is not None]
         known = stored_versions([each.id for each, _ in able if each.condition.is_given], self._using)
         for each, conditions in able:
             resource = each.operation.resource
@@ -208,7 +208,7 @@ class Sets:
             known, kept = self._current(group)
             group = group[:kept]
         elif any(each.condition.is_given for each in group):
-            known = stored_versions([each.id for each in group if each.incoming], self._using)
+            known = stored_versions([each.id for each in group if each.document], self._using)
         yield [each.operation for each in group], self._carried_out(group, known, conditions)
         if len(group) < len(whole):
             yield [each.operation for each in whole[len(group) :]], {}
@@ -218,10 +218,10 @@ class Sets:
         first one that changes a key."""
         by_id = [each.operation.document_uuid for each in group if each.operation.document_uuid]
         identified = referential_ids(by_id, self._using)
-        known = stored_versions([each.id for each in group if each.incoming], self._using)
+        known = stored_versions([each.id for each in group if each.document], self._using)
         for number, each in enumerate(group):
             id_ = each.operation.document_uuid
-            if each.changes_key or (each.incoming and id_ in identified and each.id not in identified[id_]):
+            if each.changes_key or (each.document and id_ in identified and each.id not in identified[id_]):
                 return known, number
         return known, len(group)
 
@@ -302,13 +302,13 @@ class Sets:
 
 
 def _row(
-    validated_: ValidatedOperation, known: Mapping[UUID, StoredVersion], conditions: SetConditions
+    validated: ValidatedOperation, known: Mapping[UUID, StoredVersion], conditions: SetConditions
 ) -> Row | Exception | None:
     """The row of an operation, or why it is refused; None if only the single request finds that out."""
-    if validated_.incoming is None:
-        return validated_.refusal
+    if validated.document is None:
+        return validated.refusal
     try:
-        return validated_.row(known)
+        return validated.row(known)
     except DocumentNotFound as refusal:
         return refusal
     except CONDITION_FAILURES as refusal:
@@ -327,32 +327,32 @@ def goes_alone(operation: Operation) -> bool:
     return operation.resource is None or has_id_by_key or bool(operation.profile)
 
 
-def validated(operation: Operation, singles: Singles) -> ValidatedOperation:
-    """Prepare the operation as the single request would."""
+def validate(operation: Operation, singles: Singles) -> ValidatedOperation:
+    """Validate the operation as the single request would."""
     assert operation.resource is not None  # noqa: S101  The chunk has one.
-    document, validator = operation.document, singles.validator(operation.resource)
+    body, validator = operation.document, singles.validator(operation.resource)
     check = singles.check(operation.resource) if api_settings.WRITE_RULES else None
-    if operation.refusal is not None or document is None:
+    if operation.refusal is not None or body is None:
         return ValidatedOperation(operation, refusal=operation.refusal)
     leniency = singles.leniency()
     try:
         if operation.kind is not Kind.UPDATE:
-            incoming = validator.validate_new(document, singles.stored_uris, leniency)
+            document = validator.validate_new(body, singles.stored_uris, leniency)
         elif _has_other_id(operation):
             return ValidatedOperation(operation)
         else:
             uuid = operation.document_uuid or _ANY_UUID
-            document = document | {"id": str(uuid)}
-            incoming = validator.validate_replacement(document, uuid, singles.stored_uris, leniency)
+            body = body | {"id": str(uuid)}
+            document = validator.validate_replacement(body, uuid, singles.stored_uris, leniency)
         if check is not None:
-            check.check_document(incoming)
+            check.check_document(document)
     except REFUSALS as refusal:
         return ValidatedOperation(operation, refusal=without_frames(refusal), tolerated=tolerated_in(leniency))
     changes_key = operation.key is not None and (
-        validator.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
+        validator.extractor.identity(operation.key).referential_id != document.identity.referential_id
     )
     condition = operation.condition
-    return ValidatedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency), check)
+    return ValidatedOperation(operation, document, None, changes_key, condition, tolerated_in(leniency), check)
 
 
 def independent(operations: Iterable[ValidatedOperation]) -> Iterator[list[ValidatedOperation]]:

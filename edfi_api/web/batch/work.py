@@ -29,8 +29,8 @@ from edfi_api.web.batch.sets import Sets, chunks
 from edfi_api.web.batch.singles import Singles, TransactionUris, attempt_of
 from edfi_api.web.problem_details.catalog.served_names import error_in_served_names
 from edfi_api.web.problem_details.hints.attempted_request import AttemptedRequest
-from edfi_api.web.problem_details.hints.http.refused_requests import hints_if_any
 from edfi_api.web.problem_details.http_exceptions import BatchFailed, BatchTimeout, ResourceNotFound
+from edfi_api.web.problem_details.refused_requests import hints_if_any
 from references.exceptions import UnresolvedReference
 
 _KEY = {"key": 0x6261746368}
@@ -256,8 +256,8 @@ class Causes:
 
     def _people(self, operation: Operation) -> list[_Provided]:
         """The people of the document, as far as the operation has it."""
-        incoming = self._incoming(operation)
-        found = incoming.securables._asdict() if incoming else {}
+        document = self._validated(operation)
+        found = document.securables._asdict() if document else {}
         return [(kind, found[kind]) for kind in _PEOPLE if found.get(kind) is not None]
 
     def _provided(self, operation: Operation) -> Iterator[_Provided]:
@@ -285,7 +285,7 @@ class Causes:
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}
 
-    def _incoming(self, operation: Operation) -> ValidatedDocument | None:
+    def _validated(self, operation: Operation) -> ValidatedDocument | None:
         if operation.resource is None or operation.document is None:
             return None
         body = {name: value for name, value in operation.document.items() if name != "id"}

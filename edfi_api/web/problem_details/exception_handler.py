@@ -21,8 +21,8 @@ from edfi_api.model.surface.resource import Resource
 from edfi_api.web.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.web.problem_details.catalog.ods import RefusedAttempt, answered_problem, media_type
 from edfi_api.web.problem_details.catalog.served_names import error_in_served_names
-from edfi_api.web.problem_details.hints.http.refused_requests import hints_of_view, hints_without_view
 from edfi_api.web.problem_details.problem import MEDIA_TYPE, Problem
+from edfi_api.web.problem_details.refused_requests import hints_of_view, hints_without_view
 
 _HTML = "text/html"
 log = logging.getLogger(__name__)

@@ -38,7 +38,7 @@ def repeated_by_a_thread(recorder: Recorder, times: int) -> threading.Thread:
 
 def kept(waiting: pending.Pending) -> list[str]:
     """The names in the writes that are kept."""
-    groups = [each for part in waiting.taken_parts() for each in part.refusals.values()]
+    groups = [each for part in waiting.take_parts() for each in part.refusals.values()]
     found = [each for group in groups for each in (*group.documents, *filter(None, [group.others]))]
     return [each.write.sent["classPeriodName"] for each in found]
 
@@ -106,7 +106,7 @@ def test_a_queue_has_a_limit_of_bytes(monkeypatch):
     waiting = pending.Pending()
 
     assert [waiting.refuse(refusal(number)) for number in range(3)] == [True, True, False]
-    [part] = waiting.taken_parts()
+    [part] = waiting.take_parts()
     assert not waiting.refuse(refusal(3))
     waiting.release(part)
     assert waiting.refuse(refusal(3))

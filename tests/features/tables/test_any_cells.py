@@ -4,12 +4,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.core.served import current_surface
-from edfi_api.features.tables.descriptor_words import DescriptorWords
 from edfi_api.features.tables.exceptions import UnreadableTable
 from edfi_api.features.tables.loading import Loader
 from edfi_api.features.tables.mapping import TableMapping
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.reading import open_table
+from edfi_api.features.tables.suggesting import DescriptorWords
 from edfi_api.features.tables.template import MappedMember, Template
 from tests.support.databases import DOCUMENTS
 from tests.support.examples import examples

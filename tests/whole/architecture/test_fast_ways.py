@@ -82,7 +82,7 @@ def test_of_a_cause_with_many_refusals_only_the_number_is_kept(
     send(token, "POST", _STUDENTS, STUDENT)
     called = _calls(warm(refused), _LEDGER)
 
-    assert recorder.pending.taken_parts()[-1].accepted
+    assert recorder.pending.take_parts()[-1].accepted
     assert not any(name.startswith("edfi_api/features/refusals/entries.py") for name in called)
     assert sum(called.values()) <= 9
 

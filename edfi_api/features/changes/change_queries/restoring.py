@@ -50,8 +50,8 @@ def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS, username: str = 
     """
     deleted = _last_delete(document_uuid, using)
     try:
-        incoming = _incoming(deleted, using)
-        request = WriteRequest(incoming, using=using)
+        validated = _validate_deleted(deleted, using)
+        request = WriteRequest(validated, using=using)
         write = partial(store.restore, request, document_uuid, deleted.created_by, deleted.created_at)
         return _attributed(write, username, using)
     except DocumentExists as error:
@@ -71,7 +71,7 @@ def restore_version(
     [newest] = history.versions(resource, document_uuid, 1, using=using)
     validators = DocumentValidators(current_surface())
     try:
-        request = WriteRequest(_prepared(validators, resource.name, kept.body, using), using=using)
+        request = WriteRequest(_validate(validators, resource.name, kept.body, using), using=using)
         if newest.operation == history.DELETE:
             created_at = datetime.fromisoformat((newest.columns or {})["created_at"])
             write = partial(store.restore, request, document_uuid, newest.created_by, created_at)
@@ -107,18 +107,18 @@ def _last_delete(document_uuid: UUID, using: str) -> DeletedDocument:
     return deleted
 
 
-def _incoming(deleted: DeletedDocument, using: str) -> ValidatedDocument:
-    """The body, prepared by the rules of the current data standard."""
+def _validate_deleted(deleted: DeletedDocument, using: str) -> ValidatedDocument:
+    """Validate the body by the rules of the current data standard."""
     if deleted.body is None:
         raise CannotRestore([f"The body of {deleted.natural_key}, deleted {deleted.deleted_at:%Y-%m-%d}, was purged."])
     surface, type_ = current_surface(), deleted.resource_type
     name = ResourceName(type_.project, type_.name)
     if name not in surface.by_name:
         raise CannotRestore([f"{type_} is not part of the standard that is served."])
-    return _prepared(DocumentValidators(surface), name, deleted.body, using)
+    return _validate(DocumentValidators(surface), name, deleted.body, using)
 
 
-def _prepared(validators: DocumentValidators, name: ResourceName, body: Any, using: str) -> ValidatedDocument:
+def _validate(validators: DocumentValidators, name: ResourceName, body: Any, using: str) -> ValidatedDocument:
     return validators[name].validate(body, partial(descriptor_uri_cache.stored_uris, using=using))
 
 

@@ -107,7 +107,7 @@ class ClientWriter(BatchWriter):
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
             request = WriteRequest(
-                self._incoming(candidate),
+                self._validated(candidate),
                 client=self._rights.client.row_id,
                 policy=self._rights.upsert(candidate.resource),
                 may_read=self._rights.may_read,

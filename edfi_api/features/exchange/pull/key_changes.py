@@ -377,12 +377,12 @@ class KeyChanges:
             raise DocumentNotFound(resource)
         body = json_text.loads(stored.text)
         put_key(body, resource, key)
-        incoming = self.validators[resource.name].validate(body, partial(stored_uris, using=self.using))
+        validated = self.validators[resource.name].validate(body, partial(stored_uris, using=self.using))
         current = referential_ids([due.document_uuid], self.using).get(due.document_uuid, set())
-        if incoming.identity.referential_id in current:
+        if validated.identity.referential_id in current:
             return
         request = WriteRequest(
-            self._with_changing_key(incoming),
+            self._with_changing_key(validated),
             client=self.rights.client.row_id,
             policy=self.rights.of(resource, Action.UPDATE),
             may_read=self.rights.may_read,
@@ -392,14 +392,14 @@ class KeyChanges:
         if not is_temporary:
             self.outcomes.changed_key()
 
-    def _with_changing_key(self, incoming: ValidatedDocument) -> ValidatedDocument:
+    def _with_changing_key(self, validated: ValidatedDocument) -> ValidatedDocument:
         """Return the document with a key that may change, also of a resource whose keys clients may not change here:
         the source has changed it.
         """
-        name = incoming.resource.name
+        name = validated.resource.name
         if name not in self._changeable:
-            self._changeable[name] = replace(incoming.resource, allows_identity_updates=True)
-        return replace(incoming, resource=self._changeable[name])
+            self._changeable[name] = replace(validated.resource, allows_identity_updates=True)
+        return replace(validated, resource=self._changeable[name])
 
 
 def _temporary_text() -> str:

@@ -39,7 +39,7 @@ def levels_of_upserts(outbound_changes: Sequence[OutboundChange]) -> list[list[O
     owners = {identity: number for number, each in enumerate(outbound_changes) for identity in each.identities}
     sorter: TopologicalSorter[int] = TopologicalSorter()
     for number, each in enumerate(outbound_changes):
-        sorter.add(number, *(_owned(each.targets, owners) - {number}))
+        sorter.add(number, *({owners[target] for target in each.targets if target in owners} - {number}))
     levels = [[outbound_changes[number] for number in level] for level in _levels(sorter)]
     placed = {each.document_uuid for level in levels for each in level}
     circle = [each for each in outbound_changes if each.document_uuid not in placed]
@@ -53,10 +53,6 @@ def levels_of_deletes(attempts: Iterable[Attempt], surface: Surface) -> list[lis
     for each in attempts:
         by_place.setdefault(places[each.outbound.resource.name], []).append(each)
     return [by_place[place] for place in sorted(by_place, reverse=True)]
-
-
-def _owned(targets: Iterable[UUID], owners: dict[UUID, int]) -> set[int]:
-    return {owners[target] for target in targets if target in owners}
 
 
 def _levels(sorter: TopologicalSorter[int]) -> Iterable[list[int]]:

@@ -128,34 +128,34 @@ class Preparation:
             try:
                 body = json_text.parse_object(text)
                 imported = pop_imported(body, work.preserved)
-                incoming = validator.validate_new(body, lambda _: work.stored_uris, leniency)
+                validated = validator.validate_new(body, lambda _: work.stored_uris, leniency)
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
             # References of what rules refuse are looked up, too: in the stored case they may accept it.
-            for reference in (*incoming.references, *incoming.key_descriptors):
+            for reference in (*validated.references, *validated.key_descriptors):
                 if reference.value is not None:
                     found[reference.steps, reference.value] = reference.referential_id
-            if api_settings.WRITE_RULES and not _is_accepted(position, incoming, work, prepared):
+            if api_settings.WRITE_RULES and not _is_accepted(position, validated, work, prepared):
                 continue
             if leniency.tolerated:
                 prepared.tolerated[position] = leniency.tolerated
             new_id = imported.document_uuid or uuid7().hex
-            lines.append(copy_line(position, incoming, part.number, new_id, imported.envelope))
-            prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
+            lines.append(copy_line(position, validated, part.number, new_id, imported.envelope))
+            prepared.aliases[position] = tuple([alias.bytes for alias in validated.identity.aliases])
         prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
         prepared.lines = "".join(lines).encode()
         return prepared
 
 
-def _is_accepted(position: int, incoming: ValidatedDocument, work: Work, prepared: Prepared) -> bool:
+def _is_accepted(position: int, validated: ValidatedDocument, work: Work, prepared: Prepared) -> bool:
     """Whether custom rules that read the document only accept it; adds their refusal, or what they warn of."""
-    rules = None if work.skips_rules else rules_of(incoming.resource)
+    rules = None if work.skips_rules else rules_of(validated.resource)
     if rules is None:
         return True
     check = WriteCheck(rules, work.writing_client, is_timed=False)
     try:
-        check.check_document(incoming)
+        check.check_document(validated)
     except (RefusedByRules, NotChecked) as refusal:
         prepared.refusals[position] = refusal
         return False

@@ -117,13 +117,13 @@ class BatchWriter:
         return write_staged(cursor, prepared.lines, prepared.aliases, resolve, self._client, statement=statement)
 
     def _refusals(self, batch: Batch, conflicts: Conflicts) -> Iterator[tuple[int, Refusal]]:
-        incoming = {position: self._incoming(batch[position]) for position in conflicts.duplicates}
+        validated = {position: self._validated(batch[position]) for position in conflicts.duplicates}
         for position in conflicts.missing:
             candidate = batch[position]
-            incoming[position] = self._validators.of(candidate.resource).validate_new(
+            validated[position] = self._validators.of(candidate.resource).validate_new(
                 self._body(candidate), lambda _: {}
             )
-        return refusals(conflicts, incoming, self._missing, self._using)
+        return refusals(conflicts, validated, self._missing, self._using)
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
         """Return the ids that belong to no document."""
@@ -131,7 +131,7 @@ class BatchWriter:
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
-            request = WriteRequest(self._incoming(candidate), client=self._client, using=self._using)
+            request = WriteRequest(self._validated(candidate), client=self._client, using=self._using)
             return store.upsert(request).outcome
         except REFUSALS as error:
             refusal: Refusal = error
@@ -159,38 +159,38 @@ class BatchWriter:
     def _judged(self, batch: Batch, prepared: Prepared, *, is_circle: bool) -> "_Judged":
         """What rules find, in documents that are not stored, or are locked."""
         looked_up = [position for position in prepared.aliases if self.looks_up(batch[position].resource)]
-        documents = {position: self._incoming(batch[position]) for position in looked_up}
+        documents = {position: self._validated(batch[position]) for position in looked_up}
         ids = chain.from_iterable(each.targets for each in documents.values())
         missing = set() if is_circle else missing_targets(ids, self._using)
         bodies = self._stored([each.identity.referential_id for each in documents.values()])
         referred = self._referred(documents.values())
         judged = _Judged({}, {}, set())
-        for position, incoming in documents.items():
-            if missing.intersection(incoming.targets) - set(incoming.identity.aliases):
+        for position, validated in documents.items():
+            if missing.intersection(validated.targets) - set(validated.identity.aliases):
                 continue  # Refused for that.
-            self._judge(position, incoming, bodies, referred, judged)
+            self._judge(position, validated, bodies, referred, judged)
         return judged
 
     def _judge(
         self,
         position: int,
-        incoming: ValidatedDocument,
+        validated: ValidatedDocument,
         bodies: dict[UUID, dict[str, Any]],
         referred: Mapping[UUID, StoredDocument],
         judged: "_Judged",
     ) -> None:
-        check, own = self._check(incoming.resource), incoming.identity.referential_id
+        check, own = self._check(validated.resource), validated.identity.referential_id
         assert check is not None  # noqa: S101  Its rules look up.
         stored = bodies.get(own)
         try:
-            check.others(self._using, referred)(incoming, stored)
+            check.others(self._using, referred)(validated, stored)
         except REFUSALS as refusal:
             judged.refused[position] = refusal
             return
         judged.warnings[position] = check.warnings
         if stored is None:
             judged.new.add(position)
-        bodies[own] = incoming.body  # A further version of the document replaces it.
+        bodies[own] = validated.body  # A further version of the document replaces it.
 
     def _referred(self, documents: Iterable[ValidatedDocument]) -> dict[UUID, StoredDocument]:
         """The targets of references that rules are known to follow."""
@@ -205,7 +205,7 @@ class BatchWriter:
         """The bodies of the documents with these referential ids, which are locked."""
         return {id_: json_text.loads(body) for id_, body in store.locked_bodies(ids, self._using).items()}
 
-    def _incoming(self, candidate: Candidate[Any]) -> ValidatedDocument:
+    def _validated(self, candidate: Candidate[Any]) -> ValidatedDocument:
         return self._validators.of(candidate.resource).validate(self._body(candidate), self._stored_uris)
 
     def _body(self, candidate: Candidate[Any]) -> dict[str, Any]:

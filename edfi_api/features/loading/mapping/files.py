@@ -97,16 +97,19 @@ class MappedSource:
     text: str
 
     def fault(self, reason: str, *keys: str) -> Fault:
-        """A fault about this key: `resources`, `courses`, `members`, `academicSubjectDescriptor`."""
+        """Return a fault about this key: `resources`, `courses`, `members`, `academicSubjectDescriptor`."""
         return Fault(self.name, self._line(keys), ".".join(map(_quoted, keys)), reason)
 
     def _line(self, keys: tuple[str, ...]) -> int | None:
-        """The first line of the longest part of the keys that the file has in this form."""
-        found = [(len(path), -number) for number, path in self._paths() if path == keys[: len(path)]]
-        return -max(found)[1] if found else None
+        """Return the first line of the longest part of the keys that the file has in this form."""
+        found, longest = None, 0
+        for number, path in self._paths():
+            if len(path) > longest and path == keys[: len(path)]:
+                found, longest = number, len(path)
+        return found
 
     def _paths(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The numbers of the lines that begin a table or have a key, with all names down to it."""
+        """Yield the numbers of the lines that begin a table or have a key, with all names down to it."""
         table: tuple[str, ...] = ()
         for number, line in enumerate(self.text.splitlines(), start=1):
             if header := _HEADER.match(line):

@@ -65,14 +65,10 @@ def rules(configured: Iterable[WriteRule], found: Iterable[FoundByRule]) -> Page
     """The configured rules of writes, and what each has found; behind them those that are not configured any more."""
     by_name = {each.rule: each for each in found}
     known = [(rule, by_name.pop(rule.name, None)) for rule in sorted(configured, key=lambda rule: rule.name)]
-    rows = [cells(rule.name, _about(rule), rule.text, *_found(each)) for rule, each in known]
+    rows = [cells(rule.name, ", ".join(rule.resources) or "all", rule.text, *_found(each)) for rule, each in known]
     rows += [cells(name, "not configured", "", *_found(each)) for name, each in by_name.items()]
     heads = ("Rule", "Resources", "Text", "Refused, open", "Warned of, open", "Occurrences", "Last")
     return PageTable(f"Rules of writes, and the latest {LOOKED_AT:,} entries", heads, rows, "There are no rules.")
-
-
-def _about(rule: WriteRule) -> str:
-    return ", ".join(rule.resources) or "all"
 
 
 def _found(found: FoundByRule | None) -> list[Any]:

@@ -17,7 +17,7 @@ from edfi_api.features.loading.bulk import Candidate
 from edfi_api.features.loading.interchange.loading import load_candidates
 from edfi_api.features.loading.reports.report import RefusalLimit, RefusalLog, add_max_refused, counts, raise_failure
 from edfi_api.features.loading.reports.results import LoadResult
-from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
+from edfi_api.model.surface.resource import ResourceKind, Surface
 
 
 def year_range(text: str) -> range:
@@ -59,7 +59,7 @@ def school_year_documents(surface: Surface, years: range, current: int) -> Itera
 
     A school year is numbered after the calendar year in which it ends: 2026 is 2025-2026.
     """
-    resource = _school_year_resource(surface)
+    resource = next((resource for resource in surface.resources if resource.kind is ResourceKind.SCHOOL_YEAR), None)
     if resource is None:
         return
     for year in years:
@@ -69,7 +69,3 @@ def school_year_documents(surface: Surface, years: range, current: int) -> Itera
             "schoolYearDescription": f"{year - 1}-{year}",
         }
         yield Candidate.of(resource, body, f"school year {year}")
-
-
-def _school_year_resource(surface: Surface) -> Resource | None:
-    return next((resource for resource in surface.resources if resource.kind is ResourceKind.SCHOOL_YEAR), None)

@@ -60,10 +60,10 @@ def checked_documents(rules: RulesOfResource, using: str) -> Iterator[FoundInDoc
 
 def _found(document: StoredDocument, rules: RulesOfResource, using: str) -> FoundInDocument:
     body = json_text.loads(document.text)
-    incoming = rules.resources.validators[rules.resource.name].understand(body)
-    found = FoundInDocument(document.document_uuid, incoming.identity.natural_key, [])
+    validated = rules.resources.validators[rules.resource.name].understand(body)
+    found = FoundInDocument(document.document_uuid, validated.identity.natural_key, [])
     try:
-        return found._replace(findings=WriteCheck(rules, is_timed=False).run_on_stored(incoming, using))
+        return found._replace(findings=WriteCheck(rules, is_timed=False).run_on_stored(validated, using))
     except NotChecked as error:
         return found._replace(unchecked_by=error.rule)
 

@@ -24,7 +24,6 @@ from edfi_api.core.served import current_surface
 from edfi_api.features.loading.json_lines.exceptions import ResourceNotServed
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.loading.reports.report import add_max_refused
-from edfi_api.features.tables.descriptor_words import DescriptorWords
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
 from edfi_api.features.tables.jobs import database_of
 from edfi_api.features.tables.kept_templates import ReadTemplate, template_of_headers, templates_named
@@ -41,6 +40,7 @@ from edfi_api.features.tables.loading import (
 from edfi_api.features.tables.mapping import TableMapping
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.reading import Table, open_table
+from edfi_api.features.tables.suggesting import DescriptorWords
 
 _SHOWN = 20
 

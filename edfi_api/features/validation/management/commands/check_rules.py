@@ -15,7 +15,7 @@ from edfi_api.core.writes.rules.configured import ConfiguredRules, rules_named
 from edfi_api.core.writes.rules.configured import configured_rules as write_rules_of_settings
 from edfi_api.core.writes.rules.declared import declaring_files
 from edfi_api.features.validation.checking import large_scans, plan, problems, served
-from edfi_api.features.validation.login import NoLogin
+from edfi_api.features.validation.connections import NoLogin
 from edfi_api.features.validation.rule_files import RuleSet, configured_rules
 
 

@@ -1,1 +1,0 @@
-"""The hints of a refused request."""
