@@ -19,11 +19,11 @@ from tqdm import tqdm
 
 from edfi_api.common.commands import ErrorTexts, ReportingCommand, integer, name, text
 from edfi_api.common.conf import api_settings
+from edfi_api.common.processes import process_pool
 from edfi_api.core.data_stores.connection_strings import MAIN
 from edfi_api.core.data_stores.databases import alias_of, allowed_destination
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import State, Tenant
-from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, Store, described, stores_named
 from edfi_api.core.data_stores.stores import tenant_named

@@ -19,7 +19,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import Cursor
 from psycopg.rows import TupleRow
 
-from edfi_api.core.data_stores.processes import process_pool
+from edfi_api.common.processes import process_pool
 from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.driver.execution import TooMuchContention
 from edfi_api.core.storage.sets import Refusal

@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from edfi_api.core.data_stores.processes import process_pool
+from edfi_api.common.processes import process_pool
 from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.models import Document
 from edfi_api.core.storage.stored import Outcome
@@ -18,7 +18,7 @@ from references.exceptions import UnresolvedReference
 
 _OWNER_OF_A_POOL = """
 import os, sys, time
-from edfi_api.core.data_stores.processes import process_pool
+from edfi_api.common.processes import process_pool
 
 if __name__ == "__main__":
     pool = process_pool(1)

@@ -14,9 +14,9 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connectio
 
 from edfi_api.common.commands import integer, text
 from edfi_api.common.logs.printable import counted
+from edfi_api.common.processes import process_pool
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.processes import process_pool
 from edfi_api.core.data_stores.provisioning_state import pending_migrations
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, Store, described, stores_named

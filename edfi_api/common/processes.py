@@ -13,7 +13,7 @@ from threading import Thread
 
 import django
 
-_FORKED_FROM = "edfi_api.core.data_stores.forked_from"
+_FORKED_FROM = "edfi_api.common.forked_from"
 
 
 def process_pool(count: int) -> ProcessPoolExecutor:
