@@ -30,6 +30,8 @@ AccessLog = Callable[[WSGIEnvironment, int, Fields, int, float], None]
 # Why a body is not read, if it is an error of the client's or of the server's.
 _PROBLEMS = {Unread.LATE: own_answers.BODY_TOO_SLOW, Unread.NO_ROOM: own_answers.TOO_MANY_BODIES}
 _NONE: WSGIEnvironment = {}
+# Answers with this status are sent a while later: who does not wait until then is to have the same pause.
+_TOO_MANY_REQUESTS = 429
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Gateway:
     busy: dict[object, str]
     seconds: float
     turns: Turns
-    # Of requests that may not wait for a turn.
+    # Of clients that send too many requests.
     refusals: DelayedRefusals
     # Whose turn a request takes.
     caller_of: Callable[[WSGIEnvironment], Caller]
@@ -214,7 +216,12 @@ class _Exchange:
             if size > LARGE:
                 self._rest, self._held = chain(first, blocks), size
                 return
-        self._protocol.response_bytes(self._status, self._headers, b"".join(first))
+        send = partial(self._protocol.response_bytes, self._status, self._headers, b"".join(first))
+        if self._status == _TOO_MANY_REQUESTS:
+            self._end(size)
+            self._gateway.refusals.add(send)
+            return
+        send()
         self._keep_prepared()
         self._end(size)
 

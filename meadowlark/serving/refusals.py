@@ -1,4 +1,4 @@
-"""Refusals that are sent a while after their requests, by no thread that waits.
+"""Answers 429 are sent a while after their requests, and no thread waits for that.
 
 A client that is refused at once often repeats the request at once, over a new connection. Thousands of such requests in
 a second would cost the server more than the work that it refuses. A client whose refusals are sent a second later sends

@@ -32,6 +32,9 @@ class Held:
             self.bodies.append(variables["wsgi.input"].read())
             with self._lock:
                 self.at_work -= 1
+        if variables["PATH_INFO"] == "/limited":
+            start("429 Too Many Requests", [("Content-Length", "8")])
+            return [b"too many"]
         start("200 OK", [("Content-Length", "2")])
         return [b"ok"]
 
@@ -114,7 +117,7 @@ def test_requests_of_one_client_beyond_a_number_are_refused() -> None:
     with held(most_waiting=3) as (application, port):
         status_of(port, "polite")
         greedy = [sent(port, "greedy", "/slow") for _ in range(4)]
-        wait_until(lambda: application.at_work == 1, 30)
+        wait_until(lambda: len(application.busy) == 4, 30)
 
         with sent(port, "greedy", "/slow") as one_more:
             refused = received(one_more)
@@ -145,6 +148,18 @@ def test_a_refusal_waits_so_that_a_client_which_repeats_requests_at_once_sends_f
             each.close()
 
     assert (polite, refused, first) == ([200] * 5, [], 200)
+
+
+def test_a_refusal_of_the_application_waits_too_and_its_connection_stays_open() -> None:
+    with held(refused_after=1) as (_, port):
+        limited = [sent(port, "greedy", "/limited") for _ in range(5)]
+        others = [status_of(port, "greedy") for _ in range(5)]
+        early = select.select(limited, [], [], 0)[0]
+        statuses = [received(each).status for each in limited]
+        limited[0].sendall(b"GET / HTTP/1.1\r\n%s\r\n" % HOST)
+        next_one = received(limited[0]).status
+
+    assert (others, early, statuses, next_one) == ([200] * 5, [], [429] * 5, 200)
 
 
 def test_all_threads_work_again_after_a_refusal_where_no_request_may_wait() -> None:
