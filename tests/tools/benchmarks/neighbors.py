@@ -13,7 +13,7 @@ polite client waits then is what sharing the machine costs; what it waits longer
 Times are those of the polite client in milliseconds, `times alone` is its median beside the greedy client relative to
 that alone, measured just before. `greedy` are the answers of the greedy client per second, `refused` those with 429 and
 503, `closed` its connections that were closed without an answer. Both generators and PostgreSQL share the cores with
-the servers: ratios are of use, rates are not.
+the servers: ratios are of use, rates are not. With several rounds, their medians follow.
 """
 
 import argparse
@@ -25,12 +25,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count, product
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from tests.support.server_processes import ADDRESS, Server, constant_view, meadowlark, token_of_new_client
@@ -67,6 +67,8 @@ def main() -> int:
             Workloads(apart).seed(_SEEDED)
             loads.append(_load(", apart", apart, Path(folder) / "apart", [apart.port]))
         rows = list(_measured(first, workloads.association_by_id(), loads, Path(folder), options))
+        if options.rounds > 1:
+            _print_medians(rows)
         verify(first.database_url, Path(folder) / "home")
     write_json(options.json, rows)
     return 0
@@ -253,6 +255,16 @@ def _row(name: str, times: list[float]) -> dict[str, Any]:
 def _print(row: dict[str, Any]) -> None:
     times = f"{row['p50']:8.2f}{row['mean']:8.2f}{row['p99']:9.2f}{row['times']:13.1f}"
     print(f"{row['name']:>26}{times}{row['greedy']:9}{row['refused']:9}{row['closed']:8}", flush=True)
+
+
+def _print_medians(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Of the rounds, by name."""
+    print(f"{'medians':>26}{'p50':>8}{'mean':>8}{'p99':>9}{'times alone':>13}")
+    for name in dict.fromkeys(row["name"] for row in rows):
+        p50, mean, p99, times = (
+            median(row[key] for row in rows if row["name"] == name) for key in ("p50", "mean", "p99", "times")
+        )
+        print(f"{name:>26}{p50:8.2f}{mean:8.2f}{p99:9.2f}{times:13.1f}", flush=True)
 
 
 def send_greedily(arguments: Sequence[str]) -> None:
