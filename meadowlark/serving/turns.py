@@ -8,6 +8,7 @@ See meadowlark/docs/design/decisions/0021-turns-of-clients.md.
 """
 
 import logging
+import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from threading import Lock
@@ -34,6 +35,9 @@ _SHARE = 4
 _COMPUTING = 0.002
 # The weight of a request in the mean of its client.
 _WEIGHT = 1 / 8
+# For which a thread may keep Python's global lock from others while such a client is at work beside others. Where no
+# one computes for long, it would only interrupt short requests.
+_SWITCH_SECONDS = 0.0003
 _log = logging.getLogger("meadowlark.serving")
 
 
@@ -48,6 +52,9 @@ class Turns:
         self._at_work: dict[str, int] = {}
         # The processor time of the requests of clients that are at work or wait, as a mean that follows the last ones.
         self._seconds: dict[str, float] = {}
+        # Those of them whose requests compute, and for how long a thread may keep the global lock without them.
+        self._computing: set[str] = set()
+        self._usual_interval = self._interval = sys.getswitchinterval()
         # By client: the one that has had no turn for longest comes first.
         self._waiting: OrderedDict[str, deque[Work]] = OrderedDict()
         # The API client that has sent the last request, and until when others are expected, too.
@@ -99,7 +106,7 @@ class Turns:
     def _share_of(self, client: str, *, is_shared: bool) -> int:
         if not is_shared:
             return self._threads
-        return 1 if self._seconds.get(client, 0.0) > _COMPUTING else self._share
+        return 1 if client in self._computing else self._share
 
     def _next_after(self, client: str, begin: float) -> tuple[str, Work] | None:
         """Count the end of a client's work, before which its thread's processor time was `begin`, and the beginning of
@@ -109,16 +116,32 @@ class Turns:
             self._at_work[client] = at_work
         else:
             del self._at_work[client]
-        is_last = not at_work and client not in self._waiting
-        if is_last:
-            self._seconds.pop(client, None)
+        if at_work or client in self._waiting:
+            self._count(client, thread_time() - begin)
         else:
-            before = self._seconds.get(client, 0.0)
-            self._seconds[client] = before + _WEIGHT * (thread_time() - begin - before)
+            self._seconds.pop(client, None)
+            self._computing.discard(client)
+        self._set_switch_interval()
         following = self._next() if self._waiting else None
         if following is None:
             self._free += 1
         return following
+
+    def _count(self, client: str, seconds: float) -> None:
+        """Count a request that took so much processor time."""
+        before = self._seconds.get(client, 0.0)
+        mean = self._seconds[client] = before + _WEIGHT * (seconds - before)
+        if mean > _COMPUTING:
+            self._computing.add(client)
+        else:
+            self._computing.discard(client)
+
+    def _set_switch_interval(self) -> None:
+        is_short = self._computing and self._is_shared()
+        interval = min(_SWITCH_SECONDS, self._usual_interval) if is_short else self._usual_interval
+        if interval != self._interval:
+            sys.setswitchinterval(interval)
+            self._interval = interval
 
     def _next(self) -> tuple[str, Work] | None:
         """What waits of the client with the fewest requests at work, among those that have less than their share."""

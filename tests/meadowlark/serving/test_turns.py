@@ -1,5 +1,6 @@
 """How many requests of one client are at work beside those of another, of eight threads."""
 
+import sys
 from collections.abc import Callable
 from threading import Event, Thread
 from time import thread_time
@@ -25,6 +26,8 @@ def _nothing() -> None:
     pytest.param(False, _compute, ["second", "third"], id="all for a client that is alone"),
 ])  # fmt: skip
 def test_the_threads_of_one_client(is_beside: bool, ended: Callable[[], None], begun: list[str]) -> None:
+    """A thread may keep Python's global lock for a shorter time while a client that computes is beside others."""
+    usual = sys.getswitchinterval()
     turns = Turns(8, most_waiting=10)
     if is_beside:
         turns.take("another", _nothing)
@@ -50,9 +53,11 @@ def test_the_threads_of_one_client(is_beside: bool, ended: Callable[[], None], b
     turns.take("greedy", ended)
     threads += [take("second"), take("third")]
     at_work = done.copy()
+    is_shorter = sys.getswitchinterval() < usual
     let_go.set()
     for thread in threads:
         thread.join(30)
 
     assert at_work == ["first", *begun]
+    assert (is_shorter, sys.getswitchinterval()) == (not begun, usual)
     assert sorted(done) == ["first", "second", "third"]
