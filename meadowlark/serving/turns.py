@@ -118,10 +118,9 @@ class Turns:
             del self._at_work[client]
         if at_work or client in self._waiting:
             self._count(client, thread_time() - begin)
-        else:
-            self._seconds.pop(client, None)
+        elif self._seconds.pop(client, None) is not None:
             self._computing.discard(client)
-        self._set_switch_interval()
+            self._set_switch_interval()
         following = self._next() if self._waiting else None
         if following is None:
             self._free += 1
@@ -135,6 +134,7 @@ class Turns:
             self._computing.add(client)
         else:
             self._computing.discard(client)
+        self._set_switch_interval()
 
     def _set_switch_interval(self) -> None:
         is_short = self._computing and self._is_shared()
