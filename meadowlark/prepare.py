@@ -122,7 +122,8 @@ def prepare_database() -> None:
 
 
 def _migrate_data_stores() -> None:
-    """One that does not answer is reported, and does not keep the server from serving the others."""
+    """Migrate all data stores. One that does not answer is reported, and does not keep the server from serving the
+    others."""
     try:
         call_command("migrate_data_stores", stdout=sys.stderr)
     except CommandError as error:

@@ -1,1 +1,1 @@
-"""Capabilities beside the API: each has its models, work, pages, commands and migrations in a folder."""
+"""Capabilities in addition to the API: each has its models, work, pages, commands and migrations in a folder."""

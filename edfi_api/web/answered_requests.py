@@ -1,4 +1,4 @@
-"""What is known of an answered request by those who count requests behind their answers."""
+"""What is known of an answered request by those who count requests after their answers."""
 
 from typing import Any, NamedTuple
 

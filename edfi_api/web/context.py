@@ -1,4 +1,4 @@
-"""Takes the context of an address out of the path, so that every view finds its own path behind it."""
+"""Takes the context of an address out of the path, so that every view finds its own path after it."""
 
 from collections.abc import Callable, Sequence
 

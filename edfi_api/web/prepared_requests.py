@@ -1,4 +1,4 @@
-"""Prepared requests: what a view leaves behind for the requests that are like the one it has answered.
+"""Prepared requests: what a view leaves for the requests that are like the one it has answered.
 
 What a request may do and how it is answered depends on its method, path, headers and client, which repeat for as long
 as a token is valid. So the first request of a kind passes middleware and view; where these allow it, the view leaves a

@@ -27,12 +27,12 @@ from meadowlark.run.embedded_roles import SUPERUSER
 
 READER = "analyst"
 _HOST = "127.0.0.1"
-# The port beside that of the web server, 15432 beside 8000, so that servers beside each other have different ones.
+# The distance from the port of the web server, 15432 for 8000, so that several servers have different ones.
 _DISTANCE = 7432
 
 
 def port_for_reader(web_port: int) -> LoginPort:
-    """The port for analysts: always the same beside the same port of the web server, unless another program has it."""
+    """The port for analysts: always the same for the same port of the web server, unless another program has it."""
     with socket.socket() as probe:
         try:
             probe.bind((_HOST, web_port + _DISTANCE))

@@ -251,7 +251,7 @@ def _requests(bodies: Bodies, year: SchoolYear) -> dict[str, list[tuple[str, Bod
     unknown = drafts.of("StudentSchoolAssociation", studentReference=_UNKNOWN, schoolReference=_HIGH_SCHOOL, **entry)
     path, skipped = drafts.of("StudentSchoolAttendanceEvent", eventDate=year.labor_day.isoformat())
     return {
-        # The enrollment comes before its student, and again behind.
+        # The enrollment comes before its student, and again after it.
         "Lakeside SIS": [late, drafts.of("Student", **_FORGOTTEN, **names), late],
         "Finch Rosters": [unknown, (path, {**skipped, "attendanceEventCategoryDescriptor": _OWN_WORDS})],
     }

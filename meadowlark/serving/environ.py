@@ -26,7 +26,8 @@ _NOT_ASCII = "?"
 
 
 def variables(scope: Scope, client: str) -> WSGIEnvironment:
-    """Those that differ between requests, without `wsgi.input`. `client` is `scope.client`: address and port."""
+    """Return the variables that differ between requests, without `wsgi.input`. `client` is `scope.client`: address and
+    port."""
     path, headers = scope.path, scope.headers
     address, _, port = client.rpartition(":")
     environ = {
@@ -60,7 +61,7 @@ def _variable(name: str) -> str:
 
 
 def body_length(variables: WSGIEnvironment) -> int | None:
-    """In bytes; None for a chunked body."""
+    """Return the length of a body in bytes; None for a chunked one."""
     return None if _CODING in variables else int(variables.get("CONTENT_LENGTH") or 0)
 
 

@@ -62,7 +62,7 @@ def assign(server: Arbiter, worker: Worker) -> None:
 
 
 def keep_own(worker: Worker) -> None:
-    """In the worker: close the sockets of other slots. The system distributes connections to a socket for as long as
+    """Close the sockets of other slots, in the worker. The system distributes connections to a socket for as long as
     any process has it open."""
     for slot in _slots.keys() - {0, worker.slot}:
         _close(_slots[slot])
@@ -144,21 +144,21 @@ def _beside(listener: Socket, backlog: int) -> Socket:
     sockets that another account has opened."""
     if listener.family == socket.AF_UNIX:
         return listener.dup()
-    beside = socket.socket(listener.family, listener.type)
+    another = socket.socket(listener.family, listener.type)
     # As gunicorn's. `dup` of a blocking one would make it blocking for all processes that have it open: the engine of
     # another worker would wait in accept, and its connections with it.
-    beside.setblocking(False)
+    another.setblocking(False)
     try:
-        for each in (listener, beside):
+        for each in (listener, another):
             each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        beside.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        beside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        beside.bind(listener.getsockname())
-        beside.listen(backlog)
+        another.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        another.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        another.bind(listener.getsockname())
+        another.listen(backlog)
     except OSError:
-        beside.close()
+        another.close()
         return listener.dup()
-    return beside
+    return another
 
 
 def replace_by_silent(listener: int) -> None:

@@ -34,12 +34,13 @@ _SIGNALS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT)
 
 
 def delay_stop_signals() -> None:
-    """In the arbiter, before a fork: this process and the worker receive them after `deliver_stop_signals`."""
+    """Hold stop signals back, in the arbiter before a fork: this process and the worker receive them after
+    `deliver_stop_signals`."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
 
 
 def deliver_stop_signals() -> None:
-    """Also those that have arrived since `delay_stop_signals`."""
+    """Receive stop signals again, and those that have arrived since `delay_stop_signals`."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 

@@ -134,7 +134,7 @@ class RequestBody:
 
 
 class _WholeBody(RequestBody):
-    """Of a known length within the limit."""
+    """A body of a known length within the limit."""
 
     def read(self, protocol: HTTPProtocol, length: int) -> None:
         if self._reserve(length):
@@ -156,7 +156,7 @@ class _WholeBody(RequestBody):
 
 
 class _ChunkedBody(RequestBody):
-    """Of unknown length, or longer than the limit."""
+    """A body of unknown length, or longer than the limit."""
 
     def __init__(self, bodies: RequestBodies, finish: Finish) -> None:
         super().__init__(bodies, finish)

@@ -310,7 +310,7 @@ def copy_documents(
 
 
 def reset_copied_state(using: str) -> None:
-    """Clear what a copy of a database must not share with the original, and continue its change versions far behind
+    """Clear what a copy of a database must not share with the original, and continue its change versions far after
     those of the original."""
     with connections[using].cursor() as cursor:
         cursor.execute(_RESET_COPIED_STATE.text)

@@ -243,7 +243,7 @@ class Integer(BodyField):
 
 
 class Long(Integer):
-    """The same with 64 bits."""
+    """The type of a number with 64 bits."""
 
     largest = LARGEST_LONG
     schema = {"type": "integer", "format": "int64"}

@@ -114,7 +114,7 @@ def answer(problem: Problem, correlation_id: str, version: str) -> Response:
 
 
 def _version_3(problem: Problem, correlation_id: str) -> dict[str, Any]:
-    """As Ed-Fi's Configuration Service answers: all members, always."""
+    """Return the answer as Ed-Fi's Configuration Service has it: all members, always."""
     return {
         "detail": problem.detail,
         "type": problem.type if problem.type == "about:blank" else problem.urn,

@@ -122,5 +122,5 @@ def _connect(prefix: str) -> Iterator[URLPattern]:
     views = {"register": RegisterView, "token": ManagementTokenView, "introspect": IntrospectView, "revoke": RevokeView}
     for name, view in views.items():
         yield fixed_path(f"{prefix}connect/{name}", view.as_view(), f"management-{name}")
-        # Ed-Fi's servers have the context of a data store behind it, which means nothing here.
+        # Ed-Fi's servers have the context of a data store after it, which means nothing here.
         yield below(f"{prefix}connect/{name}", view.as_view(), f"management-{name}-of-context")

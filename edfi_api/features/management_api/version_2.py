@@ -239,7 +239,7 @@ def _flat(sent: Sequence[Mapping[str, Any]], claims: Claims, parent: str | None)
 
 
 def _full_name(name: str, claims: Claims, parent: str | None) -> str:
-    """Of several claims with the name, the one in `parent`."""
+    """Return the claim with the name, of several the one in `parent`."""
     if name in claims.resource_claims:
         return name
     short = claim_of(name).lower()

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
-# The refusal behind a constraint of the database: the member and the text, which may have `{…}` of the values of the
+# The refusal by a constraint of the database: the member and the text, which may have `{…}` of the values of the
 # body; or the whole refusal.
 Refusals = Mapping[str, tuple[str, str] | problems.RequestRefused]
 
@@ -100,7 +100,7 @@ class AnonymousView(APIView):
 
     @property
     def allowed_methods(self) -> list[str]:
-        """Those of the header `Allow`."""
+        """Return the methods of the header `Allow`."""
         return [method for method in super().allowed_methods if method != "OPTIONS"]
 
     def _audit_denial(self, status: int, reason: str) -> None:

@@ -1,6 +1,6 @@
 """The SQL that reads the documents of a resource from the tables of an ODS: the mapping of the SQL views, backwards.
 
-A query returns one row for each document: its JSON text, which has the envelope beside the members of the body. Of a
+A query returns one row for each document: its JSON text, which has the envelope and the members of the body. Of a
 document that cannot be here it returns its id and key, and why. An array is a subquery over its table, in the order of
 the primary key; so is an object that has a table of its own. Names are quoted and have their schema.
 """

@@ -189,7 +189,7 @@ class _Pass:
         self._refused_rows = 0
         self._answers: dict[str, bool] = {}
         self._large_tables = context.source.large_tables()
-        # Documents whose key has changed in the source: written one by one, behind the others of their resource.
+        # Documents whose key has changed in the source: written one by one, after the others of their resource.
         self._changed_keys: list[Written[Place]] = []
 
     def run(self, chosen: Sequence[DocumentQuery]) -> None:

@@ -8,7 +8,7 @@ class OdsPass(models.Model):
     """One run over the resources of an ODS.
 
     `newest_version` is the highest change version that the ODS had given when the pass began; `since` is the version
-    behind which it reads, NULL if it reads everything. Versions that this server gives from then on are
+    after which it reads, NULL if it reads everything. Versions that this server gives from then on are
     `versions_given_here`, until the next pass begins: a document that has one was changed here. `completed` are the
     resources that were read to their end, for a pass that is continued.
     """

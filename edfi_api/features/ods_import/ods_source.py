@@ -59,7 +59,7 @@ SELECT n.nspname || '.' || c.relname
 _MAY_EXPORT = "SELECT has_function_privilege('pg_export_snapshot()', 'EXECUTE')"
 _SNAPSHOT = "SELECT pg_export_snapshot()"
 _VERSIONS = ("changes", "changeversionsequence")
-# Versions of this server go on behind those of the source, and need room.
+# Versions of this server go on after those of the source, and need room.
 HIGHEST_VERSION = 2**62
 
 Origin = TypeVar("Origin")

@@ -1,7 +1,7 @@
 """The passes over a source: which one begins, what it reads, and which versions this server gives meanwhile.
 
 Versions of the source are kept, so those that this server gives have to be others, or a document that was changed here
-could not be told from an imported one. Therefore our sequence goes on behind those of the source, with some room for
+could not be told from an imported one. Therefore our sequence goes on after those of the source, with some room for
 what is written there while the passes last.
 """
 
@@ -24,7 +24,7 @@ MARGIN = 10_000
 
 _LAST_VERSION = "SELECT coalesce(pg_sequence_last_value('change_version'), 0)"
 # Even, as all that it gives.
-_GO_ON_BEHIND = "SELECT setval('change_version', %s::bigint + %s::bigint %% 2)"
+_GO_ON_AFTER = "SELECT setval('change_version', %s::bigint + %s::bigint %% 2)"
 _GIVEN_HERE = "SELECT coalesce(range_agg(versions_given_here), '{}')::text FROM ods_pass"
 
 
@@ -36,7 +36,7 @@ def begin(using: str, newest_version: int, *, since_last: bool, margin: int = MA
     """
     begun = planned(using, newest_version, since_last=since_last, margin=margin)
     with transaction.atomic(using):
-        begun.versions_given_here = Int8Range(_go_on_behind(using, newest_version), None, "(]")
+        begun.versions_given_here = Int8Range(_go_on_after(using, newest_version), None, "(]")
         begun.save(using=using, force_insert=True)
     return begun
 
@@ -54,8 +54,8 @@ def planned(using: str, newest_version: int, *, since_last: bool, margin: int = 
     return OdsPass(since=since, newest_version=newest_version)
 
 
-def _go_on_behind(using: str, newest_version: int) -> int:
-    """The last version that was given here before this pass, after which ours go on behind the source's."""
+def _go_on_after(using: str, newest_version: int) -> int:
+    """Return the last version that was given here before this pass, and let ours go on after the source's."""
     with connections[using].cursor() as cursor:
         last = int(cursor.execute(_LAST_VERSION).fetchone()[0])
         cursor.execute(
@@ -65,8 +65,8 @@ def _go_on_behind(using: str, newest_version: int) -> int:
         )
         if last > newest_version:
             return last
-        behind = newest_version + ROOM
-        return int(cursor.execute(_GO_ON_BEHIND, [behind, behind]).fetchone()[0])
+        after = newest_version + ROOM
+        return int(cursor.execute(_GO_ON_AFTER, [after, after]).fetchone()[0])
 
 
 def versions_given_here(using: str) -> str:

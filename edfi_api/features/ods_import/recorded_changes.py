@@ -156,7 +156,7 @@ class TrackedChanges:
         self.result = TrackedResult()
 
     def take(self, since: int, deletes: Deletes) -> None:
-        """Record deletes and key changes behind this version, and carry out the deletes of what is here, as far as
+        """Record deletes and key changes after this version, and carry out the deletes of what is here, as far as
         nothing refers to it yet. Referrers come before their targets."""
         for query in reversed(self._recorded.changed()):
             for changes in self._recorded.changes(query, since):

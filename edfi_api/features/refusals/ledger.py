@@ -1,7 +1,7 @@
 """The statements that write the ledger, on a connection of its own.
 
 Each change of the table is a transaction under one advisory lock, so that `sequence` appears in order: a client that
-reads entries behind the last `sequence` it has seen misses none.
+reads entries after the last `sequence` it has seen misses none.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

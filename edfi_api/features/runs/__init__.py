@@ -1,1 +1,1 @@
-"""Reports of runs: what a client has sent and read, counted by minute behind the answers."""
+"""Reports of runs: what a client has sent and read, counted by minute after the answers."""

@@ -1,4 +1,4 @@
-"""The routes of reports of runs, beside those of the ledger of refusals."""
+"""The routes of reports of runs, below the same address as those of the ledger of refusals."""
 
 from edfi_api.common import addresses
 from edfi_api.common.addresses import fixed_path

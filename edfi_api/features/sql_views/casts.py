@@ -63,7 +63,7 @@ def text(base: str, steps: Iterable[str]) -> str:
 
 
 def code_value(base: str, steps: Iterable[str]) -> str:
-    """The code value at the end of the URI of a descriptor: what stands behind `#`, which no namespace has."""
+    """The code value at the end of the URI of a descriptor: what follows `#`, which no namespace has."""
     uri = text(base, steps)
     return f"substr({uri}, strpos({uri}, '#') + 1)"
 

@@ -151,7 +151,7 @@ class _Refresh:
         )
 
     def _build(self, copy: Copy, number: int) -> str:
-        """A new table, filled and indexed, beside the old one; its name."""
+        """Make a new table, filled and indexed, while the old one is there; return its name."""
         table = f'"{copy.schema}_copy"."#{number}"'
         self.refreshed.rows += self._run(f"CREATE TABLE {table} AS TABLE {copy.live}")
         if not self._add_key(table, copy.primary_key):

@@ -31,7 +31,7 @@ def schema_name(namespace: str) -> str:
 
 
 def qualified(schema: str, name: str = "") -> str:
-    """The name of an object in SQL. A schema may be called like a reserved word; behind it, every word is a name."""
+    """The name of an object in SQL. A schema may be called like a reserved word; after it, every word is a name."""
     return f'"{schema}".{name}' if name else f'"{schema}"'
 
 

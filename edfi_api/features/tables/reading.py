@@ -294,14 +294,14 @@ def _text(cell: Any) -> str:
 
 
 def _time(value: date | time) -> str:
-    """In the form of ISO 8601; a day has no time."""
+    """Return a date in the form of ISO 8601; a day has no time."""
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(timespec="seconds")
     return value.isoformat(timespec="seconds") if isinstance(value, time) else value.isoformat()
 
 
 def _number(value: float) -> str:
-    """With the digits that a spreadsheet has, and without an exponent: 604822, 0.95."""
+    """Return a number with the digits that a spreadsheet has, and without an exponent: 604822, 0.95."""
     if isinstance(value, int):
         return str(value) if abs(value) < 10**_DIGITS else format(Decimal(value), "f")
     text = format(Decimal(format(value, f".{_DIGITS}g")), "f")

@@ -79,7 +79,7 @@ class ResultEvent:
         return RESOURCE
 
     def line(self) -> bytes:
-        """One line of JSON, with a newline at the end."""
+        """Return the event as a line of JSON, with a newline at the end."""
         members: dict[str, Any] = {
             "changeVersion": self.version,
             "operation": self.operation,

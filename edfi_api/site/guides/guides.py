@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-# What pages lead to beside other pages, with its media types.
+# What pages lead to in addition to other pages, with its media types.
 FILES = {".png": "image/png", ".ipynb": "application/x-ipynb+json"}
 _LIST = "README.md"
 # A section of the list of pages, and a row of its table.
@@ -49,7 +49,7 @@ class RenderedPage:
 
 def rendered(text: str, folder: str, files: frozenset[str], prefix: str = "") -> RenderedPage:
     """The page with this Markdown, which is in `folder`; `files` are all files by their paths. Slugs of headings are
-    those of GitHub, behind `prefix`."""
+    those of GitHub, after `prefix`."""
     tokens = _MARKDOWN.parse(text)
     headings = tuple(_headings(tokens, prefix))
     for token in _all(tokens):

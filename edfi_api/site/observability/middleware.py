@@ -1,6 +1,6 @@
 """Times, logs and counts every request, by the resource or the view that answered it.
 
-Requests are counted behind their answers: each leaves its facts, and a thread adds them to the metrics. To do so at
+Requests are counted after their answers: each leaves its facts, and a thread adds them to the metrics. To do so at
 once took a tenth of the processor time of a GET by id.
 
 The log has a line for each request that was refused or failed, or with LOG_REQUESTS for every one: with the resource,

@@ -1,4 +1,4 @@
-"""Log lines for OpenTelemetry, beside those on standard error."""
+"""Log lines for OpenTelemetry, in addition to those on standard error."""
 
 import logging
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """The layout of the pages of persons: a file in TOML, read against the served model.
 
-`layout.toml` beside this module, which also describes the form, is replaced by the file that the setting PERSON_PAGES
+`layout.toml` in this folder, which also describes the form, is replaced by the file that the setting PERSON_PAGES
 names. Resources that the served standard lacks are left out; a path that none of the others has is a mistake.
 """
 

@@ -54,7 +54,7 @@ class Values:
 
     @property
     def further_documents(self) -> list[Read]:
-        """Those that refer to rows, or to documents beside them."""
+        """The documents that refer to rows, or to documents that rows refer to."""
         return [each for those in self._further.values() for each in those]
 
     def of(self, column: Column, row: Read) -> Found | None:

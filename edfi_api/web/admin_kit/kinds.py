@@ -1,7 +1,7 @@
 """Resources in words, for people who do not know the names of the API: an enrolment is a StudentSchoolAssociation.
 
-The words of the data standards are in `words.toml` beside them; a file that the setting KIND_WORDS names adds to them
-and replaces some. What is in neither is called by the words of its name.
+The words of the data standards are in `words.toml` in the same folder; a file that the setting KIND_WORDS names adds to
+them and replaces some. What is in neither is called by the words of its name.
 """
 
 import re

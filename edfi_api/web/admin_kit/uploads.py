@@ -9,7 +9,7 @@ from edfi_api.common.conf import api_settings
 
 
 class BoundedUpload(FileUploadHandler):
-    """Refuses a form that is longer than the server receives. The handlers behind it take the files."""
+    """Refuses a form that is longer than the server receives. The next handlers take the files."""
 
     def handle_raw_input(self, input_data: Any, META: Any, content_length: int, *_: Any, **__: Any) -> None:
         """Raise RequestDataTooBig."""

@@ -41,7 +41,7 @@ class Answer:
         """The result of this operation is left out."""
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        """Add the summary, behind all results."""
+        """Add the summary after all results."""
         self._write(_text(summary))
         if not self._is_lines:
             self._file.write(b"]")
@@ -104,7 +104,7 @@ class SortedAnswer(Answer):
         # Two numbers for each position: where the text begins, counted from 1, 0 if there is none yet; and its length.
         # An array, because nearly all results of a long batch may wait for the first one.
         self._places = array("Q")
-        # All results in front of this position are known.
+        # All results before this position are known.
         self._next = 0
 
     def add(self, members: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Carries out a batch in free order: sorted, in passes while fewer operations remain, and circular references together.
 
 What is referred to comes first, what refers to others last: upserts and creates in dependency order, then updates, with
-people behind their associations, then deletes in reverse order. Operations on one identity keep their order among each
+people after their associations, then deletes in reverse order. Operations on one identity keep their order among each
 other.
 """
 
@@ -118,7 +118,7 @@ class Sorting:
             self._ids[document.bytes] = b"".join(id_.bytes for id_ in ids)
 
     def _keep_order_of_identities(self, places: list[_Place], operations: Iterable[Operation]) -> None:
-        """Put each operation where the last one on the same document is, if its own place is in front of that."""
+        """Put each operation where the last one on the same document is, if its own place is before that."""
         last: dict[UUID, _Place] = {}
         for operation in operations:
             ids = self.identities(operation)
@@ -182,7 +182,7 @@ class FreeRun:
         self, result: Result, refusal: Exception | None, waiting: DeferredDocuments
     ) -> list[bytes] | None:
         """The referential ids of what an operation concerns if it waits: it was refused for a reason that others of the
-        batch may remove, or an earlier one on the same document waits, behind which it has to be carried out again."""
+        batch may remove, or an earlier one on the same document waits, after which it has to be carried out again."""
         is_by_key = result.operation.key is not None
         may_change = isinstance(refusal, _MAY_CHANGE) or (is_by_key and isinstance(refusal, _MAY_BE_FOUND))
         if not may_change and not len(waiting):

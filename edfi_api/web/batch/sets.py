@@ -2,7 +2,7 @@
 
 A chunk is a sequence of operations of one resource and kind. It is cut into groups, whose operations do not depend
 on each other: none provides, removes or refers to what another one provides. A group is written or deleted by the same
-statements; what they leave is carried out one at a time, behind the set, which decides nothing for it. So is a resource
+statements; what they leave is carried out one at a time, after the set, which decides nothing for it. So is a resource
 with custom rules that look up other documents: they see what operations before have written.
 """
 
@@ -214,7 +214,7 @@ class Sets:
             yield [each.operation for each in whole[len(group) :]], {}
 
     def _current(self, group: Sequence[ValidatedOperation]) -> tuple[Mapping[UUID, StoredVersion], int]:
-        """The stored documents by the referential ids of the new bodies, and how many updates there are in front of the
+        """The stored documents by the referential ids of the new bodies, and how many updates there are before the
         first one that changes a key."""
         by_id = [each.operation.document_uuid for each in group if each.operation.document_uuid]
         identified = referential_ids(by_id, self._using)
@@ -263,7 +263,7 @@ class Sets:
     def _deleted(self, chunk: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
         resource = chunk[0].resource
         assert resource is not None  # noqa: S101  The chunk has one.
-        # A second delete of a document is decided behind the first.
+        # A second delete of a document is decided after the first.
         firsts: dict[UUID, Operation] = {}
         absent: list[Operation] = []
         done: dict[int, Attempt] = {}

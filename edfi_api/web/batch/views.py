@@ -170,7 +170,7 @@ class BatchView(EdFiView):
 
 def _memory_for(body: Body) -> AbstractContextManager[int]:
     """How many bytes the operations may cost that are carried out together: more of them are faster, up to a limit, but
-    batches beside others go on with less. Raises MemoryExhausted."""
+    batches that run at the same time go on with less. Raises MemoryExhausted."""
     total = sum(body.costs)
     if total <= SMALL:
         return nullcontext(total)

@@ -145,7 +145,7 @@ class _Walk:
         return {"type": "object", **_described(schema), **_required(required), "properties": properties}
 
     def _property(self, component: str, steps: _Steps, schema: Schema, *, is_required: bool) -> Schema:
-        # OpenAPI 3.0 ignores everything beside a `$ref`, and loaders follow no `allOf`.
+        # OpenAPI 3.0 ignores everything next to a `$ref`, and loaders follow no `allOf`.
         if steps in self._references:
             return self._reference(component, steps, schema)
         if schema["type"] == "object":
@@ -238,7 +238,7 @@ def _camel_case(endpoint: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InheritedCollection:
-    """Of an education organization, `Address` is the name of an item of its `addresses`."""
+    """Return the name of an item: that of the `addresses` of an education organization is `Address`."""
 
     superclass: ResourceName
     item: str

@@ -1,4 +1,4 @@
-"""The OpenAPI documents of fixed routes: `openapi.json` beside their views, with placeholders.
+"""The OpenAPI documents of fixed routes: `openapi.json` in the folder of their views, with placeholders.
 
 - `"${version}"`, and settings such as `"${MAX_PAGE_SIZE}"`, stand for a value;
 - `${root}` is the URL of the server, `${context}` and `${variables}` are begin and end of a URL below every context;

@@ -126,14 +126,14 @@ def _paging_parameters() -> dict[str, Parameter]:
     }
 
 
-def query_parameters(resource: Resource, beside: tuple[str, ...]) -> Iterator[Parameter]:
+def query_parameters(resource: Resource, shared: tuple[str, ...]) -> Iterator[Parameter]:
     """A parameter for each query field, with the type and the description of the property that it is compared with;
     those of identification codes if they are offered.
 
-    A field with the name of a parameter in `beside` is omitted, since it cannot be queried.
+    A field with the name of a parameter in `shared` is omitted, since it cannot be queried.
     """
     codes = resource.code_fields if OdsCompatibility.IDENTIFICATION_CODES.applies else ()
-    for field in (each for each in (*resource.query_fields, *codes) if each.name not in beside):
+    for field in (each for each in (*resource.query_fields, *codes) if each.name not in shared):
         schema = _property(resource, field)
         yield {
             **_query(field.name, schema.get("description", ""), scalar_schema(schema)),
@@ -305,7 +305,7 @@ class _Operations:
             shared = tuple(name for name in shared if name not in OF_DOCUMENTS)
         else:
             shared = (*shared, "Prefer")
-        return [*map(parameter_reference, shared), *query_parameters(self._resource, beside=shared)]
+        return [*map(parameter_reference, shared), *query_parameters(self._resource, shared=shared)]
 
     def _operation(self, operation_id: str, summary: str, description: str, **members: Any) -> Operation:
         return {

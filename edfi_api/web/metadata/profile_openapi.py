@@ -1,7 +1,7 @@
 """Surface and stored profile → the OpenAPI document of what the profile shows, and of what can be written through it.
 
 It is the ordinary document of the profile's resources, with the members that the profile hides left out everywhere.
-The names of its schema components are the ordinary ones with the usage behind: `edFi_student_readable`. A component
+The names of its schema components are the ordinary ones followed by the usage: `edFi_student_readable`. A component
 that several resources share has one shape for all of them, unless profiles narrow it differently.
 """
 

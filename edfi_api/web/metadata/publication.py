@@ -25,7 +25,7 @@ from edfi_api.model.surface.resource import Surface
 ADDRESS = "https://address-of-this-server.invalid"
 COMPLETE_ADDRESS = "https://complete-address-of-this-server.invalid"
 ANY_CONTEXT = "https://any-context-of-this-server.invalid"
-# The end of a text in JSON, of the URL that begins with ANY_CONTEXT, behind which the variables of OpenAPI follow.
+# The end of a text in JSON, of the URL that begins with ANY_CONTEXT, after which the variables of OpenAPI follow.
 VARIABLES = "#variables-of-this-server.invalid"
 # `;q=0` excludes a coding.
 _ACCEPTS_GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)")

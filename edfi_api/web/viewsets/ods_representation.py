@@ -31,7 +31,7 @@ def id_of_digits(document_uuid: object) -> str:
 
 
 def shown_id(document_uuid: object) -> str:
-    """The id as answers have it beside documents."""
+    """The id as answers have it in addition to documents."""
     return id_of_digits(document_uuid) if OdsCompatibility.IDS.applies else str(document_uuid)
 
 

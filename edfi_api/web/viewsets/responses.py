@@ -104,7 +104,7 @@ def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS
 
 
 def file_blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """The blocks of a file from its position on; closes it behind them."""
+    """Yield the blocks of a file from its position on, and close it."""
     with file:
         while block := file.read(_BLOCK):
             yield block

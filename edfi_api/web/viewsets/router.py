@@ -33,11 +33,11 @@ _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
 
 @dataclass(frozen=True, slots=True)
 class OwnViews:
-    """The views of a resource without stored documents; `beside` by path segments in place of an id."""
+    """The views of a resource without stored documents; `by_segment` by path segments in place of an id."""
 
     collection: View
     item: View
-    beside: Mapping[str, View]
+    by_segment: Mapping[str, View]
 
 
 class UnknownDataView(UnknownResourceView):
@@ -75,7 +75,7 @@ class DataRouter:
         made._collections = self._collections | {key: views.collection for key, views in own.items()}
         made._items = self._items | {key: views.item for key, views in own.items()}
         made._beside = {
-            segment: found | {key: views.beside[segment] for key, views in own.items()}
+            segment: found | {key: views.by_segment[segment] for key, views in own.items()}
             for segment, found in self._beside.items()
         }
         return made

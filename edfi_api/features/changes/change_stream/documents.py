@@ -97,7 +97,7 @@ class Change:
         return None if self.origin is None else self.origin.data_store
 
     def line(self) -> bytes:
-        """One line of JSON, with a newline at the end."""
+        """Return the change as a line of JSON, with a newline at the end."""
         members = {
             "changeVersion": self.version,
             "operation": self.operation,

@@ -56,7 +56,7 @@ class Event(Protocol):
         """Return the natural key of the document, if the event is about one."""
 
     def line(self) -> bytes:
-        """One line of JSON, with a newline at the end."""
+        """Return the event as a line of JSON, with a newline at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Reader(Protocol):
 class Log(Protocol):
     """The events of a database, by the order of their versions. Classes in the setting CHANGE_LOGS, without arguments.
 
-    `name` stands beside the names of its consumers, `resource` is the one resource of its events, which selects it; the
+    `name` is shown with the names of its consumers, `resource` is the one resource of its events, which selects it; the
     log of documents has those of the surface. `first_after` is SQL for the time of the first event after a version.
     """
 

@@ -112,10 +112,10 @@ class KeyChangeMemory(TemporaryDatabase):
 
     def parts(self) -> Iterator[list[ListedKeyChange]]:
         """All key changes in the order in which they are listed, some at a time."""
-        behind = 0
-        while part := self._changes("WHERE number > ? ORDER BY number LIMIT ?", behind, _AT_ONCE):
+        after = 0
+        while part := self._changes("WHERE number > ? ORDER BY number LIMIT ?", after, _AT_ONCE):
             yield part
-            behind = part[-1].number
+            after = part[-1].number
 
     def is_done(self, change: ListedKeyChange) -> bool:
         found = self._database.execute("SELECT is_done FROM key_change WHERE number = ?", (change.number,))

@@ -354,14 +354,14 @@ def position_of(connection: Connection, using: str) -> int | None:
 
 
 def begin_window(connection: Connection, using: str, last: int) -> int:
-    """The end of the window that begins behind the position: `last`, or that of one that was interrupted."""
+    """The end of the window that begins after the position: `last`, or that of one that was interrupted."""
     with connections[using].cursor() as cursor:
         cursor.execute(_BEGIN, {"connection": connection.pk, "last": last})
         return int(cursor.fetchone()[0])
 
 
 def set_position(connection: Connection, using: str, version: int) -> None:
-    """Go on behind this version, whatever was done before; a window that was interrupted is forgotten."""
+    """Go on after this version, whatever was done before; a window that was interrupted is forgotten."""
     with transaction.atomic(using), connections[using].cursor() as cursor:
         cursor.execute(_MOVE, {"connection": connection.pk, "version": version})
         cursor.execute(_UNPIN, {"connection": connection.pk})

@@ -1,4 +1,4 @@
-"""Pulls windows of change versions, one behind the other: key changes, documents, deletes, and at last the position.
+"""Pulls windows of change versions, one after the other: key changes, documents, deletes, and at last the position.
 
 A window that is interrupted is pulled again, which changes nothing of what it has done. Without change queries there is
 one window of everything, and what it does not have is deleted.
@@ -55,11 +55,11 @@ from edfi_api.web.problem_details.catalog import problem_of
 
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('exchange'), %s)"
 _UNLOCK = "SELECT pg_advisory_unlock(hashtext('exchange'), %s)"
-# Documents that the client owns, behind a row, with their own referential ids.
+# Documents that the client owns, after a row, with their own referential ids.
 _OWNED = """
 SELECT d.id, d.document_uuid, array_agg(a.referential_id)
   FROM document d JOIN alias a ON a.document_id = d.id
- WHERE d.resource_type_id = %(type)s AND d.created_by = %(client)s AND d.id > %(behind)s
+ WHERE d.resource_type_id = %(type)s AND d.created_by = %(client)s AND d.id > %(after)s
  GROUP BY d.id, d.document_uuid ORDER BY d.id LIMIT %(most)s
 """
 _COUNT_OWNED = "SELECT count(*) FROM document WHERE resource_type_id = %(type)s AND created_by = %(client)s"
@@ -106,7 +106,7 @@ class Pulled(NamedTuple):
 
 @contextmanager
 def exclusively(connection: Connection, using: str) -> Iterator[None]:
-    """One process at a time works for a connection. Raises AlreadyPulling."""
+    """Let one process at a time work for a connection. Raises AlreadyPulling."""
     take_lock(connection, using)
     try:
         yield
@@ -116,7 +116,7 @@ def exclusively(connection: Connection, using: str) -> Iterator[None]:
 
 
 def take_lock(connection: Connection, using: str) -> None:
-    """It belongs to the session, so it is taken again behind an outage of the database. Raises AlreadyPulling."""
+    """It belongs to the session, so it is taken again after an outage of the database. Raises AlreadyPulling."""
     with connections[using].cursor() as cursor:
         cursor.execute(_LOCK, [connection.pk])
         if not cursor.fetchone()[0]:
@@ -194,13 +194,13 @@ class Puller:
             raise RemoteFailed(f"its newest change version {newest:,} is behind {last:,}, which it had before")
         return last
 
-    def _pull_window(self, behind: int, last: int) -> Outcomes:
+    def _pull_window(self, after: int, last: int) -> Outcomes:
         """Key changes of the overlap are listed by themselves: together with new ones they would be others."""
-        window = ReadWindow(max(behind + 1 - self._options.overlap, 0), last)
+        window = ReadWindow(max(after + 1 - self._options.overlap, 0), last)
         with self._window(last) as work:
-            if self._options.overlap and behind:
-                work.change_keys_again(ReadWindow(window.first, behind))
-            work.change_keys(ReadWindow(behind + 1, last))
+            if self._options.overlap and after:
+                work.change_keys_again(ReadWindow(window.first, after))
+            work.change_keys(ReadWindow(after + 1, last))
             work.write(self._source.documents(work.windowed, window))
             work.read_due(last)
             work.delete(window)
@@ -355,8 +355,8 @@ class _Window:
             yield resource.here, page
 
     def write(self, pages: Iterable[tuple[ReadResource, Page]]) -> None:
-        """Documents, in whatever order their references need; those of people that the client may write only behind an
-        association are tried again behind all others."""
+        """Documents, in whatever order their references need; those of people that the client may write only after an
+        association are tried again after all others."""
         with FreeOrder(self.writer, self.surface.resources) as free_order:
             free_order.expect_all()
             self._take(free_order.write(self._candidates(pages)), may_try_again=True)
@@ -367,7 +367,7 @@ class _Window:
         self._mend()
 
     def _mend(self) -> None:
-        """Write refused documents again as functions of the host mend them, behind what these want to have before."""
+        """Write refused documents again as custom functions mend them, after what these want to have written first."""
         for line, rank, text, problem in self.outcomes.memory.take_to_mend():
             resource = self.surface.resources[rank]
             refused = RefusedHere(resource.url_path.strip("/"), json_text.loads(text), json_text.loads(problem))
@@ -386,7 +386,7 @@ class _Window:
             self.outcomes.take(written)
 
     def read_due(self, last: int) -> None:
-        """Read again some of what was refused before. If the source has changed behind the window, it waits on."""
+        """Read again some of what was refused before. If the source has changed after the window, it waits on."""
         if self.options.is_dry_run:
             return
         by_path = {each.there.path: each for each in self.resources}
@@ -408,7 +408,7 @@ class _Window:
             self.write(found)
 
     def delete(self, window: ReadWindow | None) -> None:
-        """Take over the deletes of a window; what others refer to is tried again behind them."""
+        """Take over the deletes of a window; what others refer to is tried again after them."""
         if self.options.is_dry_run:
             return
         for resource, page in self._deletes(window) if window else ():
@@ -498,12 +498,12 @@ class _Window:
             return int(cursor.fetchone()[0])
 
     def _absent(self, resource: Resource) -> Iterator[DueDelete]:
-        behind = 0
+        after = 0
         while True:
             values = {
                 "type": self._number(resource),
                 "client": self.rights.client.row_id,
-                "behind": behind,
+                "after": after,
                 "most": _AT_ONCE,
             }
             with connections[self.outcomes.using].cursor() as cursor:
@@ -514,7 +514,7 @@ class _Window:
             for _, document_uuid, aliases in rows:
                 if not any(self.outcomes.has_brought(alias) for alias in aliases):
                     yield DueDelete(resource, str(document_uuid), document_uuid)
-            behind = rows[-1][0]
+            after = rows[-1][0]
 
     def _number(self, resource: Resource) -> int:
         return resource_types.numbers(self.outcomes.using)[resource.name]

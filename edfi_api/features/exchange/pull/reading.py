@@ -2,7 +2,7 @@
 
 Threads read ahead, some pages at most; what they have read is taken in the order of the resources. A collection of more
 than a page is read by page tokens, in partitions at once, where the source has them. Otherwise it is read by offsets
-from the last page backwards, one page behind the other: a document that leaves the window meanwhile moves others from
+from the last page backwards, one page after the other: a document that leaves the window meanwhile moves others from
 pages that have been read to pages that have not, and never the other way round.
 """
 

@@ -124,7 +124,7 @@ class ReadableDocuments:
         return [row[0] for row in self._rows(Sql(_REACH_CHANGED.text, window))]
 
     def differences(self) -> Iterator[list[UUID]]:
-        """Documents that have entered what may be read, behind what they refer to, and then those that have left it,
+        """Documents that have entered what may be read, after what they refer to, and then those that have left it,
         before what they refer to; some at a time."""
         for resource in self.resources:
             yield from self._differences(_ENTERED, resource)

@@ -1,6 +1,6 @@
-"""Sends a segment of documents: upserts behind what they refer to, then deletes, several requests at a time.
+"""Sends a segment of documents: upserts after what they refer to, then deletes, several requests at a time.
 
-What is refused is tried again behind the others as long as that helps: a person may perhaps be changed only after an
+What is refused is tried again after the others as long as that helps: a person may perhaps be changed only after an
 association of the same segment. What is refused in the end is recorded. Rows say what is known before the next request
 depends on it, so that a process that is killed anywhere sends again, and loses nothing.
 """
@@ -56,7 +56,7 @@ def levels_of_deletes(attempts: Iterable[Attempt], surface: Surface) -> list[lis
 
 
 def _levels(sorter: TopologicalSorter[int]) -> Iterable[list[int]]:
-    with suppress(CycleError):  # What is neither part of a circle nor behind one is sorted all the same.
+    with suppress(CycleError):  # What is neither part of a circle nor after one is sorted all the same.
         sorter.prepare()
     while level := sorter.get_ready():
         yield sorted(level)
@@ -237,8 +237,8 @@ class SegmentSender:
         self._send_waiting(sent, readable)
 
     def send_part(self, segment: Sequence[OutboundChange], readable: ReadableDocuments) -> None:
-        """Send documents before others, in load order. Where that leads to people only behind their associations, what
-        is denied now may be allowed behind the others: it is not refused yet, but has to be sent again, as if asked."""
+        """Send documents before others, in load order. Where that leads to people only after their associations, what
+        is denied now may be allowed after the others: it is not refused yet, but has to be sent again, as if asked."""
         sent = self._send(segment, readable)
         denied, refused = _split(sent.refused, lambda each: each.status == _DENIED and not each.outbound.is_delete)
         self._sent.ask(each.outbound.document_uuid for each in denied)

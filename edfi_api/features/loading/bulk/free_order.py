@@ -1,7 +1,7 @@
 """Writes documents in any order: what can be written in some order, or only together in circles, is written.
 
 A document that is refused for missing targets waits if these may still come. When all candidates have been tried, those
-that wait are written in passes, each behind what it refers to, then circles at once, as long as something is written.
+that wait are written in passes, each after what it refers to, then circles at once, as long as something is written.
 So every permutation of a set of documents ends with the same documents; candidates for one document keep their order,
 the last one counts. With `holds_changes`, a stored document is changed only when all candidates of a call have been
 seen: an earlier candidate for the same document is then not written, and its result is UNCHANGED, `replaced_by` the

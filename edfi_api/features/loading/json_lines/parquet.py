@@ -1,7 +1,7 @@
 """Documents as Parquet, for analytics: a file per resource, with typed columns as the JSON schema of its body says.
 
 Reference objects are structs, collections lists of structs, times of day texts. Decimals have the digits of the model;
-what a client has sent behind those is rounded, JSON Lines have it. Needs pyarrow, which is not installed by default.
+what a client has sent after those is rounded, JSON Lines have it. Needs pyarrow, which is not installed by default.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -62,7 +62,7 @@ def causes(found: Iterable[CauseCount], *, shows_keys: bool) -> PageTable:
 
 
 def rules(configured: Iterable[WriteRule], found: Iterable[FoundByRule]) -> PageTable:
-    """The configured rules of writes, and what each has found; behind them those that are not configured any more."""
+    """The configured rules of writes, and what each has found; then those that are not configured any more."""
     by_name = {each.rule: each for each in found}
     known = [(rule, by_name.pop(rule.name, None)) for rule in sorted(configured, key=lambda rule: rule.name)]
     rows = [cells(rule.name, ", ".join(rule.resources) or "all", rule.text, *_found(each)) for rule, each in known]

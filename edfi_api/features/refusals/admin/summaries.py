@@ -67,7 +67,7 @@ _ADVICE = {
     "optimistic-lock-failed": "The client reads the documents again, and then changes them.",
 }
 _DENIED = "security:"
-# The type of a problem, alone or with names of elements behind it.
+# The type of a problem, alone or followed by names of elements.
 _PROBLEM = re.compile(r"[a-z]+(?:[-:][a-z]+)*(?:: |$)")
 # The name of the resource of which something is missing.
 _MISSING = re.compile(r"\A[A-Z]\w+(?= .*is missing\Z)", re.DOTALL)

@@ -202,12 +202,12 @@ def extension_views(surface: Surface) -> dict[tuple[str, str], OwnViews]:
         given: dict[str, Any] = {"url_path": f"/{ENDPOINT}/{endpoint}", "resource": resource, **parts}
         partitions = type(f"{collection.__name__}Partitions", (_Partitions, collection), {})
         deletes = _ResolvedResults if resource is RESULT else _NoChanges
-        beside = {
+        by_segment = {
             "partitions": _Route(partitions, **given, **facts),
             "deletes": _Route(deletes, **given),
             "keychanges": _Route(_NoChanges, **given, action="key_changes"),
         }
-        own = OwnViews(_Route(collection, **given, **facts), _Route(item, **given, **facts), beside)
+        own = OwnViews(_Route(collection, **given, **facts), _Route(item, **given, **facts), by_segment)
         found[ENDPOINT, endpoint.lower()] = own
     return found
 

@@ -176,7 +176,7 @@ class VisibleResultsView(ValidationView):
     """A view of results; each action reads only what the client may see."""
 
     resource = RESULT
-    # Whether answers have our own members beside those of Ed-Fi's extension.
+    # Whether answers have our own members in addition to those of Ed-Fi's extension.
     is_own = True
 
     def readable(self, request: EdFiRequest) -> Readable:

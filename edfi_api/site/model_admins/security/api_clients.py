@@ -152,7 +152,7 @@ class ExternalIdentityInline(admin.StackedInline):  # type: ignore[type-arg]
 
 
 def secret_context(request: HttpRequest, client: ApiClient, credentials: Credentials) -> dict[str, Any]:
-    """What the page of a new secret shows beside it. The link is made here, while the secret is known."""
+    """What the page of a new secret shows in addition to it. The link is made here, while the secret is known."""
     root = base_of(request)
     return {
         "link": f"{root}/{addresses.SHOWN_ONCE}#{make_link(client, credentials)}",

@@ -1,7 +1,7 @@
 """Publishes changes to NATS JetStream. Needs requirements/nats.lock.
 
 Subjects have the form `meadowlark.ed-fi.students.insert`, and `meadowlark.7.ed-fi.students.insert` in data stores. The
-message id is the change version, behind the data store, so the broker drops changes that are sent again within its
+message id is the data store and the change version, so the broker drops changes that are sent again within its
 duplicate window (two minutes).
 """
 

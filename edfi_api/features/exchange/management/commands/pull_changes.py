@@ -195,7 +195,7 @@ def _percentage(given: str) -> float:
 
 
 def pull_once(connection: Connection, puller: Puller, *, is_dry_run: bool = False) -> Pulled:
-    """One window, reported unless it is a dry run. Raises what `Puller.pull` does."""
+    """Pull one window, and report it unless it is a dry run. Raises what `Puller.pull` does."""
     if is_dry_run:
         return puller.pull()
     report(connection, Phase.RUNNING)
